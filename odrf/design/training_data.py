@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from odrf.design.columns.sparse_columns import with_sparse_columns
 from odrf.design.row_structure import RowStructure
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.trees.read_later import ReadLater
 
 __all__ = ["TrainingData"]
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData:
+class TrainingData(ReadLater):
     """The training rows as arrays.
 
     Attributes
@@ -59,7 +60,8 @@ class TrainingData:
     empty_cells: dict[str, int]
     class_weights: NDArray[np.float64] | None = None
     weight_unit: float = 1.0
-    kept: pd.DataFrame | None = None
+    # no value of the class stands for it while rows are to be read
+    kept: pd.DataFrame | None = field(default_factory=lambda: None)
     structure: RowStructure | None = None
 
     def __getstate__(self) -> dict[str, Any]:

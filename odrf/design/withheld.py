@@ -40,6 +40,8 @@ class WithheldData(TrainingData):
         Why they are not there, and what to do: `LEFT_OUT` or `STREAMED`.
     """
 
+    kept = None
+
     def __init__(
         self,
         rows: int,

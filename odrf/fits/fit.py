@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,9 @@ from odrf.design import Design, TrainingData
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.read_later import ReadLater
 from odrf.fits.blending import Blend
+from odrf.fits.standing.stream_record import StreamRecord
 from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.pruning.cross_fitting import OutOfBagChoice
@@ -92,7 +94,7 @@ class Pruning:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(ReadLater):
     """A fit of a tree or forest, from which results are computed.  It can be pickled.
 
     Attributes
@@ -125,11 +127,13 @@ class Fit:
         After an update, how many rows each node had when its split was made.
     arrival_losses : (m,) float64, optional
         After an update, the losses of all rows that came after the first ones, as predicted by the
-        fit that was updated with them.
+        fit that was updated with them; None if `stream` has their sums.
     pruning : Pruning or None
         How the fit was pruned, if it was.
     scale_errors : dict
         The out-of-bag errors by which the scale of the splits was chosen; empty if it was given.
+    stream : StreamRecord or None
+        If updates keep a sample of the rows only, what is known of the stream of all rows.
     votes : bool
         False: values of leaves are means or class shares, not votes.
     summed : bool
@@ -150,10 +154,12 @@ class Fit:
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
     changes: pd.DataFrame | None = None
-    n_at_split: NDArray[np.int32] | None = None
+    # of these two no value of the class stands for what is to be read
+    n_at_split: NDArray[np.int32] | None = field(default_factory=lambda: None)
     pruning: Pruning | None = None
     scale_errors: dict[str, float] = field(default_factory=dict)
-    arrival_losses: NDArray[np.float64] | None = None
+    arrival_losses: NDArray[np.float64] | None = field(default_factory=lambda: None)
+    stream: StreamRecord | None = None
 
     @property
     def kind(self) -> str:
@@ -177,7 +183,10 @@ class Fit:
     def draws(self) -> Draws:
         """What repeats the draws of all trees: which rows each of them drew."""
         data = self.data
-        return Draws(data.weights, self.samplings, self.streams, self.control.n_jobs, data.codes)
+        counts = None if self.stream is None else self.stream.counts
+        return Draws(
+            data.weights, self.samplings, self.streams, self.control.n_jobs, data.codes, counts
+        )
 
     def of_tree(self, i: int) -> Fit:
         """Return the fit of tree `i` alone."""
@@ -197,7 +206,11 @@ class Fit:
             changes=None if self.changes is None else self.changes.iloc[[i]],
             n_at_split=None if self.n_at_split is None else self.n_at_split[nodes],
             arrival_losses=None,
+            stream=None if self.stream is None else self.stream.of_tree(i),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def first_grown(self) -> Fit:

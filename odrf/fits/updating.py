@@ -19,6 +19,9 @@ from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.prediction.arriving_rows import losses_on_arrival
 from odrf.fits.pruned import before_pruning
+from odrf.fits.standing.called import called_updated
+from odrf.fits.standing.standing import is_standing, n_rows, rows_added
+from odrf.fits.standing.updating_standing import stands, updated_standing
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
 from odrf.options.sizes import rate_along
@@ -31,6 +34,8 @@ __all__ = ["updated_fit"]
 # error of a single tree depends on each split, while a forest averages over many, and revising
 # takes time.  A blend saves that of growing pilot trees again.
 TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
+# An update has few rows if the fit has this many times as many.
+FEW = 16
 CHANGES = (
     "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
 )  # fmt: skip
@@ -42,6 +47,7 @@ def updated_fit(
     weights: str | ArrayLike | None,
     revise: str | int,
     same_alpha: bool,
+    keep: int | None,
     n_jobs: int,
     progress: bool,
     sized: Callable[[Fit], Fit],
@@ -54,13 +60,21 @@ def updated_fit(
     Raises
     ------
     InputError
-        If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
+        If the rows, or a function of n, are invalid, if the trees have been pruned by `prune`, or
+        if the fit cannot keep a part of the rows only.
     """
     unpruned = before_pruning(fit, "update() cannot update a fit")
     _require_whole(unpruned)
-    data = with_more_rows(fit.design, fit.data, newdata, weights)
-    grown = _grown_on(unpruned, data, _spelled(weights), revise, n_jobs, progress)
-    grown = replace(grown, arrival_losses=losses_on_arrival(fit, data))
+    revised = _revised(fit) if isinstance(revise, str) else revise
+    if keep is None and fit.stream is not None:
+        keep = fit.stream.keep
+    if _stands_for(unpruned, newdata, keep):
+        grown = updated_standing(unpruned, fit, newdata, weights, revised, keep, n_jobs, progress)
+    else:
+        data = with_more_rows(fit.design, fit.data, newdata, weights)
+        grown = _grown_on(unpruned, data, revised, n_jobs, progress)
+        call = called_updated(fit.call, weights, *rows_added(grown))
+        grown = replace(grown, call=call, arrival_losses=losses_on_arrival(fit, data))
     if unpruned is fit:
         return grown
     if not same_alpha or not grown.control.alpha_rule.needs_search:
@@ -75,8 +89,7 @@ def updated_fit(
 def _grown_on(
     fit: Fit,
     data: TrainingData,
-    spelled: str,
-    revise: str | int,
+    revised: int,
     n_jobs: int,
     progress: bool,
 ) -> Fit:
@@ -84,11 +97,9 @@ def _grown_on(
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)
     kinds = {name: at_rows(kind, fit.request, before, n) for name, kind in fit.kinds.items()}
-    revised = _revised(fit) if isinstance(revise, str) else revise
     updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
     return replace(
         fit,
-        call=f"{fit.call}.update({spelled})",
         data=data,
         control=control,
         kinds=kinds,
@@ -97,6 +108,28 @@ def _grown_on(
         request=settled_at(fit.request, control),
         changes=_changes(updated),
     )
+
+
+def _stands_for(fit: Fit, newdata: pd.DataFrame, keep: int | None) -> bool:
+    """Whether the update is one of nodes on the paths of rows: few are new, or some leave.
+
+    Raises
+    ------
+    InputError
+        If some rows are to leave, and the options of the fit do not allow it.
+    """
+    why = stands(fit)
+    if keep is None:
+        few = isinstance(newdata, pd.DataFrame) and FEW * len(newdata) <= n_rows(fit)
+        return few and not why
+    if why:
+        raise InputError(f"keep= does not go with {why}: update without keep=, or fit again")
+    if fit.stream is not None and keep > fit.stream.keep and fit.stream.seen > fit.stream.keep:
+        raise InputError(
+            f"keep={keep}: rows have left since an update with keep={fit.stream.keep}, and do not "
+            "come back: use at most that many"
+        )
+    return True
 
 
 def _with_known_alpha(control: Control, chosen: Control, n: int) -> Control:
@@ -118,18 +151,14 @@ def _revised(fit: Fit) -> int:
 
 def _require_whole(fit: Fit) -> None:
     """Raise `InputError` if a tree was pruned, because its leaves would be split again at once."""
+    if is_standing(fit):
+        return
     by_rate = fit.control.max_leaves_rule.kind == RATE
     if not by_rate and (fit.forest.order[fit.forest.left < 0] > 0).any():
         raise InputError(
             "update() cannot update trees that have been pruned: update the fit before pruning, "
             "and prune the result"
         )
-
-
-def _spelled(weights: str | ArrayLike | None) -> str:
-    if weights is None:
-        return "newdata"
-    return f"newdata, weights={weights!r}" if isinstance(weights, str) else "newdata, weights=…"
 
 
 def _updated(

@@ -14,6 +14,7 @@ from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
+from odrf.fits.standing.standing import rows_added
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
@@ -263,12 +264,15 @@ def _class_weights(fit: AnyFit) -> dict[str, str]:
 
 def _updates(fit: Fit) -> dict[str, str]:
     """Return the number of rows added by updates, if any, and the effect of the last update."""
-    changes, batches = fit.changes, fit.control.batches
+    changes = fit.changes
     if changes is None:
         return {}
-    added = f"{quantity(len(fit.data.y) - batches[0].begin, 'row')} added"
-    if len(batches) > 1:
-        added += f" in {len(batches)} batches, by the last"
+    times, rows = rows_added(fit)
+    added = f"{quantity(rows, 'row')} added"
+    if fit.stream is not None:
+        added += f", {fit.stream.keep} of {fit.stream.seen} kept"
+    if times > 1:
+        added += f" in {times} batches, by the last"
     leaves = [f"{changes[name].mean():.4g}" for name in ("leaves_before", "leaves")]
     return {"Updated": f"{added}: leaves {leaves[0]} to {leaves[1]}"}
 

@@ -17,6 +17,9 @@ from odrf.results.base import TreeResults
 
 __all__ = ["Updatable"]
 
+# A sample of fewer rows says nothing.
+FEWEST_KEPT = 10
+
 Same = TypeVar("Same", bound="Updatable")
 
 
@@ -30,6 +33,7 @@ class Updatable(TreeResults):
         weights: str | ArrayLike | None = None,
         revise: str | int = "auto",
         alpha: str = "again",
+        keep: int | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> Same:
@@ -59,6 +63,11 @@ class Updatable(TreeResults):
             rows.  ``"again"``: it is chosen again.  For a tree this is a cross-validation of all
             rows, which takes much longer than the update if few rows are new.  ``"same"``: the
             value chosen last is kept; of a rate its constant is.
+        keep : int, optional
+            The most training rows that are kept, at least 10.  They are a random sample of all rows
+            so far, the first ones included: each has the same chance, whatever its weight.  By
+            default that of the last update; without one before, all rows are kept.  It can be
+            lowered later, but not raised once rows have left.
         n_jobs : int, optional
             Threads; by default those of the fit.  The result is the same for any number.
         progress : bool, default False
@@ -76,7 +85,10 @@ class Updatable(TreeResults):
             If the new rows lack a column, have classes that the first rows do not have, or have
             missing values that the option `missing` does not allow; if the fit was pruned by
             `prune` (update its ``parent`` and prune that); if the fit has `order`; if an option was
-            a function of n that `odrf.load` could not restore.
+            a function of n that `odrf.load` could not restore; if `keep` is not a whole number of
+            at least 10, is larger than before, or does not go with an option of the fit (`honest`,
+            `groups`, `strata`, surrogates, `split_scale`, a `max_leaves` that depends on n, and
+            families that rotate all columns).
 
         Warns
         -----
@@ -100,14 +112,30 @@ class Updatable(TreeResults):
         stay as they were determined on the first rows.  A fit that was pruned by its option `alpha`
         is updated as it was before pruning, and pruned again by the same rule.
 
-        If few rows are new, at most one in 16 of those that a tree draws, only the nodes that they
-        reach are computed, and the rows of the leaves at the ends of their paths are searched.
-        What still takes time in proportion to all rows is copying: the result has its own rows and
-        trees (``benchmarks/updating_rows.py``).  So rows are best added in batches.  Honest trees
-        and those with `split_scale` compute all nodes.
+        If few rows are new, at most one for each 16 training rows, only the nodes on their paths
+        are computed, and the rows of the leaves at the ends are searched.  Rows and trees are not
+        copied: the new result has them, and an earlier one turns them back when it is asked.  So
+        an update takes time of the depth of the trees, not of the number of rows
+        (``benchmarks/updating_rows.py``).  The first such update of a fit sets this up, and takes
+        time of all rows; so does the first question to an updated fit, and an update of a fit that
+        is not the last one.  What takes time of all nodes is pruning, by the option `alpha`.
+        Of a fit whose options are named under `keep` above all nodes are computed, or copied.
+
+        With `keep`, rows that leave also leave the nodes on their paths: counts, weights and values
+        of nodes, and all that is computed from them or from training rows, out-of-bag results too,
+        are those of the rows that are kept, not scaled to all rows.  A split of which a child is
+        left with fewer than `min_leaf` rows is removed, and its node is searched again.  Other
+        splits change by `revise` only: the values of leaves follow a change of the law at once,
+        as far as the sample does, the splits more slowly.  Which rows are kept follows from the
+        seed and their numbers in the stream (those with the smallest hashes, Duffield, Lund and
+        Thorup 2007), and does not depend on the batches; nor do the draws of the trees.
+        `drift_path` has the errors of all rows, kept or not, in at most 1,024 blocks.
 
         References
         ----------
+        Duffield, Lund and Thorup (2007), Priority sampling for estimation of arbitrary subset sums,
+        Journal of the ACM 54 (6).
+
         Oza and Russell (2001), Online bagging and boosting, AISTATS, 105-112.
 
         Examples
@@ -124,12 +152,15 @@ class Updatable(TreeResults):
         True
         >>> bool((fit.changes["leaves"] == fit.n_leaves).all())
         True
+        >>> first.update(data[300:], keep=200).nobs
+        200
         """
         least = revise if is_word(revise, "auto") else checked_whole("revise", revise, 0)
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         sized = self._sized
         same = checked_choice("alpha", alpha, ("again", "same")) == "same"
-        fit = updated_fit(self.fit, newdata, weights, least, same, threads, progress, sized)
+        most = None if keep is None else checked_whole("keep", keep, FEWEST_KEPT)
+        fit = updated_fit(self.fit, newdata, weights, least, same, most, threads, progress, sized)
         return type(self)(fit)
 
     @property
@@ -162,7 +193,8 @@ class Updatable(TreeResults):
         ----------
         rows : int, optional
             Size of the blocks of rows whose errors are shown; the last one may be smaller.  By
-            default each update is a block.
+            default each update is a block.  If updates had `keep`, only the errors of whole
+            updates are known: blocks then have at least so many rows.
 
         Returns
         -------

@@ -22,12 +22,11 @@ from odrf.engine.directions.rotated_columns import (
     rotated_rows,
 )
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import as_tree, grow_on, pays_to_copy
-from odrf.engine.growth.growth_scratch import FIRST_ROOM
+from odrf.engine.growth.forest_growth import as_tree, pays_to_copy
+from odrf.engine.growth.leaf_growth import grow_from_leaves
 from odrf.engine.growth.refilling import filled_by, refilled, with_few_rows
 from odrf.engine.growth.split_scales import splitting_response
-from odrf.engine.growth.surrogate_growth import grow_with_surrogates
-from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
+from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
 from odrf.engine.rows.factors import Factors, n_kept
@@ -36,9 +35,6 @@ from odrf.engine.rows.rows import Rows, columns_at, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.splits.searching import as_searched, scratch_for
-from odrf.engine.surrogates.scratch import surrogate_scratch
-from odrf.engine.surrogates.surrogate_splits import marks_of
 from odrf.engine.trees.branching import compacted, with_branches
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -286,7 +282,7 @@ def _branches(
     They are a forest of one tree: its nodes 1, 2, … are the leaves, node 0 stands for the rest of
     the tree.  `rows` and `buffers` are those of `refilled`, with the depths.
     """
-    L, settings = len(leaves), update.settings
+    settings = update.settings
     n = max(len(update.y), int(rows.counts.sum()))
     sizes, feature_groups = (buffers.end - buffers.begin)[leaves], update.feature_groups
     copied = copied or matrix is not None
@@ -294,28 +290,10 @@ def _branches(
     if matrix is not None:
         leaf_rows = rotated_rows(leaf_rows, matrix)
         feature_groups = rotated_feature_groups(len(matrix))
-    feature_groups = as_searched(feature_groups, settings)
-    scratch = scratch_for(len(leaf_rows.at), n, feature_groups, settings, update.mixture)
-    widest = scratch.columns.shape[1]
-    most = 3 + L + 2 * min(settings.max_leaves, len(leaf_rows.at))
-    room = min(most, L + FIRST_ROOM)
-    branches = buffers_for(room, widest + FIRST_ROOM, settings.n_classes)
-    # node 0 has the impurity that growth reads from the root, and is not searched
-    branches.left[0], branches.start[0], branches.impurity[0] = -1, 0, buffers.impurity[0]
-    ends = np.cumsum(sizes)
-    branches.begin[1 : L + 1], branches.end[1 : L + 1] = ends - sizes, ends
-    branches.depth[1 : L + 1] = buffers.depth[leaves]
-    reached = np.array([1, L + 1, n_leaves, 0])
-    samplers = update.mixture.samplers(feature_groups, settings, n)
-    growing = (
-        leaf_rows, feature_groups, settings, state, branches, scratch, samplers, reached, most
+    branches, reached, surrogates = grow_from_leaves(
+        leaf_rows, sizes, buffers.depth[leaves], buffers.impurity[0], n_leaves, n,
+        feature_groups, settings, update.mixture, state,
     )  # fmt: skip
-    surrogates = None
-    if settings.surrogates:
-        work = surrogate_scratch(len(leaf_rows.at), marks_of(feature_groups), settings.n_classes)
-        branches, surrogates = grow_with_surrogates(*growing, work)
-    else:
-        branches = grow_on(*growing)
     grown = as_tree(branches, reached, CRITERIA[settings.criterion].ordered, surrogates)
     deepest = int(branches.depth[1 : reached[NODES]].max())
     return grown if matrix is None else rotated_back(grown, matrix), deepest

@@ -91,7 +91,7 @@ def rows_at(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.integer],
     copied: bool,
     factors: Factors = NO_FACTORS,
 ) -> Rows:

@@ -21,6 +21,12 @@ class ReadLater:
         trees.__dict__["_reading"] = reading
         return trees
 
+    def read_rest_by(self: Trees, reading: Callable[[Trees], None], *names: str) -> None:
+        """Let `reading` set the fields of these names, by `set_fields`, when one is needed."""
+        for name in names:
+            self.__dict__.pop(name, None)
+        self.__dict__["_reading"] = reading
+
     def set_fields(self, values: Mapping[str, Any]) -> None:
         """Set the fields that were not read yet."""
         self.__dict__.update(values)

@@ -12,6 +12,7 @@ from odrf.api.boosting import odbt
 from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
 from odrf.api.trees import odrf, odt
+from odrf.checks import checked_truth
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
@@ -29,7 +30,12 @@ __all__ = ["foresee"]
 
 @public
 def foresee(
-    formula: str, data: pd.DataFrame, *, model: Callable[..., Any] = odrf, **options: Any
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    model: Callable[..., Any] = odrf,
+    progress: bool = False,
+    **options: Any,
 ) -> Foresight:
     """Foresee the memory, the file and the time of a fit, without making it.
 
@@ -46,6 +52,8 @@ def foresee(
         The rows of the fit.
     model : {odrf.odrf, odrf.odt, odrf.odbt}, default odrf.odrf
         The function that would make the fit.
+    progress : bool, default False
+        Show a progress bar of the pilot trees, or of the rounds of boosting.
     **options
         Its arguments.  Threads are those of `n_jobs`.
 
@@ -75,23 +83,25 @@ def foresee(
     """
     if model not in (odt, odrf, odbt):
         raise InputError(f"model={model!r}: use odrf.odrf, odrf.odt or odrf.odbt")
-    given = _with_defaults(model, options)
+    given, shown = _with_defaults(model, options), checked_truth("progress", progress)
     env = environment(2)
     call = spelled_call(model, formula, given)
     began = perf_counter()
     if model is odbt:
-        forecast = _of_boosting(formula, data, given, env)
+        forecast = _of_boosting(formula, data, given, env, shown)
     else:
         if model is odrf:
             require_no_surrogates(given["missing"])
         design, training = design_of(formula, data, given, env)
         request = requested(model, given, TREE if model is odt else {})
         of = forecast_of_tree if request.is_single_tree else forecast_of_forest
-        forecast = of(design, training, request, perf_counter() - began)
+        forecast = of(design, training, request, perf_counter() - began, shown)
     return Foresight.of(call, forecast, times_available(1.0))
 
 
-def _of_boosting(formula: str, data: pd.DataFrame, options: dict[str, Any], env: Any) -> Any:
+def _of_boosting(
+    formula: str, data: pd.DataFrame, options: dict[str, Any], env: Any, progress: bool
+) -> Any:
     began = perf_counter()
     check_frame(data)
     offsets = offset_of(options["offset"], data)
@@ -103,7 +113,8 @@ def _of_boosting(formula: str, data: pd.DataFrame, options: dict[str, Any], env:
             'leaf_values="refit" is not foreseen: the time of its rounds grows with their number'
         )
     offsets = offsets.keeping(training.complete)
-    return forecast_of_boosting(design, training, offsets, control, perf_counter() - began)
+    seconds = perf_counter() - began
+    return forecast_of_boosting(design, training, offsets, control, seconds, progress)
 
 
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +122,6 @@ def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[s
     defaults = dict(default_options(model))
     for name in ("formula", "data", "progress"):
         defaults.pop(name)
-    options = {name: value for name, value in options.items() if name != "progress"}
     for name in options:
         if name not in defaults:
             raise UnknownArgumentError(

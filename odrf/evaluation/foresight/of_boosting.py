@@ -35,14 +35,22 @@ OBJECTS = 2500
 
 
 def forecast_of_boosting(
-    design: Design, data: TrainingData, offset: Offset, control: BoostingControl, seconds: float
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    seconds: float,
+    progress: bool = False,
 ) -> Forecast:
-    """Return what boosted trees will take, whose design took so many `seconds` to build."""
+    """Return what boosted trees will take, whose design took so many `seconds` to build.
+
+    `progress` shows a bar of the first rounds.
+    """
     n, R, plan = len(data.y), control.n_trees, control.plan
     rounds = min(R, max(FEWEST, round(SHARE * R)))
     _grown(design, *_some_rows(data, offset, WARM, control.seed), control, 1)
     first, of_first = _grown(design, data, offset, control, 1)
-    fit, of_all = _grown(design, data, offset, control, rounds)
+    fit, of_all = _grown(design, data, offset, control, rounds, progress)
     of_round = (of_all - of_first) / max(1, rounds - 1)
     forest, of_rounds = fit.forest, plan.n_runs * plan.n_outputs
     tried, B = forest.n_trees, R * of_rounds
@@ -90,11 +98,16 @@ def _some_rows(
 
 
 def _grown(
-    design: Design, data: TrainingData, offset: Offset, control: BoostingControl, rounds: int
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    rounds: int,
+    progress: bool = False,
 ) -> tuple[BoostedFit, float]:
     """Return the fit of the first rounds, and its seconds."""
     began = perf_counter()
-    fit = grow_boosted_fit("", design, data, offset, control.with_rounds(rounds), False)
+    fit = grow_boosted_fit("", design, data, offset, control.with_rounds(rounds), progress)
     return fit, perf_counter() - began
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
@@ -38,6 +38,7 @@ from odrf.fits.saving import saved_bytes
 from odrf.options.control import Control
 from odrf.options.kinds import blends
 from odrf.options.request import NAMES, Request, request_of
+from odrf.public.progress import progress_bar
 from odrf.text.quantity import quantity
 
 __all__ = ["OF_TERM", "WARM", "WORD", "forecast_of_forest", "root_of"]
@@ -74,9 +75,12 @@ class PilotTrees(NamedTuple):
 
 
 def forecast_of_forest(
-    design: Design, data: TrainingData, request: Request, seconds: float
+    design: Design, data: TrainingData, request: Request, seconds: float, progress: bool = False
 ) -> Forecast:
-    """Return what a forest will take, whose design took so many `seconds` to build."""
+    """Return what a forest will take, whose design took so many `seconds` to build.
+
+    `progress` shows a bar of the pilot trees.
+    """
     blended = blends(request)
     controls = kinds_of_blend(request, design, data)[0] if blended else {}
     kinds = list(controls.values()) or [one_kind(request, design, data)]
@@ -88,7 +92,10 @@ def forecast_of_forest(
     number = of_fit if blended else max(OF_ONE_KIND, min(jobs, B))
     rows = [n] if blended else pilot_rows(n, number, B)
     tables = [random_rows(data, size, base.seed) for size in rows]
-    pilots = [_pilots_of(control, design, tables, n, number, grown) for control in kinds]
+    with progress_bar(total=G * len(tables) * number, unit="tree", progress=progress) as bar:
+        pilots = [
+            _pilots_of(control, design, tables, n, number, grown, bar.update) for control in kinds
+        ]
     counts, weighing = _of_each_kind(kinds, pilots, tables[-1], request.objective)
     forest = _Forest(kinds, pilots, counts, of_fit, jobs)
     some = random_rows(data, COMPRESSED_ROWS, base.seed)
@@ -195,11 +202,12 @@ def _pilots_of(
     n: int,
     number: int,
     n_trees: int,
+    advance: Callable[[], object],
 ) -> PilotTrees:
     """Grow a `number` of pilot trees on tables of rising size, for `n_trees` of n rows."""
     rows = [len(table.y) for table in tables]
     _grown(control, design, random_rows(tables[0], WARM, control.seed), 1, 1)
-    found = [_grown(control, design, table, number, n_trees) for table in tables]
+    found = [_grown(control, design, table, number, n_trees, advance) for table in tables]
     trees = found[-1][0]
     joining = joining_of(tables[-1], control)
     kept = joining.join(trees, number)
@@ -223,7 +231,12 @@ def _pilots_of(
 
 
 def _grown(
-    control: Control, design: Design, data: TrainingData, number: int, n_trees: int
+    control: Control,
+    design: Design,
+    data: TrainingData,
+    number: int,
+    n_trees: int,
+    advance: Callable[[], object] = int,
 ) -> tuple[list[Forest], float]:
     """Return the first trees of a kind on some rows, and the seconds of each of `n_trees`."""
     jobs = min(control.n_jobs, number)
@@ -232,7 +245,10 @@ def _grown(
         data.X, data.y, data.weights, design.feature_groups, control.sampling, control.settings,
         control.mixture, number, jobs, data.codes,
     )  # fmt: skip
-    trees = list(in_order(grow, streams(control.seed, 0, number), jobs, data.X.size))
+    trees = []
+    for tree in in_order(grow, streams(control.seed, 0, number), jobs, data.X.size):
+        trees.append(tree)
+        advance()
     of_one = (perf_counter() - began) / -(-number // jobs)
     return trees, of_one / min(control.n_jobs, n_trees)
 

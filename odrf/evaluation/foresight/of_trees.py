@@ -28,6 +28,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.saving import saved_bytes
 from odrf.fits.sizing import FOLDS, sized_tree
 from odrf.options.request import Request
+from odrf.public.progress import progress_bar
 
 __all__ = ["forecast_of_tree"]
 
@@ -50,13 +51,20 @@ class _Pilot(NamedTuple):
 
 
 def forecast_of_tree(
-    design: Design, data: TrainingData, request: Request, seconds: float
+    design: Design, data: TrainingData, request: Request, seconds: float, progress: bool = False
 ) -> Forecast:
-    """Return what a tree on all rows will take, whose design took so many `seconds` to build."""
+    """Return what a tree on all rows will take, whose design took so many `seconds` to build.
+
+    `progress` shows a bar of the pilot trees.
+    """
     n = len(data.y)
     rows = pilot_rows(n, 1, 1)
     control = _grown(design, random_rows(data, WARM, 0), request).fit.first_grown.control
-    pilots = [_grown(design, random_rows(data, size, control.seed), request) for size in rows]
+    pilots = []
+    with progress_bar(total=len(rows), unit="tree", progress=progress) as bar:
+        for size in rows:
+            pilots.append(_grown(design, random_rows(data, size, control.seed), request))
+            bar.update()
     last = pilots[-1]
 
     def at_n(values: list[float], slopes: tuple[float, float] = OF_SIZES) -> float:

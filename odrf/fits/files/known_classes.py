@@ -46,6 +46,7 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
@@ -69,6 +70,7 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums),
+        StreamRecord,
         *(Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),

@@ -24,7 +24,9 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
 
@@ -56,6 +58,8 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         if fit.arrival_losses is not None:
             arrived = n - fit.control.sampling.first(n)
             _require(fit.arrival_losses.shape == (arrived,))
+        if fit.stream is not None:
+            _require_record(fit.stream, n, len(fit.streams))
         choice = None if fit.pruning is None else fit.pruning.choice
         if choice is not None:
             _require(choice.fold.shape == (n,) and choice.alphas.ndim == 2)
@@ -75,6 +79,15 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
             _require(_within(rows.predictors, 0, len(design.predictors)))
             _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
+
+
+def _require_record(record: StreamRecord, n: int, n_trees: int) -> None:
+    numbers = record.numbers
+    _require(numbers.shape == (n,) and bool((np.diff(numbers, prepend=-1) > 0).all()))
+    _require(n <= record.keep and record.first > 0 and record.updates > 0)
+    _require(numbers[-1] < record.seen and record.first < record.seen)
+    _require(record.counts.shape == (n_trees, n) and record.states.shape == (n_trees, 4))
+    _require(record.arrivals.ndim == 2 and record.arrivals.shape[1] == N_SUMS)
 
 
 def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:

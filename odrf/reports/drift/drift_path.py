@@ -14,7 +14,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
 from odrf.public import public
-from odrf.statistics.arrival import arrival_table
+from odrf.statistics.arrival import arrival_sums, arrival_table, fewer_blocks
 from odrf.text.card import Card, Carded
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
@@ -26,6 +26,7 @@ __all__ = ["DriftPath", "drift_of"]
 
 # A block is named if its error is larger than before by more than so many standard errors.
 MARKED = 3.0
+NOT_UPDATED = "drift_path() needs an updated fit: call update(newdata) first"
 
 
 @public
@@ -117,16 +118,29 @@ def drift_of(fit: Fit, rows: int | None) -> DriftPath:
     InputError
         If `rows` is out of range, or the fit has not been updated.
     """
-    losses, sampling = fit.arrival_losses, fit.first_grown.control.sampling
-    if losses is None:
-        raise InputError("drift_path() needs an updated fit: call update(newdata) first")
-    n = len(fit.data.y)
-    first = sampling.first(n)
-    if rows is None:
-        ends = np.array([*sampling.begins[1:], n]) - first
+    size = None if rows is None else checked_whole("rows", rows, 1)
+    if fit.stream is not None:
+        first, sums = fit.stream.first, fit.stream.arrivals
+        if not len(sums):
+            raise InputError(NOT_UPDATED)
+        sums = sums if size is None else fewer_blocks(sums, size)
     else:
-        size = checked_whole("rows", rows, 1)
-        ends = np.minimum(np.arange(size, len(losses) + size, size), len(losses))
-    table = arrival_table(losses, fit.data.weights[first:], ends)
+        first, sums = _sums_of_rows(fit, size)
+    table = arrival_table(sums)
+    ends = np.cumsum(table["rows"].to_numpy())
     table.index = pd.Index(first + np.concatenate([[0], ends[:-1]]), name="first")
     return DriftPath(fit, table)
+
+
+def _sums_of_rows(fit: Fit, size: int | None) -> tuple[int, NDArray[np.float64]]:
+    """Return the number of the first row of updates, and the sums of blocks of `size` rows."""
+    losses, sampling = fit.arrival_losses, fit.first_grown.control.sampling
+    if losses is None:
+        raise InputError(NOT_UPDATED)
+    n = len(fit.data.y)
+    first = sampling.first(n)
+    if size is None:
+        ends = np.array([*sampling.begins[1:], n]) - first
+    else:
+        ends = np.minimum(np.arange(size, len(losses) + size, size), len(losses))
+    return first, arrival_sums(losses, fit.data.weights[first:], ends)

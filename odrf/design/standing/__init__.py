@@ -1,0 +1,1 @@
+"""Training rows to which others are added, and which may leave."""

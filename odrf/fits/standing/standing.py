@@ -1,0 +1,288 @@
+"""The rows and trees of a fit, standing ready for further rows; and versions of them.
+
+An update changes the newest version in place, and notes what the one before had.  So it takes time
+of the nodes that rows reach, and an earlier fit still says what it said: its trees are turned back
+when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import TrainingData
+from odrf.design.standing.standing_rows import StandingRows
+from odrf.engine.parallel import in_order
+from odrf.engine.rows.sampling import state_of_added
+from odrf.engine.standing.arrivals import Undo
+from odrf.engine.standing.stand import StandingCells, add_leaf_values
+from odrf.engine.standing.standing_forest import forest_of
+from odrf.engine.standing.standing_tree import StandingTree
+from odrf.engine.trees.branching import compacted
+from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.fits.fit import Fit
+from odrf.fits.standing.stream_record import StreamRecord
+
+__all__ = ["Standing", "Version", "is_standing", "n_rows", "rows_added", "version_of"]
+
+# Where a forest notes the version that it belongs to.
+NOTE = "_version"
+NOTHING = Undo(np.empty(0, dtype=np.int32), ())
+
+
+class Standing:
+    """Rows and trees that stand ready for further rows.
+
+    Parameters
+    ----------
+    fit : Fit
+        A fit, no tree of which is pruned.
+
+    Attributes
+    ----------
+    rows : StandingRows
+    trees : list of StandingTree
+    states : (B, 4) uint64
+        The states of the streams by which the trees draw the rows to come.
+    sampled : bool
+        Whether only some of the rows are kept.
+    """
+
+    def __init__(self, fit: Fit) -> None:
+        data, n, record = fit.data, len(fit.data.y), fit.stream
+        numbers = np.arange(n) if record is None else record.numbers
+        self.rows = StandingRows(data, fit.design.feature_groups, numbers)
+        self.ordered = bool(fit.forest.ordered)
+        if record is None:
+            states = [
+                state_of_added(stream, sampling, n)
+                for stream, sampling in zip(fit.streams, fit.samplings, strict=True)
+            ]
+            self.states = np.array(states, dtype=np.uint64)
+        else:
+            self.states = record.states.copy()
+        n_at_split = fit.forest.count if fit.n_at_split is None else fit.n_at_split
+        draws, root, criterion = fit.draws, fit.forest.root, fit.control.settings.criterion
+
+        def standing(b: int) -> StandingTree:
+            tree, since = compacted(fit.forest.tree(b), n_at_split[root[b] : root[b + 1]])
+            counts, _ = draws.again(b)
+            return StandingTree(tree, since, self.rows.cells, counts, fit.streams[b], criterion)
+
+        B, size = fit.forest.n_trees, data.X.size
+        self.trees = list(in_order(standing, range(B), fit.control.n_jobs, size))
+        losses = fit.arrival_losses
+        if losses is None:
+            losses = np.full(n - fit.control.sampling.first(n), np.nan)
+        self.losses, self.n_losses = losses.copy(), len(losses)
+        self.sampled = record is not None
+
+    @property
+    def is_wasteful(self) -> bool:
+        """Whether most of the rows, or of the nodes of a tree, have left."""
+        return self.rows.is_wasteful or any(tree.is_wasteful for tree in self.trees)
+
+    def predicted(self, cells: StandingCells) -> NDArray[np.float64]:
+        """Return the means (m, K) of the trees for some rows, which need not be among these."""
+        at = np.arange(len(cells.y))
+        out = np.zeros((len(at), self.trees[0].stand.value.shape[1]))
+        for tree in self.trees:
+            add_leaf_values(tree.stand, cells, at, out)
+        return out / len(self.trees)
+
+    def append_losses(self, losses: NDArray[np.float64]) -> None:
+        """Append the losses of new rows."""
+        begin, end = self.n_losses, self.n_losses + len(losses)
+        if end > len(self.losses):
+            longer = np.empty(2 * end)
+            longer[:begin] = self.losses[:begin]
+            self.losses = longer
+        self.losses[begin:end], self.n_losses = losses, end
+
+    @contextmanager
+    def changing(self, before: Version) -> Iterator[Version]:
+        """Yield the version after the changes that are made, and note how to turn back `before`.
+
+        If the changes are interrupted, `before` can be turned back, too, but not updated again.
+        """
+        version = Version(self, before.number + 1)
+        for tree in self.trees:
+            tree.undo = NOTHING
+        try:
+            yield version
+        finally:
+            before.newer, before.undo = version, [tree.undo for tree in self.trees]
+
+
+class Version:
+    """The rows and trees of one fit.
+
+    Parameters
+    ----------
+    standing : Standing
+    number : int
+        How many updates there have been since the rows and trees stand.
+
+    Attributes
+    ----------
+    newer : Version or None
+        That of the next update.
+    undo : list of Undo
+        How each tree is turned back from it.
+
+    Notes
+    -----
+    Rows and trees of its fit keep it, and it keeps neither: so what no fit has is free at once.
+    """
+
+    def __init__(self, standing: Standing, number: int) -> None:
+        self.standing, self.number = standing, number
+        self.newer: Version | None = None
+        self.undo: list[Undo] = []
+        self._trees: tuple[Forest, NDArray[np.int32]] | None = None
+        self._data: ref[TrainingData] | None = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Note what there is now."""
+        standing, rows = self.standing, self.standing.rows
+        self.n, self.used, self.n_complete = rows.n, rows.used, rows.n_complete
+        self.missing, self.empty, self.sampled = rows.missing, rows.empty, standing.sampled
+        self.n_losses = standing.n_losses
+        self.sizes = [(tree.used, tree.terms) for tree in standing.trees]
+
+    def of(self, fit: Fit) -> Version:
+        """Let this be the version of a fit, which has read its rows and trees.
+
+        The fit does not keep it: it needs not be turned back.
+        """
+        self._data = ref(fit.data)
+        fit.forest.__dict__[NOTE] = ref(self)
+        return self
+
+    def is_of(self, fit: Fit) -> bool:
+        """Whether the rows are those of the fit."""
+        return self._data is not None and self._data() is fit.data
+
+    def data(self) -> TrainingData:
+        """Return the rows, which are read when they are needed."""
+        data = TrainingData.read_by(self._read_data)
+        self._data = ref(data)
+        return data
+
+    def forest(self) -> Forest:
+        """Return the trees, which are read when they are needed."""
+        forest = Forest.read_by(self._read_forest)
+        forest.__dict__.update({NOTE: self, "ordered": np.bool_(self.standing.ordered)})
+        return forest
+
+    def read_rest(self, fit: Fit) -> Fit:
+        """Return the fit, whose numbers of rows at splits, and losses, are read when needed."""
+        fit.read_rest_by(self._read_fit, "n_at_split", "arrival_losses")
+        return fit
+
+    def record(
+        self, keep: int, first: int, seen: int, updates: int, arrivals: NDArray[np.float64]
+    ) -> StreamRecord:
+        """Return the record of the stream, the arrays of which are read when they are needed."""
+        states = self.standing.states.copy()
+
+        def read(record: StreamRecord) -> None:
+            places = self._places()
+            counts = np.array([tree.stand.times[places] for tree in self.standing.trees])
+            numbers = self.standing.rows.numbers[places]
+            record.set_fields({"numbers": numbers, "counts": counts})
+
+        record = StreamRecord.read_by(read)
+        record.__dict__.update(
+            keep=keep, first=first, seen=seen, updates=updates, states=states, arrivals=arrivals
+        )
+        return record
+
+    def _places(self) -> NDArray[np.int64]:
+        return self.standing.rows.places(self.used, self.number)
+
+    def _read_data(self, data: TrainingData) -> None:
+        rows, places = self.standing.rows, self._places()
+        complete: NDArray[np.bool_] = np.ones(len(places), dtype=np.bool_)
+        if not self.sampled:
+            complete = rows.complete[: self.n_complete].copy()
+        read = rows.training_data(places, complete, self.missing, self.empty)
+        data.set_fields(_fields(read))
+
+    def _read_forest(self, forest: Forest) -> None:
+        forest.set_fields(_fields(self._both()[0]))
+
+    def _read_fit(self, fit: Fit) -> None:
+        known: dict[str, Any] = {"n_at_split": self._both()[1], "arrival_losses": None}
+        if fit.stream is None:
+            known["arrival_losses"] = self.standing.losses[: self.n_losses].copy()
+        fit.set_fields(known)
+
+    def _both(self) -> tuple[Forest, NDArray[np.int32]]:
+        """Return the trees as they were, and how many rows their nodes had at their splits."""
+        if self._trees is None:
+            undone = list(_undone(self))
+            pairs = [
+                forest_of(tree.copied(*size, [undo[b] for undo in undone]), self.standing.ordered)
+                for b, (tree, size) in enumerate(zip(self.standing.trees, self.sizes, strict=True))
+            ]
+            forest = joined((tree for tree, _ in pairs), len(pairs))
+            self._trees = forest, np.concatenate([since for _, since in pairs])
+        return self._trees
+
+
+def is_standing(fit: Fit) -> bool:
+    """Whether the fit is one of standing trees, which are whole."""
+    return _noted(fit) is not None
+
+
+def n_rows(fit: Fit) -> int:
+    """Return how many training rows a fit has; standing ones are not read."""
+    version = _noted(fit)
+    return fit.data.n_rows if version is None else version.n
+
+
+def rows_added(fit: Fit) -> tuple[int, int]:
+    """Return how many updates there were, and how many rows have come with them."""
+    if fit.stream is not None:
+        return fit.stream.updates, fit.stream.seen - fit.stream.first
+    n = n_rows(fit)
+    return len(fit.control.batches), n - fit.control.sampling.first(n)
+
+
+def version_of(fit: Fit) -> Version:
+    """Return the version of a fit from which it can be updated.
+
+    If others were updated from it, or much has left, its rows and trees are set up anew.
+    """
+    version = _noted(fit)
+    newest = version is not None and version.newer is None and version.is_of(fit)
+    if version is not None and newest and not version.standing.is_wasteful:
+        return version
+    return Version(Standing(fit), 0).of(fit)
+
+
+def _noted(fit: Fit) -> Version | None:
+    """Return the version that the trees of a fit belong to, if there is one."""
+    note: Version | ref[Version] | None = fit.forest.__dict__.get(NOTE)
+    return note() if isinstance(note, ref) else note
+
+
+def _undone(version: Version) -> Iterable[list[Undo]]:
+    """Return how trees are turned back to a version, from the newest on."""
+    undone = []
+    while version.newer is not None:
+        undone.append(version.undo)
+        version = version.newer
+    return reversed(undone)
+
+
+def _fields(of: Any) -> dict[str, Any]:
+    return {field.name: getattr(of, field.name) for field in fields(of)}
