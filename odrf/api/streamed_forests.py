@@ -8,6 +8,7 @@ from typing import Any
 from patsy import EvalEnvironment
 
 from odrf.api.growth_request import requested
+from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.fits.streamed.growing_streamed import grow_streamed
 from odrf.options.streamed_options import require_no_structure
@@ -32,5 +33,7 @@ def forest_of_chunks(
     require_no_structure(options)
     request = requested(function, options, {})
     arguments = {name: options[name] for name in OF_DESIGN}
-    rows = learn_streamed_design(formula, chunks, env=env, progress=progress, **arguments)
+    rows = learn_streamed_design(
+        formula, ChunkBlocks(chunks), env=env, progress=progress, **arguments
+    )
     return StreamedResults(grow_streamed(call, rows, request, progress))

@@ -77,7 +77,8 @@ def grow_streamed(
     ):
         forest = joined(_trees(rows, control, draw, bar.update), control.n_trees)
     data = WithheldData(
-        rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.factors, rows.unit,
+        rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
+        rows.reader.unit,
         STREAMED,
     )  # fmt: skip
     tree_streams = streams(control.seed, 0, control.n_trees)
@@ -176,7 +177,7 @@ def abreast(rows: StreamedRows, control: Control) -> tuple[int, int]:
         "use a smaller sample_fraction=",
     )
     free = available_memory()
-    budget = rows.chunks.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
+    budget = rows.source.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
     n_jobs = max(1, min(control.n_jobs, control.n_trees, int(budget / (of_rows + of_growth))))
     left = budget - n_jobs * of_growth
     return max(n_jobs, min(control.n_trees, int(left / of_rows))), n_jobs
