@@ -18,7 +18,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_forest, sized_tree
 from odrf.pruning.complexity import WEAKEST_LINK
-from odrf.public import public
+from odrf.public import in_partitions, public
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
@@ -236,7 +236,7 @@ def odt(
     return ODTResults(warned_of_repeated_rows(fit, data))
 
 
-@public
+@in_partitions("data")
 def odrf(
     formula: str,
     data: pd.DataFrame | ChunkSource,
@@ -273,6 +273,7 @@ def odrf(
     kind: str = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
+    backend: str = "auto",
     progress: bool = False,
 ) -> ODRFResults:
     """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
@@ -393,7 +394,7 @@ def odrf(
     require_no_surrogates(missing)
     env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
     if chunks is not None:
-        return forest_of_chunks(odrf, call, formula, chunks, options, env, progress)
+        return forest_of_chunks(odrf, call, formula, chunks, options, env, backend, progress)
     design, training = design_of(formula, table, options, env)
     request = requested(odrf, options, {})
     fit = sized_forest(grow_fit(call, design, training, request, progress))

@@ -19,7 +19,14 @@ from odrf.engine.rows.coded import stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.errors import InputError
 
-__all__ = ["BlockReader", "Responses", "StreamedRows", "UsedRows", "checksum"]
+__all__ = [
+    "BlockChecksum",
+    "BlockReader",
+    "Responses",
+    "StreamedRows",
+    "UsedRows",
+    "checked_sum",
+]
 
 
 Given = TypeVar("Given")
@@ -74,6 +81,22 @@ class Responses(NamedTuple):
 
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
+
+
+class BlockChecksum(NamedTuple):
+    """What another block, or other rows in it, hardly ever have.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first row.
+    n_rows : int
+    checksum : int
+    """
+
+    first: int
+    n_rows: int
+    checksum: int
 
 
 class BlockReader(NamedTuple):
@@ -167,16 +190,14 @@ class StreamedRows:
             The chunks give other rows than in the pass before.
         """
         seen = 0
-        for number, block in enumerate(
-            self.over_blocks("read rows", BlockReader.rows, self.reader)
-        ):
+        for block in self.over_blocks("read rows", BlockReader.rows, self.reader):
             if block is not None:
-                self.require_same(number, checksum(block))
+                self.require_same(checked_sum(block))
                 seen += len(block.y)
                 yield block
         self.require_all(seen)
 
-    def require_same(self, number: int, found: int) -> None:
+    def require_same(self, found: BlockChecksum) -> None:
         """Compare the checksum of a block with that of the pass before.
 
         If a query gave its rows in another order, trees would be judged by rows that they drew.
@@ -186,7 +207,7 @@ class StreamedRows:
         InputError
             It is another one.
         """
-        if self._sums.setdefault(number, found) != found:
+        if self._sums.setdefault(found.first, found.checksum) != found.checksum:
             raise _other_rows()
 
     def require_all(self, seen: int) -> None:
@@ -195,10 +216,11 @@ class StreamedRows:
             raise _other_rows()
 
 
-def checksum(block: RowBlock) -> int:
-    """Return a number that another block, or other rows in it, hardly ever has."""
+def checked_sum(block: RowBlock) -> BlockChecksum:
+    """Return the checksum of a block."""
     found = zlib.crc32(np.ascontiguousarray(block.y).data)
-    return zlib.crc32(np.ascontiguousarray(stored(block.X)).data, found)
+    found = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, found)
+    return BlockChecksum(int(block.numbers[0]), len(block.y), found)
 
 
 def _other_rows() -> InputError:
