@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from odrf.engine.apportioning import apportion
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import tree_grower
+from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
-from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.parallel import row_blocks
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.draws import Draws
@@ -42,6 +42,7 @@ from odrf.engine.trees.forest_arrays import (
     within_memory,
 )
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.engine.workers.handing_out_trees import trees_in_order
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -186,7 +187,7 @@ def grow_blend(
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
 
     growers = [
-        tree_grower(
+        TreeGrower(
             X, y, weights, feature_groups, kind.sampling, kind.settings, kind.mixture, n_trees,
             n_jobs, codes,
         )
@@ -196,14 +197,14 @@ def grow_blend(
     def grow_first() -> None:
         """Grow a tree of each kind that has none."""
         new = [g for g in range(G) if not parts[g]]
-        trees = in_order(lambda g: growers[g](tree_streams[0]), new, n_jobs, X.size)
+        trees = trees_in_order(growers, [(g, tree_streams[0]) for g in new], n_jobs, X.size)
         for g, tree in zip(new, trees, strict=True):
             parts[g].append(tree)
             advance()
 
     def pilots_missing(g: int) -> Iterator[Forest]:
-        missing = tree_streams[len(parts[g]) : n_pilot]
-        for tree in in_order(growers[g], missing, n_jobs, X.size):
+        missing = [(g, stream) for stream in tree_streams[len(parts[g]) : n_pilot]]
+        for tree in trees_in_order(growers, missing, n_jobs, X.size):
             yield tree
             advance()
 
@@ -233,15 +234,14 @@ def grow_blend(
         known = {(g, i): tree for g in range(G) for i, tree in enumerate(parts[g][: counts[g]])}
         parts.clear()
 
-        def tree_at(place: tuple[int, int]) -> Forest:
-            return known.pop(place, None) or growers[place[0]](tree_streams[place[1]])
-
         def in_place() -> Iterator[Forest]:
             """Yield the trees in their order; nothing else holds them: they are held once."""
             places = list(zip(of_tree.tolist(), rank.tolist(), strict=True))
-            for tree, (g, i) in zip(in_order(tree_at, places, n_jobs, X.size), places, strict=True):
-                yield tree
-                if i >= n_grown[g]:
+            new = [(g, tree_streams[i]) for g, i in places if (g, i) not in known]
+            grown = trees_in_order(growers, new, n_jobs, X.size)
+            for place in places:
+                yield known.pop(place) if place in known else next(grown)
+                if place[1] >= n_grown[place[0]]:
                     advance()
 
         forest = joining.join(in_place(), n_trees)

@@ -12,7 +12,7 @@ import pandas as pd
 from odrf.design.distributed.stretches import Stretch, stretches_of
 from odrf.design.streamed import blocks
 from odrf.design.streamed.blocks import in_blocks_of_rows
-from odrf.engine.workers.dask_tasks import TasksOnWorkers, named, sent
+from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
 from odrf.public.chunks import Chunks, checked_frame
 
 __all__ = ["PartitionBlocks", "StretchTasks"]
@@ -93,7 +93,7 @@ class PartitionBlocks:
 
         def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
             tasks = self.tasks(what, function, sent(self.client, given), columns, numbers)
-            return self.client.get(tasks.graph, tasks.keys, sync=False)
+            return handed_out(self.client, tasks.graph, tasks.keys)
 
         n = len(self.stretches(columns))
         return TasksOnWorkers[Result](self.client, hand_out, n).results()
@@ -102,13 +102,13 @@ class PartitionBlocks:
         """Return the stretches; the rows of partitions are counted once, in one of the columns."""
         if not self._stretches:
             parts = self._partitions(columns[:1])
-            name = named("count rows")
+            name = prefixed("count rows")
             keys = [(name, i) for i in range(len(parts.keys))]
             counting = {key: (len, part) for key, part in zip(keys, parts.keys, strict=True)}
 
             def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
                 graph = {**parts.graph, **counting}
-                return self.client.get(graph, [keys[i] for i in numbers], sync=False)
+                return handed_out(self.client, graph, [keys[i] for i in numbers])
 
             lengths = list(TasksOnWorkers[int](self.client, hand_out, len(keys)).results())
             self._stretches.extend(stretches_of(lengths, blocks.ROWS_PER_BLOCK))
@@ -130,7 +130,7 @@ class PartitionBlocks:
         reading = self._partitions(columns)
         graph, parts = reading.graph, reading.keys
         work = _Work(function, tuple(columns), blocks.ROWS_PER_BLOCK)
-        name, head, keys = named(what), named("take head"), []
+        name, head, keys = prefixed(what), prefixed("take head"), []
         for number in numbers:
             stretch = self.stretches(columns)[number]
             for i, n_rows in stretch.heads:

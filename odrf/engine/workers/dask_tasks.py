@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, Generic, TypeVar
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar, cast
 from uuid import uuid4
 
-__all__ = ["TasksOnWorkers", "named", "sent"]
+__all__ = ["TasksOnWorkers", "handed_out", "prefixed", "sent"]
 
 Result = TypeVar("Result")
 
@@ -19,7 +20,7 @@ Result = TypeVar("Result")
 ATTEMPTS = 5
 
 
-def named(what: str) -> str:
+def prefixed(what: str) -> str:
     """Return a name for the keys of tasks, as which the dashboard shows `what`."""
     return f"{what}-{uuid4().hex}"
 
@@ -33,18 +34,35 @@ def sent(client: Any, value: Any) -> Any:
         The cluster has no worker.
     """
     try:
-        return client.scatter([value], broadcast=True, hash=False)[0]
-    except (TimeoutError, ValueError) as error:
-        require_scheduler(client, error)
+        with _scheduler_of(client):
+            return client.scatter([value], broadcast=True, hash=False)[0]
+    except TimeoutError as error:
         raise RuntimeError(
             "the cluster of Dask has no worker: start one, or wait for it with "
             "client.wait_for_workers(1)"
         ) from error
 
 
-def require_scheduler(client: Any, error: BaseException | None) -> None:
-    """Raise `ConnectionError` if the scheduler of the cluster is lost."""
-    if client.status != "running":
+def handed_out(client: Any, graph: dict[Any, Any], keys: Sequence[Any]) -> Sequence[Any]:
+    """Hand out the tasks of a graph of Dask that are needed for the keys; return their futures.
+
+    Raises
+    ------
+    ConnectionError
+        The scheduler is lost.
+    """
+    with _scheduler_of(client):
+        return cast("Sequence[Any]", client.get(graph, list(keys), sync=False))
+
+
+@contextmanager
+def _scheduler_of(client: Any) -> Iterator[None]:
+    """Raise `ConnectionError` within this context if the scheduler is lost."""
+    try:
+        yield
+    except Exception as error:
+        if client.status == "running" and type(error).__name__ != "CommClosedError":
+            raise
         raise ConnectionError(
             "the scheduler of the Dask cluster was lost, and with it all that its workers had "
             "computed: start a new cluster and a new Client, and fit again"
@@ -103,9 +121,9 @@ class TasksOnWorkers(Generic[Result]):
     def _result(self, number: int) -> Result:
         for _ in range(ATTEMPTS):
             try:
-                found: Result = self._left[number].result()
-            except CancelledError as error:
-                require_scheduler(self._client, error)
+                with _scheduler_of(self._client):
+                    found: Result = self._left[number].result()
+            except CancelledError:
                 self._hand_out_all(list(self._left))
             except Exception as error:
                 if type(error).__name__ == "KilledWorker":

@@ -11,7 +11,8 @@ import pandas as pd
 from odrf.api.boosting import odbt
 from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
-from odrf.api.trees import odrf, odt
+from odrf.api.oblique_forests import odrf
+from odrf.api.trees import odt
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment

@@ -28,7 +28,7 @@ from odrf.engine.streamed.gathering import Gathering, TreeRows, joined_rows
 from odrf.engine.streamed.growing_apart import Recipe, grown_apart
 from odrf.engine.streamed.hashed_draws import HashedDraw
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.workers.dask_tasks import TasksOnWorkers, named, sent
+from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
 from odrf.fits.distributed.waves import trees_at_once
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.growing_streamed import Passes, require_rows
@@ -50,21 +50,21 @@ ADDED_AT_ONCE = 8
 WAVES = 2
 
 
-class _Drawing(NamedTuple):
+class _RowDrawing(NamedTuple):
     """What draws the rows of some trees."""
 
     reader: BlockReader
     draw: HashedDraw
 
 
-class _Drawn(NamedTuple):
+class _RowsDrawn(NamedTuple):
     """The checksums of the blocks of a stretch, and what each tree has drawn from it, if any."""
 
     checksums: list[BlockChecksum]
     pieces: list[TreeRows | None]
 
 
-class _TreeTask(NamedTuple):
+class _Planted(NamedTuple):
     """The number of a tree, and its random stream (4,)."""
 
     number: int
@@ -142,24 +142,24 @@ def _hand_out_wave(
     """
     source = _partitions(rows)
     trees = [number - n_stretches for number in numbers if number >= n_stretches]
-    drawing = _Drawing(rows.reader, draw._replace(keys=draw.keys[trees]))
+    drawing = _RowDrawing(rows.reader, draw._replace(keys=draw.keys[trees]))
     tasks = _tasks(source, "draw rows", _drawn, sent(source.client, drawing), rows)
     graph, given = tasks.graph, sent(source.client, recipe)
-    check, pick, grow = named("check rows"), named("pick rows"), named("grow tree")
+    check, pick, grow = prefixed("check rows"), prefixed("pick rows"), prefixed("grow tree")
     for s, key in enumerate(tasks.keys):
         graph[check, s] = (getitem, key, 0)
         for t in range(len(trees)):
             graph[pick, s, t] = (_picked, key, t)
     for t, tree in enumerate(trees):
-        task = _TreeTask(first + tree, tree_streams[tree])
+        task = _Planted(first + tree, tree_streams[tree])
         pieces = [(pick, s, t) for s in range(len(tasks.keys))]
         graph[grow, t] = (partial(_grown, task), given, *pieces)
     keys = [(check, number) for number in numbers if number < n_stretches]
     keys += [(grow, t) for t in range(len(trees))]
-    return source.client.get(graph, keys, sync=False)
+    return handed_out(source.client, graph, keys)
 
 
-def _drawn(drawing: _Drawing, blocks: Iterator[pd.DataFrame]) -> _Drawn:
+def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
     """Return what the trees draw from the blocks of a stretch."""
     gathering, checksums = Gathering(drawing.draw, 1), []
     for block in blocks:
@@ -169,15 +169,15 @@ def _drawn(drawing: _Drawing, blocks: Iterator[pd.DataFrame]) -> _Drawn:
             gathering.add(rows)
     n_trees = len(drawing.draw.keys)
     pieces = [gathering.take(t) if gathering.n_rows(t) else None for t in range(n_trees)]
-    return _Drawn(checksums, pieces)
+    return _RowsDrawn(checksums, pieces)
 
 
-def _picked(drawn: _Drawn, t: int) -> TreeRows | None:
+def _picked(drawn: _RowsDrawn, t: int) -> TreeRows | None:
     """Return what one of the trees has drawn."""
     return drawn.pieces[t]
 
 
-def _grown(task: _TreeTask, recipe: Recipe, *pieces: TreeRows | None) -> Forest:
+def _grown(task: _Planted, recipe: Recipe, *pieces: TreeRows | None) -> Forest:
     """Return the tree that grows on the rows of all pieces."""
     found = [piece for piece in pieces if piece is not None]
     require_rows(len(found), task.number)
@@ -218,18 +218,18 @@ def _hand_out_judging(
     """
     source = _partitions(rows)
     tasks = _tasks(source, "judge rows", _judged_stretch, sent(source.client, judging), rows)
-    graph, of_rows, of_leaves = tasks.graph, named("pick sums"), named("pick leaf sums")
+    graph, of_rows, of_leaves = tasks.graph, prefixed("pick sums"), prefixed("pick leaf sums")
     for s, key in enumerate(tasks.keys):
         graph[of_rows, s] = (getitem, key, 0)
         graph[of_leaves, s] = (getitem, key, 1)
     left = [(of_leaves, s) for s in range(len(tasks.keys))]
     while len(left) > 1:
-        add = named("add leaf sums")
+        add = prefixed("add leaf sums")
         for i in range(0, len(left), ADDED_AT_ONCE):
             graph[add, i] = (_added, *left[i : i + ADDED_AT_ONCE])
         left = [(add, i) for i in range(0, len(left), ADDED_AT_ONCE)]
     keys = [(of_rows, n) if n < len(tasks.keys) else left[0] for n in numbers]
-    return source.client.get(graph, keys, sync=False)
+    return handed_out(source.client, graph, keys)
 
 
 def _judged_stretch(judging: Judging, blocks: Iterator[pd.DataFrame]) -> _Judged:
