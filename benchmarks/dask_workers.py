@@ -7,13 +7,15 @@ Rows are those of ``streamed.py``: 20 uniform predictors, of which Friedman's fi
 five, and normal noise.  They are a persisted data frame of Dask in ``--partitions`` partitions; in
 one process they are a list of the same data frames.  Workers are processes with one thread each.
 In one of the fits a worker is killed when half of the trees are grown.  All fits are the same, bit
-by bit; ``same`` compares them with the first one.  Seconds are those of the clock, ``processor`` those
-of the processors of all processes, because other work may run beside the fits, and ``work`` are the
-seconds of the tasks of all workers, by the clock.  Megabytes (2^20 bytes) are ``moved`` between workers,
-and ``returned`` are the trees that the client has gathered.  ``--tasks`` gets number, seconds and
-bytes of the tasks of each kind, by the clock, with the share of it that processors worked on them,
-and the processor seconds that scheduler and client take for a task that does nothing:
-``thousand_workers.py`` reads them.
+by bit; ``same`` compares them with the first one.  Seconds are those of the clock, ``processor``
+those of the processors of all processes, because other work may run beside the fits, and ``work``
+are the seconds of the tasks of all workers, by the clock.  Megabytes (2^20 bytes) are ``moved``
+between workers, and ``returned`` are the trees that the client has gathered.
+
+``--tasks`` gets number, seconds and bytes of the tasks of each kind, by the clock, with the share
+of it that processors worked on them.  Its lines ``scheduling`` are of tasks that do nothing, in a
+graph like that of a wave of trees: the processor seconds, and the bytes of memory, that scheduler
+and client take for a task.  ``thousand_workers.py`` reads them.
 """
 
 from __future__ import annotations
@@ -102,15 +104,19 @@ def times_of_tasks(stream: Any) -> pd.DataFrame:
 
 def idle_times(client: Any) -> pd.DataFrame:
     """Return the seconds that a scheduler takes for a task, in a graph like that of a wave."""
+    import psutil  # noqa: PLC0415  # comes with Dask
+
     stretches, trees = IDLE
     graph: dict[Any, Any] = {("draw", s): (list, [s]) for s in range(stretches)}
     for t in range(trees):
         graph.update({("pick", s, t): (len, ("draw", s)) for s in range(stretches)})
         graph["grow", t] = (sum, [("pick", s, t) for s in range(stretches)])
-    began = time.process_time()
-    assert client.get(graph, [("grow", t) for t in range(trees)]) == [stretches] * trees
-    seconds = (time.process_time() - began) / len(graph)
-    return pd.DataFrame([("scheduling", len(graph), seconds, seconds, 0.0, 1.0)], columns=OF_TASKS)
+    n, before, began = len(graph), psutil.Process().memory_info().rss, time.process_time()
+    futures = client.get(graph, [("grow", t) for t in range(trees)], sync=False)
+    assert client.gather(futures) == [stretches] * trees
+    seconds = (time.process_time() - began) / n
+    held = (psutil.Process().memory_info().rss - before) / n
+    return pd.DataFrame([("scheduling", n, seconds, seconds, held, 1.0)], columns=OF_TASKS)
 
 
 def seconds_of_workers(client: Any) -> float:

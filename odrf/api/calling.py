@@ -18,6 +18,7 @@ from odrf.projections.family import Family
 
 __all__ = [
     "DESIGN_ARGUMENTS",
+    "NO_OPTIONS",
     "boosting_of",
     "default_options",
     "design_of",

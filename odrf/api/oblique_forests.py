@@ -61,9 +61,9 @@ def odrf(
     missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
+    backend: str = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
-    backend: str = "auto",
     progress: bool = False,
 ) -> ODRFResults:
     """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
@@ -154,10 +154,6 @@ def odrf(
         first half are never out of bag, and late rows are in fewer trees.
     strata : str or array of shape (n,), optional
         As in `odt`.  Each tree draws the same share of every stratum.
-    seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible.  Without one, a seed is drawn; `ODRFResults.seed` has it.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     backend : {"auto", "threads", "dask", "joblib"}, default "auto"
         Where trees are grown.  The forest is the same, bit by bit.  ``"threads"``: in threads of
         this process.  ``"dask"``: on the workers of the Dask client that is active.  Of a data
@@ -165,8 +161,11 @@ def odrf(
         workers.  ``"joblib"``, for a data frame in memory: in processes that joblib starts, as
         ``joblib.parallel_config`` says (loky, Ray and others); by default, `n_jobs` or as many as
         there are cores.  The default is ``"dask"`` for a data frame of Dask if a client is active,
-        else ``"threads"``.  Processes pay if there are several machines; on one machine threads
-        are faster.
+        else ``"threads"``.  Threads share the rows; processes are for several machines.
+    seed : int, SeedSequence or Generator, optional
+        Makes the forest reproducible.  Without one, a seed is drawn; `ODRFResults.seed` has it.
+    n_jobs : int, optional
+        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False
         Show a progress bar.
 
