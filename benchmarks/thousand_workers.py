@@ -121,23 +121,25 @@ def simulated(
     costs: Costs, seed: int, n: int, workers: int, partitions: int, trees: int, share: float,
     leaf_rows: int,
 ) -> tuple:  # fmt: skip
-    """Return the values of the columns after the first six."""
+    """Return the values of the columns after the first six.
+
+    A tree needs a task for each partition, which picks what was drawn there.
+    """
     rng = np.random.default_rng(seed)
-    slow = np.where(np.arange(workers) < SLOW * workers, 1 / SLOWNESS, 1.0)
+    slow = np.where(np.arange(workers) < int(SLOW * workers), 1 / SLOWNESS, 1.0)
     of_part, drawn = n / partitions, n * share
     of_rows = drawn * (4.0 * P + 16)
     of_tree = 2 * drawn / (1.25 * leaf_rows) * costs.of_node
     growth = costs.grow * (drawn / MEASURED_DRAWN) ** POWER
     pieces = partitions * trees
-    n_tasks = 6 * partitions + 2 * pieces + 2 * trees
+    n_tasks = 6 * partitions + pieces + 2 * trees
 
     def passes(speeds: np.ndarray) -> list[float]:
         apart = costs.scheduling
         see = makespan(partitions, of_part * costs.see, speeds, apart, rng)
         draw = makespan(partitions, of_part * trees * costs.draw, speeds, apart, rng)
-        # the scheduler hands out every piece; a worker takes its trees from the network
-        at_worker = np.ceil(trees / workers) * of_rows / NETWORK
-        gather = max(pieces * apart, at_worker, trees * of_rows / NETWORK / workers)
+        # a worker takes its trees from the network; a tree waits for all its pieces
+        gather = np.ceil(trees / workers) * of_rows / NETWORK
         grow = makespan(trees, growth, speeds, partitions * apart, rng)
         copies = trees * of_tree / NETWORK * np.log2(workers + 1)
         judge = copies + makespan(partitions, of_part * trees * costs.judge, speeds, apart, rng)

@@ -10,8 +10,8 @@ from odrf.options.control import Control
 
 __all__ = ["trees_at_once"]
 
-# Trees times stretches of a wave: a scheduler keeps about a kilobyte for each, and takes
-# about a fifth of a millisecond.
+# Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes half a
+# millisecond (`benchmarks/dask_workers.py`).
 MOST_PIECES = 100_000
 GIGABYTE = 1e9
 
