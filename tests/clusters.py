@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 @contextmanager
 def cluster(n_workers: int, threads: int = 1, processes: bool = False) -> Iterator[tuple[Any, Any]]:
     """Start a cluster; yield the client, which is active, and the cluster."""
-    soon = {"distributed.comm.timeouts.connect": "5s"}
+    soon = {"distributed.comm.timeouts.connect": "2s"}
     with (
         dask.config.set(soon),
         LocalCluster(

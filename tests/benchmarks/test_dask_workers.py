@@ -13,6 +13,7 @@ import dask_workers
 import thousand_workers
 
 
+@pytest.mark.weekly
 def test_workers_are_measured_and_a_thousand_simulated(tmp_path, monkeypatch, capsys):
     fits, tasks, out = (tmp_path / name for name in ("fits.csv", "tasks.csv", "out.csv"))
     arguments = ["dask_workers.py", "--out", str(fits), "--tasks", str(tasks), "--trees", "4"]

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import odrf
+from odrf.engine import parallel
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 
@@ -172,6 +173,23 @@ def test_an_interrupted_fit_leaves_no_task(client, monkeypatch):
     pytest.fail("tasks are left")
 
 
+def test_tasks_start_no_threads_of_their_own(client, monkeypatch):
+    """A worker runs as many tasks as it has threads: each of them has one."""
+    started, asking = parallel._started, []
+
+    def noted(waiting):
+        asking.append(threading.current_thread().name)
+        return started(waiting)
+
+    monkeypatch.setattr(parallel, "_started", noted)
+    data = table()
+    frame = parted(data, [40, 60])
+    fit = odrf.odrf("y ~ a + b + f", frame, n_trees=TREES, seed=2, n_jobs=2)
+    fit.predict(frame).compute()
+    odrf.odrf("y ~ a + b + f", data, n_trees=TREES, seed=2, n_jobs=2, backend="dask")
+    assert not [name for name in asking if name.startswith("Dask")]
+
+
 def test_predictions_stay_in_partitions(client):
     data = table()
     frame = parted(data, [40, 60])
@@ -204,11 +222,28 @@ def when_trees_grow(started, strike) -> threading.Thread:
     return thread
 
 
-def test_a_killed_worker_costs_only_time(monkeypatch):
+def test_a_lost_worker_costs_only_time():
+    data = table(n=1000)
+    here = odrf.odrf("y ~ b + c", [data], n_trees=40, seed=2)
+    with clusters.cluster(2) as (_, started):
+
+        def lose():
+            started.loop.add_callback(next(iter(started.workers.values())).close)
+
+        thread = when_trees_grow(started, lose)
+        fit = odrf.odrf("y ~ b + c", parted(data, [300, 700]), n_trees=40, seed=2)
+        thread.join()
+    assert_same(fit, here)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_killed_worker_costs_only_time(monkeypatch, n_workers):
+    """With one worker, what was sent to it is lost, too."""
     monkeypatch.undo()
     data = table(n=3000)
     here = odrf.odrf("y ~ b + c", [data], n_trees=12, seed=2)
-    with clusters.cluster(1, processes=True) as (_, started):
+    with clusters.cluster(n_workers, processes=True) as (_, started):
 
         def kill():
             os.kill(next(iter(started.workers.values())).pid, signal.SIGKILL)
@@ -216,7 +251,7 @@ def test_a_killed_worker_costs_only_time(monkeypatch):
         thread = when_trees_grow(started, kill)
         fit = odrf.odrf("y ~ b + c", dd.from_pandas(data, npartitions=3), n_trees=12, seed=2)
         thread.join()
-        assert_same(fit, here)
+    assert_same(fit, here)
 
 
 def test_a_lost_scheduler_is_told():
