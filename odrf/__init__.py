@@ -6,7 +6,8 @@ from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
 from odrf.api.loading_fits import load
-from odrf.api.trees import odrf, odt
+from odrf.api.oblique_forests import odrf
+from odrf.api.trees import odt
 from odrf.datasets import load_data
 from odrf.datasets.images import from_images
 from odrf.errors import InputError

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from odrf.api.boosting import odbt
 from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
-from odrf.api.trees import odrf
+from odrf.api.oblique_forests import odrf
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment

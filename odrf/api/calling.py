@@ -18,6 +18,7 @@ from odrf.projections.family import Family
 
 __all__ = [
     "DESIGN_ARGUMENTS",
+    "NO_OPTIONS",
     "boosting_of",
     "default_options",
     "design_of",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 DESIGN_ARGUMENTS = ("weights", "class_weights", *STRUCTURE_ARGUMENTS, "missing", "unseen", "kind")
-NO_OPTIONS = ("formula", "data", "progress")
+NO_OPTIONS = ("formula", "data", "backend", "progress")
 # Values of these types are shown in the call; of others only the name, if they have one.
 SHOWN_TYPES = (str, int, float, Family, dict, type(None))
 

@@ -8,10 +8,17 @@ from typing import Any
 from patsy import EvalEnvironment
 
 from odrf.api.growth_request import requested
+from odrf.checks import AUTO
+from odrf.design.distributed.partition_blocks import PartitionBlocks
+from odrf.design.streamed.blocks import BlockSource, ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
-from odrf.fits.streamed.growing_streamed import grow_streamed
+from odrf.errors import InputError
+from odrf.fits.distributed.passes_on_workers import ON_WORKERS
+from odrf.fits.streamed.growing_streamed import HERE, grow_streamed
 from odrf.options.streamed_options import require_no_structure
+from odrf.public.backends import DASK, JOBLIB
 from odrf.public.chunks import Chunks
+from odrf.public.partitions import active_client, is_partitioned, required_client
 from odrf.results.streamed.streamed_results import StreamedResults
 
 __all__ = ["forest_of_chunks"]
@@ -26,11 +33,33 @@ def forest_of_chunks(
     chunks: Chunks,
     options: Mapping[str, Any],
     env: EvalEnvironment,
+    backend: str,
     progress: bool,
 ) -> StreamedResults:
     """Return the forest of a call of `odrf.odrf`, the `function`, on rows in chunks."""
     require_no_structure(options)
+    client = _client(backend, chunks)
+    source: BlockSource = ChunkBlocks(chunks) if client is None else PartitionBlocks(chunks, client)
     request = requested(function, options, {})
     arguments = {name: options[name] for name in OF_DESIGN}
-    rows = learn_streamed_design(formula, chunks, env=env, progress=progress, **arguments)
-    return StreamedResults(grow_streamed(call, rows, request, progress))
+    rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)
+    passes = HERE if client is None else ON_WORKERS
+    return StreamedResults(grow_streamed(call, rows, request, passes, progress))
+
+
+def _client(backend: str, chunks: Chunks) -> Any:
+    """Return the client of Dask whose workers grow the forest; None for threads of this process."""
+    partitioned = is_partitioned(chunks.source)
+    if backend == JOBLIB:
+        raise InputError(
+            f'backend="{JOBLIB}" is for a data frame in memory: rows in chunks go to other '
+            f'processes as a data frame of Dask, with backend="{DASK}"'
+        )
+    if backend == DASK:
+        if not partitioned:
+            raise InputError(
+                f'backend="{DASK}" with rows in chunks needs a data frame of Dask: make one, as by '
+                "dask.dataframe.read_parquet(path)"
+            )
+        return required_client(f'backend="{DASK}"')
+    return active_client() if partitioned and backend == AUTO else None

@@ -1,29 +1,23 @@
-"""Fit one oblique tree, or a forest of oblique trees, from a formula and a data frame."""
+"""Fit one oblique tree from a formula and a data frame."""
 
 from __future__ import annotations
-
-from typing import cast
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection, ShareRule
+from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection
 from odrf.api.calling import design_of, options_of, spelled_call
 from odrf.api.growth_request import TREE, requested
-from odrf.api.streamed_forests import forest_of_chunks
 from odrf.checks import Seed
-from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.fits.sizing import sized_forest, sized_tree
+from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import public
-from odrf.public.chunks import ChunkSource, chunks_of
-from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
 
-__all__ = ["odrf", "odt"]
+__all__ = ["odt"]
 
 
 @public
@@ -234,167 +228,3 @@ def odt(
     request = requested(odt, options, TREE)
     fit = sized_tree(grow_fit(call, design, training, request), progress)
     return ODTResults(warned_of_repeated_rows(fit, data))
-
-
-@public
-def odrf(
-    formula: str,
-    data: pd.DataFrame | ChunkSource,
-    *,
-    n_trees: int = 500,
-    blend: bool | str = "auto",
-    objective: str = "error",
-    projection: Projection = "logistic",
-    subset_size: str | int = "random",
-    n_projections: str | int = "auto",
-    n_singles: str | int = "auto",
-    max_leaves: LeafRule = None,
-    alpha: AlphaRule = None,
-    pruning: str = WEAKEST_LINK,
-    min_leaf: int = 2,
-    max_depth: int | None = None,
-    criterion: str = "auto",
-    split_scale: str = "response",
-    penalty: str | None = None,
-    n_thresholds: str | int = "auto",
-    split_search: str = "auto",
-    resample: str = "auto",
-    sample_fraction: ShareRule = "auto",
-    honest: bool = False,
-    inference: bool = False,
-    compact: int | None = None,
-    weights: str | ArrayLike | None = None,
-    class_weights: ClassWeights = None,
-    groups: str | ArrayLike | None = None,
-    order: str | ArrayLike | None = None,
-    strata: str | ArrayLike | None = None,
-    missing: str = "split",
-    unseen: str = "missing",
-    kind: str = "auto",
-    seed: Seed = None,
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> ODRFResults:
-    """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
-
-    Each tree is grown as by `odt`, on a resample of the rows.  The forest predicts the mean of its
-    trees; for classes, the mean of their class shares (equation (4.1)).
-
-    Parameters
-    ----------
-    formula : str
-        The model; see `odt`.
-    data : DataFrame, path or Chunks
-        One row per observation; see `odt`.  Of a path of Parquet files, and of other sources that
-        `odrf.Chunks` names, rows are never all in memory; the result is a `StreamedResults`.
-    n_trees : int, default 500
-        B.  More trees do not reduce accuracy; `ODRFResults.plot` shows whether they are enough.
-    blend : "auto" or bool, default "auto"
-        Grow several kinds of trees: with the best threshold of each direction, with random
-        thresholds, with few directions, with large leaves; for classes also with sparse directions
-        and with single predictors only.  Stacking (Breiman 1996) of a few pilot trees of each kind,
-        out of bag, decides how many trees of each kind the forest has.  Options that you set hold
-        for all kinds.  See `ODRFResults.kinds`.  By default forests of 100 trees or more are
-        blends, unless `projection` is a mapping or a family other than ``"logistic"``,
-        ``"least_squares"``, ``"lda"`` and ``"ppr"``, or `resample` is ``"none"``.
-    objective : {"error", "brier", "log_loss"}, default "error"
-        For classes, what stacking makes small: the rate of wrong labels, or the Brier score or the
-        log loss of the probabilities.  ``"brier"`` lowers log loss, too, ``"log_loss"`` more.
-    projection, subset_size, n_projections
-        As in `odt`.
-    n_singles : "auto" or int, default "auto"
-        Single predictors tried at each node, drawn anew for each node.  By default all P predictors
-        up to 60, and max(60, ⌈√P⌉) of more.  With ``projection="axis"`` the numbers of the ordinary
-        random forest: ⌈√P⌉ for classes and ⌈P/3⌉ for a regression.  With ``"sparse"`` none.
-    max_leaves : int, callable or None, default None
-        As in `odt`, for every tree; without the rates by name.
-    alpha : float, str or callable, optional
-        As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` chooses the α with the
-        smallest out-of-bag error.  The constants of the rates ``"log6/n"`` and ``"1/sqrt(n)"`` are
-        found out of bag.  ``"cv"`` and ``"1se"`` are for single trees.
-    split_scale : {"response", "auto", "log", "box_cox", "normal", "ranks"}, default "response"
-        As in `odt`, for every tree.  In a blend ``"auto"`` chooses among the response, ``"log"``
-        and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
-        default, because it takes time, and what it gains is small on most tables
-        (``benchmarks/split_scales.py``).  Not together with ``inference=True``.
-    pruning, max_depth, criterion, penalty, n_thresholds, split_search
-        As in `odt`, for every tree.
-    min_leaf : int, default 2
-        Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
-        blend 1 to 10, depending on the kind of tree, unless you set it.
-    resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
-        How each tree draws its rows: with replacement, without replacement, or all rows.
-        Out-of-bag results need one of the first two.  By default a bootstrap; in a blend a
-        subsample.
-    sample_fraction : "auto", float or callable, default "auto"
-        Rows that each tree draws, as a share of n, or a function of n that gives it.  By default 1
-        for a bootstrap and 0.632 for a subsample, which gives about as many distinct rows; in a
-        blend 0.632 to 0.9, depending on the kind of tree.  The theory of honest forests needs a
-        share that falls with n, such as ``lambda n: n**-0.3``.
-    honest : bool, default False
-        As in `odt`, for every tree and the rows that it draws.  Rows that a tree did not draw at
-        all are out of bag.  With ``resample="subsample"`` and a `sample_fraction` that falls with
-        n, class probabilities are consistent (Perry et al., Theorem 2; see
-        `ODRFResults.consistency`).  Their probabilities are more moderate, which helps where noise
-        makes those of a plain forest too extreme (``benchmarks/honesty.py``).
-    inference : bool, default False
-        Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
-        trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
-        (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  Then standard errors
-        of averaged predictions are close to their variation over samples.  The trees are not honest
-        unless you set `honest`: averages of honest forests are further from the truth
-        (``benchmarks/effects_coverage.py``).
-    compact : {32, 16, None}, default None
-        Keep only what predicts of each tree as soon as it is grown, as `ODRFResults.compact` does
-        afterwards: memory never holds all nodes.  What needs nodes then raises `InputError`.  Not
-        together with `alpha`.
-    weights, class_weights, missing, unseen, kind
-        As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
-        drawn; the weights then count within the tree and out of bag.
-    groups : str or array of shape (n,), optional
-        As in `odt`.  Each tree draws whole groups in place of rows: all rows of a group enter it
-        equally often, or are all out of bag.  So out-of-bag errors and prediction intervals are
-        those of new groups, and standard errors have the groups as their units (Efron 1992).
-    order : str or array of shape (n,), optional
-        As in `odt`.  A row is out of bag for a tree only if it is later than all rows that the tree
-        can draw.  Half of the trees draw from all rows, and have no out-of-bag rows.  Each of the
-        others draws from the rows up to the time of a random row in the later half.  So rows of the
-        first half are never out of bag, and late rows are in fewer trees.
-    strata : str or array of shape (n,), optional
-        As in `odt`.  Each tree draws the same share of every stratum.
-    seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible.  Without one, a seed is drawn; `ODRFResults.seed` has it.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
-    progress : bool, default False
-        Show a progress bar.
-
-    Returns
-    -------
-    ODRFResults
-
-    Raises
-    ------
-    InputError
-        If an argument or a column is invalid.  The message names it and says what to use.
-    MemoryError
-        If the table or the trees take more memory than there is, as far as known beforehand.
-
-    Examples
-    --------
-    >>> import odrf
-    >>> data = odrf.load_data("breast_cancer")
-    >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
-    >>> forest.oob_error < 0.06
-    True
-    """
-    options = options_of(locals())
-    call = spelled_call(odrf, formula, options)
-    require_no_surrogates(missing)
-    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
-    if chunks is not None:
-        return forest_of_chunks(odrf, call, formula, chunks, options, env, progress)
-    design, training = design_of(formula, table, options, env)
-    request = requested(odrf, options, {})
-    fit = sized_forest(grow_fit(call, design, training, request, progress))
-    return ODRFResults(warned_of_repeated_rows(fit, table))

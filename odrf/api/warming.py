@@ -11,7 +11,8 @@ import pandas as pd
 
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
-from odrf.api.trees import odrf, odt
+from odrf.api.oblique_forests import odrf
+from odrf.api.trees import odt
 from odrf.public.progress import progress_bar
 
 __all__ = ["compile_beforehand"]

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.api.guided_forests import graf
-from odrf.api.trees import odrf
+from odrf.api.oblique_forests import odrf
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order

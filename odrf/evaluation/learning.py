@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.api.trees import odrf
+from odrf.api.oblique_forests import odrf
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
 from odrf.design.dividing.structured import strata_cells
 from odrf.design.folds import last_times

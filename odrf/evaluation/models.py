@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.api.trees import odrf
+from odrf.api.oblique_forests import odrf
 from odrf.design import INDICATORS, Design, Response, build_design
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.formulas.lookup import looked_up_in

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.api.calling import DESIGN_ARGUMENTS
-from odrf.api.trees import odrf
+from odrf.api.oblique_forests import odrf
 from odrf.checks import (
     MOST,
     Seed,

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from odrf.engine.apportioning import apportion
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import tree_grower
+from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import streams
@@ -42,6 +42,7 @@ from odrf.engine.trees.forest_arrays import (
     within_memory,
 )
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.engine.workers.handing_out_trees import trees_in_order
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -189,7 +190,7 @@ def grow_blend(
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
 
     growers = [
-        tree_grower(
+        TreeGrower(
             X, y, weights, feature_groups, kind.sampling, kind.settings, kind.mixture, n_trees,
             n_jobs, codes,
         )
@@ -198,9 +199,11 @@ def grow_blend(
 
     def grow_pilots() -> None:
         """Grow the pilot trees that are missing: the first of each kind, and so on."""
-        missing = [(i, g) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])]
-        trees = in_order(lambda at: growers[at[1]](tree_streams[at[0]]), missing, n_jobs, X.size)
-        for (_, g), tree in zip(missing, within_memory(trees, len(missing)), strict=True):
+        missing = [
+            (g, tree_streams[i]) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])
+        ]
+        trees = trees_in_order(growers, missing, n_jobs, X.size)
+        for (g, _), tree in zip(missing, within_memory(trees, len(missing)), strict=True):
             had_each = all(parts)
             parts[g].append(tree)
             advance()
@@ -230,15 +233,14 @@ def grow_blend(
         known = {(g, i): tree for g in range(G) for i, tree in enumerate(parts[g][: counts[g]])}
         parts.clear()
 
-        def tree_at(place: tuple[int, int]) -> Forest:
-            return known.pop(place, None) or growers[place[0]](tree_streams[place[1]])
-
         def in_place() -> Iterator[Forest]:
             """Yield the trees in their order; nothing else holds them: they are held once."""
             places = list(zip(of_tree.tolist(), rank.tolist(), strict=True))
-            for tree, (g, i) in zip(in_order(tree_at, places, n_jobs, X.size), places, strict=True):
-                yield tree
-                if i >= n_grown[g]:
+            new = [(g, tree_streams[i]) for g, i in places if (g, i) not in known]
+            grown = trees_in_order(growers, new, n_jobs, X.size)
+            for place in places:
+                yield known.pop(place) if place in known else next(grown)
+                if place[1] >= n_grown[place[0]]:
                     advance()
 
         forest = joining.join(in_place(), n_trees)

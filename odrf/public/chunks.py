@@ -15,8 +15,9 @@ import pandas as pd
 from odrf.checks import is_number
 from odrf.errors import InputError, nearest, no_frame
 from odrf.public.frames import in_pandas, is_table
+from odrf.public.partitions import computed_partitions, is_partitioned
 
-__all__ = ["ChunkSource", "Chunks", "chunks_of"]
+__all__ = ["ChunkSource", "Chunks", "checked_frame", "chunks_of"]
 
 ChunkSource: TypeAlias = (
     "str | PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]] | Chunks | Any"
@@ -28,16 +29,17 @@ PARQUET = "*.parquet"
 READERS = ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "record_batch")
 HOW = (
     "use a path of a Parquet file or of a folder of such files, a dataset of pyarrow, a relation "
-    "of DuckDB, a list of data frames, or a function that returns an iterator of data frames"
+    "of DuckDB, a data frame of Dask, a list of data frames, or a function that returns an "
+    "iterator of data frames"
 )
 
 
 class Chunks:
     """A table that is read in chunks, again and again, and never as a whole.
 
-    `odrf.odrf` makes one by itself of a path, of a dataset of pyarrow, of a list of data frames and
-    of a function.  Use this class for what it takes as a table in memory, such as a relation of
-    DuckDB or one data frame, and to say how much memory the fit may take.
+    `odrf.odrf` makes one by itself of a path, of a dataset of pyarrow, of a data frame of Dask, of
+    a list of data frames and of a function.  Use this class for what it takes as a table in memory,
+    such as a relation of DuckDB or one data frame, and to say how much memory the fit may take.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class Chunks:
         - A ``Dataset`` of pyarrow; it needs pyarrow, as files do.
         - A relation of DuckDB, or a ``LazyFrame`` of polars.  The query runs anew in each pass, and
           must give the same rows in the same order; sort it if it joins or groups.
+        - A data frame of Dask: its partitions, one after the other.  Each pass reads them anew
+          unless ``persist()`` keeps them.
         - An iterable that can be walked several times, such as a list, of data frames of any
           library or of paths.
         - A function without arguments that returns an iterable of data frames, for generators.
@@ -100,7 +104,7 @@ class Chunks:
         """
         begin = 0
         for number, batch in enumerate(self._batches(columns)):
-            frame = _frame(batch, columns, number)
+            frame = checked_frame(batch, columns, number)
             end = begin + len(frame)
             own = isinstance(batch, pd.DataFrame)
             yield frame if own else frame.set_axis(pd.RangeIndex(begin, end), axis=0)
@@ -114,8 +118,10 @@ class Chunks:
         InputError
             If there is no chunk, or names are no text or occur twice.
         """
+        if is_partitioned(self.source):
+            return _checked_names(self.source.columns)
         for frame in self.frames():
-            return _checked_names(frame)
+            return _checked_names(frame.columns)
         raise InputError("data has no chunk: at least 2 rows are needed")
 
 
@@ -126,7 +132,7 @@ def chunks_of(data: Any) -> Chunks | None:
     """
     if isinstance(data, Chunks):
         return data
-    if isinstance(data, str | PathLike) or _is_dataset(data):
+    if isinstance(data, str | PathLike) or _is_dataset(data) or is_partitioned(data):
         return Chunks(data)
     if isinstance(data, Iterator):
         raise _walked_once(data)
@@ -152,6 +158,8 @@ def _reader(source: Any) -> Reader:
         return lambda columns: _scanned(source, columns)
     if _is_relation(source):
         return lambda columns: _queried(source, columns)
+    if is_partitioned(source):
+        return lambda columns: computed_partitions(source, columns)
     if hasattr(source, "collect_batches"):
         return lambda columns: _collected(source, columns)
     if isinstance(source, pd.DataFrame) or is_table(source):
@@ -252,7 +260,14 @@ def _arrow(what: str) -> Any:
     return pyarrow
 
 
-def _frame(batch: Any, columns: Sequence[str] | None, number: int) -> pd.DataFrame:
+def checked_frame(batch: Any, columns: Sequence[str] | None, number: int) -> pd.DataFrame:
+    """Return a chunk, of this number from 0 on, as a data frame of pandas with these columns.
+
+    Raises
+    ------
+    InputError
+        It is no data frame, or lacks a column.
+    """
     frame = in_pandas(batch)
     if not isinstance(frame, pd.DataFrame):
         raise no_frame(f"chunk {number + 1} of data", batch)
@@ -267,14 +282,14 @@ def _frame(batch: Any, columns: Sequence[str] | None, number: int) -> pd.DataFra
     return frame[list(columns)]
 
 
-def _checked_names(frame: pd.DataFrame) -> list[str]:
-    names = frame.columns.tolist()
+def _checked_names(columns: pd.Index) -> list[str]:
+    names = columns.tolist()
     odd = [name for name in names if not isinstance(name, str)]
     if odd:
         raise InputError(
             f"column names must be text, but {odd[0]!r} is not: rename it in every chunk"
         )
-    twice = frame.columns[frame.columns.duplicated()].tolist()
+    twice = columns[columns.duplicated()].tolist()
     if twice:
         raise InputError(
             f"data has more than one column named {twice[0]!r}: rename or drop the others"

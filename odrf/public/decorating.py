@@ -14,12 +14,14 @@ from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from odrf.checks import MOST_DIGITS, checked_jobs, checked_truth, checked_whole
+from odrf.checks import MOST_DIGITS, checked_choice, checked_jobs, checked_truth, checked_whole
 from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.public.backends import BACKENDS
 from odrf.public.frames import in_pandas, series_in_pandas
+from odrf.public.partitions import is_partitioned
 from odrf.warn import warn_user
 
-__all__ = ["MethodNow", "public", "respelled", "warn_of_old"]
+__all__ = ["MethodNow", "in_partitions", "public", "respelled", "warn_of_old"]
 
 Made = TypeVar("Made", bound=Callable[..., Any])
 Value = TypeVar("Value")
@@ -49,6 +51,23 @@ def public(made: Made) -> Made:
         if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
             setattr(made, name, _decorated(method, {}, ()))
     return cast(Made, made)
+
+
+def in_partitions(*names: str) -> Callable[[Made], Made]:
+    """Return a decorator as `public`, for a function that takes frames in partitions as they are.
+
+    Elsewhere data frames of Dask are collected in memory, as those of other libraries are.
+
+    Parameters
+    ----------
+    *names : str
+        The arguments that may be data frames of Dask.
+    """
+
+    def decorate(made: Made) -> Made:
+        return cast(Made, _decorated(made, {}, (), names))
+
+    return decorate
 
 
 def respelled(
@@ -125,13 +144,20 @@ def warn_of_old(old: str, new: str) -> None:
 
 
 def _decorated(
-    function: Callable[..., Any], renamed: Mapping[str, str], by_name: Sequence[str]
+    function: Callable[..., Any],
+    renamed: Mapping[str, str],
+    by_name: Sequence[str],
+    partitioned: Sequence[str] = (),
 ) -> Callable[..., Any]:
     parameters = inspect.signature(function).parameters.values()
     known = [parameter.name for parameter in parameters]
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     title = function.__name__
+
+    def converted(name: str | None, value: Any) -> Any:
+        as_it_is = name in partitioned and is_partitioned(value)
+        return value if as_it_is or name not in CONVERSIONS else CONVERSIONS[name](value)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -148,11 +174,9 @@ def _decorated(
             if name in CHECKS:
                 CHECKS[name](name, value)
         args = tuple(
-            CONVERSIONS[name](value) if name in CONVERSIONS else value
-            for name, value in zip_longest(by_place[: len(args)], args)
+            converted(name, value) for name, value in zip_longest(by_place[: len(args)], args)
         )
-        for name in CONVERSIONS.keys() & kwargs.keys():
-            kwargs[name] = CONVERSIONS[name](kwargs[name])
+        kwargs = {name: converted(name, value) for name, value in kwargs.items()}
         return function(*args, **kwargs)
 
     return called
@@ -178,6 +202,7 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
     "digits": lambda name, value: checked_whole(name, value, 1, MOST_DIGITS),
     "progress": checked_truth,
     "n_jobs": lambda _, value: checked_jobs(value),
+    "backend": lambda name, value: checked_choice(name, value, BACKENDS),
     "ax": _check_axes,
 }
 

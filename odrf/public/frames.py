@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.errors import InputError
+from odrf.public.partitions import is_partitioned
 
 __all__ = ["in_pandas", "is_table", "series_in_pandas"]
 
@@ -54,6 +55,8 @@ def in_pandas(value: Any) -> Any:
     if isinstance(value, Mapping):
         found = {name: in_pandas(each) for name, each in value.items()}
         return found if any(found[name] is not value[name] for name in found) else value
+    if is_partitioned(value):
+        return _without_views(value.compute())
     try:
         # a frame of narwhals itself is not one of its stable interface in all versions
         frame = nw.from_native(narwhals.to_native(value, pass_through=True), pass_through=True)

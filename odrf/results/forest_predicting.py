@@ -7,7 +7,9 @@ from typing import cast
 
 import pandas as pd
 
+from odrf.errors import InputError
 from odrf.exports.mean_prediction import PredictionResults
+from odrf.fits.distributed.predicting_partitions import partitions_predicted
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import (
     LEVEL,
@@ -19,6 +21,8 @@ from odrf.fits.prediction.intervals import (
 )
 from odrf.fits.prediction.predicting import predict_rows
 from odrf.fits.prediction.prior_correction import checked_priors
+from odrf.public import in_partitions
+from odrf.public.partitions import is_partitioned
 from odrf.results.fitted import Priors
 from odrf.results.forest_out_of_bag import ForestOutOfBag
 
@@ -28,6 +32,7 @@ __all__ = ["ForestPredicting"]
 class ForestPredicting(ForestOutOfBag):
     """The predictions of `ODRFResults`."""
 
+    @in_partitions("newdata")
     def predict(
         self,
         newdata: pd.DataFrame | None = None,
@@ -82,6 +87,12 @@ class ForestPredicting(ForestOutOfBag):
         InputError
             If an argument is invalid.  The message names it and says what to use.
 
+        Notes
+        -----
+        The prediction of a data frame of Dask is a series or data frame of Dask: each partition is
+        predicted on the worker that has it, when that is asked for.  It has no intervals or
+        quantiles.
+
         Examples
         --------
         >>> import odrf
@@ -95,6 +106,13 @@ class ForestPredicting(ForestOutOfBag):
         request = requested_interval(self.fit, type, interval, level, method)
         if type == "quantile" or request is not None:
             checked_priors(priors, self.design.response, type)
+        if is_partitioned(newdata):
+            if type == "quantile" or request is not None:
+                raise InputError(
+                    "interval= and quantiles= are for a data frame in memory, not for one of Dask: "
+                    "predict its partitions one by one, as by newdata.partitions[0].compute()"
+                )
+            return partitions_predicted(self.fit, newdata, type, priors)
         rows = self._rows(newdata, training, type)
         fit = cast(Fit, rows.fit)
         if type == "quantile":

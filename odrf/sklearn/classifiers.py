@@ -12,7 +12,8 @@ from sklearn.base import ClassifierMixin
 from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
-from odrf.api.trees import odrf, odt
+from odrf.api.oblique_forests import odrf
+from odrf.api.trees import odt
 from odrf.errors import InputError
 from odrf.sklearn.continuing import Growing, Updating
 from odrf.sklearn.estimator import FunctionEstimator

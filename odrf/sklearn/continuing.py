@@ -18,7 +18,7 @@ __all__ = ["Growing", "Updating"]
 Same = TypeVar("Same", bound="Updating")
 
 # Options that may change between fits with warm_start=True.
-FREE = ("n_trees", "n_jobs", "progress")
+FREE = ("n_trees", "n_jobs", "backend", "progress")
 
 
 class Growing(TreeEstimator):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
+from odrf.engine.streamed.leaf_sums import LeafScale, sums_in_units
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.statistics.held_out_importance import (
     added_covariances,
@@ -78,16 +79,22 @@ def out_of_bag_importance(
 
 
 def importance_of_sums(
-    forest: Forest, sums: NDArray[np.float64], mean: NDArray[np.float64], first: NDArray[np.int64]
+    forest: Forest,
+    sums: NDArray[np.int64],
+    scale: LeafScale,
+    mean: NDArray[np.float64],
+    first: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return the `out_of_bag_importance` (P,) of sums over the rows of each leaf.
 
     Parameters
     ----------
     forest : Forest
-    sums : (m, K + 1) float64
+    sums : (m, K + 1) int64
         Of the out-of-bag rows of each leaf, the sums of weights times responses (for classes of the
-        weights of each class), and of the weights.
+        weights of each class), and of the weights, as `odrf.engine.streamed.leaf_sums` has them.
+    scale : LeafScale
+        What the sums stand for.
     mean : (K,) float64
         The weighted mean response of all rows, or the class shares.
     first : (P + 1,) int64
@@ -96,11 +103,11 @@ def importance_of_sums(
     total, n_used = np.zeros(len(first) - 1), 0
     # one tree after the other: what is computed of all nodes would take more memory than the trees
     for b in range(forest.n_trees):
-        of_tree = sums[forest.root[b] : forest.root[b + 1]]
+        of_tree = sums_in_units(sums[forest.root[b] : forest.root[b + 1]], scale)
         weight = of_tree[:, -1].sum()
         if weight > 0:
             tree = forest.tree(b)
-            centred = (of_tree[:, :-1] - of_tree[:, -1:] * mean) / weight
+            centred = (of_tree[:, :-1] - of_tree[:, -1:] * (mean - scale.centre)) / weight
             total += shared_out(tree, covariances_of_sums(tree, centred), first)
             n_used += 1
     return total / max(n_used, 1)

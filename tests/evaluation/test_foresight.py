@@ -77,13 +77,13 @@ def test_fit_and_file_are_as_large_as_foreseen(name, tmp_path):
 
 
 def test_no_forest_is_grown(monkeypatch):
-    grown, grow = [], of_forests.tree_grower
+    grown, grow = [], of_forests.TreeGrower
 
     def counted(*arguments):
         grower = grow(*arguments)
         return lambda stream: grown.append(len(arguments[1])) or grower(stream)
 
-    monkeypatch.setattr(of_forests, "tree_grower", counted)
+    monkeypatch.setattr(of_forests, "TreeGrower", counted)
     odrf.foresee("y ~ .", NUMBERS, n_trees=400, blend=False, **COMMON)
     assert sorted(grown) == [200, 1500, 1500, 1500]
     grown.clear()

@@ -146,7 +146,7 @@ def test_large_leaves_win_on_noise_and_small_ones_without():
 
 def test_trees_are_held_once(monkeypatch):
     """Pilot trees, too, are let go as the forest takes their nodes over."""
-    held, grower_of, join = [], blending.tree_grower, forest_arrays.joined
+    held, grower_of, join = [], blending.TreeGrower, forest_arrays.joined
 
     def tree_grower(*arguments):
         grow = grower_of(*arguments)
@@ -164,7 +164,7 @@ def test_trees_are_held_once(monkeypatch):
         return join(copies, n_trees)
 
     alive = []
-    monkeypatch.setattr(blending, "tree_grower", tree_grower)
+    monkeypatch.setattr(blending, "TreeGrower", tree_grower)
     monkeypatch.setattr(forest_arrays, "joined", joined)
     blend()
     assert len(held) > 30

@@ -22,7 +22,7 @@ from odrf.options.request import NAMES
 from odrf.options.table import CHECKS, checked_options
 
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
-OUTSIDE = {"formula", "data", "progress", "offset", *DESIGN_ARGUMENTS}
+OUTSIDE = {"formula", "data", "backend", "progress", "offset", *DESIGN_ARGUMENTS}
 # Options that a single tree does not have.
 FIXED_OF_TREES = {
     "n_trees", "blend", "objective", "resample", "sample_fraction", "inference", "compact",

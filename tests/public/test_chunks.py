@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib.util
 import sys
 from functools import partial
 from pathlib import Path
@@ -35,10 +36,18 @@ def folder(tmp_path):
     return tmp_path
 
 
+def parted():
+    from dask.dataframe import from_map  # noqa: PLC0415  # optional
+
+    return from_map(lambda i: DATA[5 * i : 5 * i + 5], [0, 1], meta=DATA[:0])
+
+
 def sources(folder):
     arrow, query = pa.Table.from_pandas(DATA), pl.from_pandas(DATA).lazy()
     batched = hasattr(query, "collect_batches")  # not in older versions of polars
+    dask = importlib.util.find_spec("dask") and importlib.util.find_spec("distributed")
     return {
+        **({"data frame of Dask": parted()} if dask else {}),
         **({"Chunks of a query": Chunks(query)} if batched else {}),
         "folder": str(folder),
         "path": folder,

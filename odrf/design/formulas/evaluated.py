@@ -50,15 +50,18 @@ class Evaluation:
     """
 
     def __init__(self, expression: Expression, frame: pd.DataFrame, env: EvalEnvironment) -> None:
-        self.expression = expression
-        names = set(ast_names(expression.code)) - set(expression.columns)
-        self._names = users_names(names, env)
-        self._flags = env.flags
-        self._connect()
+        self._look_up(expression, env)
         columns = self._columns(frame)
         for stage in range(self._stages):
             self._guarded(self._factor.memorize_chunk, self._state, stage, columns)
             self._guarded(self._factor.memorize_finish, self._state, stage)
+
+    @classmethod
+    def unlearned(cls, expression: Expression, env: EvalEnvironment) -> Evaluation:
+        """Return the evaluation before any rows are seen; it has values unless it `learns`."""
+        evaluation = cls.__new__(cls)
+        evaluation._look_up(expression, env)
+        return evaluation
 
     @property
     def learns(self) -> bool:
@@ -69,6 +72,14 @@ class Evaluation:
         """Evaluate on the rows of `frame`; raises `InputError` where the code fails."""
         result = self._guarded(self._factor.eval, self._state, self._columns(frame))
         return result_values(result, self.expression.name, frame.index)
+
+    def _look_up(self, expression: Expression, env: EvalEnvironment) -> None:
+        """Keep the expression, and of the user's environment the names that its code uses."""
+        self.expression = expression
+        names = set(ast_names(expression.code)) - set(expression.columns)
+        self._names = users_names(names, env)
+        self._flags = env.flags
+        self._connect()
 
     def _connect(self) -> None:
         """Set up patsy's evaluation with new transform objects, which have no state yet."""

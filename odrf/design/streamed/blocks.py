@@ -2,25 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import pandas as pd
 
-__all__ = ["ROWS_PER_BLOCK", "in_blocks_of_rows"]
+from odrf.public.chunks import Chunks
+
+__all__ = ["ROWS_PER_BLOCK", "BlockSource", "ChunkBlocks", "in_blocks_of_rows"]
 
 ROWS_PER_BLOCK = 2**16
 
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+class BlockSource(Protocol):
+    """Rows that can be walked again and again, in blocks of `ROWS_PER_BLOCK`."""
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns."""
+
+    def over_blocks(
+        self,
+        what: str,
+        function: Callable[[Given, pd.DataFrame], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks, in the order of the rows.
+
+        The row labels of a block are the numbers of its rows.  `what` says in a few words what is
+        done.  The function, what it is `given` and its results may be sent to other processes.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkBlocks:
+    """The blocks of chunks that this process reads, one after the other."""
+
+    chunks: Chunks
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        return self.chunks.memory
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns; see `Chunks.columns`."""
+        return self.chunks.columns()
+
+    def over_blocks(
+        self,
+        what: str,
+        function: Callable[[Given, pd.DataFrame], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
+        for block in in_blocks_of_rows(self.chunks.frames(columns), ROWS_PER_BLOCK):
+            yield function(given, block)
+
 
 def in_blocks_of_rows(
-    frames: Iterable[pd.DataFrame],
+    frames: Iterable[pd.DataFrame], size: int, begin: int = 0
 ) -> Iterator[pd.DataFrame]:
-    """Yield the rows of all frames in blocks of `ROWS_PER_BLOCK`, the last one smaller.
+    """Yield the rows of all frames, of which the first is number `begin`, in blocks of `size`.
 
-    What is computed block by block is then the same for any chunks.  The row labels are the numbers
-    of the rows, from 0.
+    The last block may be smaller.  What is computed block by block is then the same for any chunks.
+    The row labels are the numbers of the rows.
     """
     parts: list[pd.DataFrame] = []
-    held, begin, size = 0, 0, ROWS_PER_BLOCK
+    held = 0
     for frame in frames:
         first = 0
         while held + len(frame) - first >= size:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,18 +22,17 @@ from odrf.design.columns.ranked import OwnRanks
 from odrf.design.columns.unscaled import Levels
 from odrf.design.columns.unseen_levels import UNSEEN
 from odrf.design.design import Design
-from odrf.design.formulas.formula import Formula, read_formula
+from odrf.design.formulas.formula import read_formula
 from odrf.design.grid import grid_of
 from odrf.design.predictors import unranked_predictors
 from odrf.design.ranking import ranked_alone
 from odrf.design.response import KINDS, read_response, require_variation
-from odrf.design.streamed.blocks import in_blocks_of_rows
-from odrf.design.streamed.streamed_rows import StreamedRows, UsedRows
-from odrf.design.streamed.telling_rows import TellingRows
+from odrf.design.streamed.blocks import BlockSource
+from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows, UsedRows
+from odrf.design.streamed.telling_rows import TellingRows, Told, looked_up
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, unit_of
 from odrf.errors import InputError
-from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 from odrf.warn import warn_user
 
@@ -42,21 +41,42 @@ __all__ = ["learn_streamed_design"]
 CLASSES = "classification"
 
 
-@dataclass
-class _Counts:
-    """What is counted of the rows in the first pass."""
+class _Seeing(NamedTuple):
+    """What the first pass is given."""
 
-    n: int = 0
-    n_positive: int = 0
-    dropped: int = 0
-    largest_weight: float = 0.0
-    missing: Counter[str] | None = None
-    empty: Counter[str] | None = None
+    used: UsedRows
+    telling: TellingRows
+
+
+class _Seen(NamedTuple):
+    """What the first pass has seen of some rows.
+
+    Attributes
+    ----------
+    told : Told or None
+        None if no row is used.
+    n, n_positive, dropped : int
+        Rows that are used, those of positive weight, and those left out.
+    largest_weight : float
+    missing, empty : dict
+        Missing values of rows that are left out, and of predictors of those that are used.
+    first : DataFrame or None
+        The block that begins with the first row, if it was seen.
+    """
+
+    told: Told | None
+    n: int
+    n_positive: int
+    dropped: int
+    largest_weight: float
+    missing: Counter[str]
+    empty: Counter[str]
+    first: pd.DataFrame | None
 
 
 def learn_streamed_design(
     formula: str,
-    chunks: Chunks,
+    source: BlockSource,
     *,
     kind: str,
     missing: str,
@@ -75,7 +95,7 @@ def learn_streamed_design(
     ----------
     formula, kind, missing, unseen, class_weights, env
         As in `build_design`; `missing` is not "median".
-    chunks : Chunks
+    source : BlockSource
     weights : str, optional
         The column of case weights.
     progress : bool, default False
@@ -99,7 +119,7 @@ def learn_streamed_design(
             'missing="median" needs all values of a column at once, which rows in chunks do not '
             'allow: use missing="split", or fill the cells before'
         )
-    names = chunks.columns()
+    names = source.columns()
     if weights is not None and weights not in names:
         raise InputError(f"weights={weights!r} is not a column of the data")
     aside = [] if weights is None else [weights]
@@ -107,65 +127,104 @@ def learn_streamed_design(
     needed = {*terms.columns, *terms.response.columns, *aside}
     columns = tuple(name for name in names if name in needed)
     used = UsedRows(columns, tuple(terms.response.columns), tuple(terms.columns), weights, missing)
-    telling = TellingRows(terms, env, weights, kind == CLASSES)
-    counts = _Counts(missing=Counter(), empty=Counter())
-    first: pd.DataFrame | None = None
-    blocks = in_blocks_of_rows(chunks.frames(columns))
-    with progress_bar(blocks, unit="block", progress=progress) as bar:
-        for block in bar:
-            first = block if first is None else first
-            _see(block, used, telling, counts)
-    if first is None or telling.rows is None or counts.n < 2:
+    telling = TellingRows(terms, looked_up(terms, env), weights, kind == CLASSES)
+    seen = _seen(source, _Seeing(used, telling), columns, progress)
+    if seen is None or seen.told is None or seen.n < 2:
         raise InputError(
-            f"data has {counts.n} rows with response and predictors as missing={missing!r} needs "
-            "them: at least 2 are needed"
+            f"data has {0 if seen is None else seen.n} rows with response and predictors as "
+            f"missing={missing!r} needs them: at least 2 are needed"
         )
-    telling.require_shared_levels()
+    assert seen.first is not None
+    telling.require_shared_levels(seen.told)
     if weights is not None:
-        check_weights(np.array([counts.largest_weight]))
-    design = _design(formula, terms, telling, counts, kind, env)
-    design = replace(design, missing=missing, unseen=unseen, weights=weights, grid=grid_of(first))
-    _warn_of_ties(design, first)
-    unit = unit_of(np.array([counts.largest_weight])) if weights is not None else 1.0
+        check_weights(np.array([seen.largest_weight]))
+    design, span = _design(formula, telling, seen.told, seen, kind, env)
+    grid = grid_of(seen.first)
+    design = replace(design, missing=missing, unseen=unseen, weights=weights, grid=grid)
+    _warn_of_ties(design, seen.first)
+    unit = unit_of(np.array([seen.largest_weight])) if weights is not None else 1.0
     rows = StreamedRows(
-        chunks, design, used, counts.n, counts.n_positive, counts.dropped,
-        _sorted(counts.missing), _sorted(counts.empty), unit,
+        source, BlockReader(design, used, unit, None), seen.n, seen.n_positive, seen.dropped,
+        dict(seen.missing.most_common()), dict(seen.empty.most_common()), span,
+        seen.largest_weight / unit,
     )  # fmt: skip
-    rows = replace(rows, design=_with_means(rows))
-    return replace(rows, factors=_factors(class_weights, rows))
+    rows = replace(rows, reader=rows.reader._replace(design=_with_means(rows)))
+    factors = _factors(class_weights, rows)
+    if factors is None:
+        return rows
+    heaviest = rows.heaviest * float(factors.max())
+    return replace(rows, reader=rows.reader._replace(factors=factors), heaviest=heaviest)
 
 
-def _see(block: pd.DataFrame, used: UsedRows, telling: TellingRows, counts: _Counts) -> None:
+def _seen(
+    source: BlockSource, seeing: _Seeing, columns: Sequence[str], progress: bool
+) -> _Seen | None:
+    """Return what the first pass has seen of all rows; None without any."""
+    total: _Seen | None = None
+    found = source.over_blocks("see rows", _see, seeing, columns)
+    with progress_bar(found, unit="block", progress=progress) as bar:
+        for seen in bar:
+            total = seen if total is None else _added(seeing.telling, total, seen)
+    return total
+
+
+def _see(given: _Seeing, block: pd.DataFrame) -> _Seen:
     """Count the rows of a block, and keep those that tell."""
+    used = given.used
     left_out = used.left_out(block)
     frame = left_out.complete_rows(block)
-    counts.dropped += left_out.n_incomplete
-    assert counts.missing is not None and counts.empty is not None
-    counts.missing.update(left_out.counts)
+    first = block if block.index[0] == 0 else None
+    missing = Counter(left_out.counts)
     if len(frame) == 0:
-        return
+        return _Seen(None, 0, 0, left_out.n_incomplete, 0.0, missing, Counter(), first)
     weights = used.weights_of(frame)
     # that all weights are 0 is no matter in one block
     check_weights(np.append(weights, 1.0))
-    counts.n += len(frame)
-    counts.n_positive += int((weights > 0).sum())
-    counts.largest_weight = max(counts.largest_weight, float(weights.max()))
-    counts.empty.update(find_missing(frame, used.predictors).counts)
-    telling.add(frame)
+    return _Seen(
+        told=given.telling.told(frame),
+        n=len(frame),
+        n_positive=int((weights > 0).sum()),
+        dropped=left_out.n_incomplete,
+        largest_weight=float(weights.max()),
+        missing=missing,
+        empty=Counter(find_missing(frame, used.predictors).counts),
+        first=first,
+    )
+
+
+def _added(telling: TellingRows, one: _Seen, other: _Seen) -> _Seen:
+    """Return what was seen of both, of which the rows of `other` come later."""
+    if one.told is None or other.told is None:
+        told = one.told or other.told
+    else:
+        told = telling.joined(one.told, other.told)
+    return _Seen(
+        told=told,
+        n=one.n + other.n,
+        n_positive=one.n_positive + other.n_positive,
+        dropped=one.dropped + other.dropped,
+        largest_weight=max(one.largest_weight, other.largest_weight),
+        missing=one.missing + other.missing,
+        empty=one.empty + other.empty,
+        first=one.first,
+    )
 
 
 def _design(
     formula: str,
-    terms: Formula,
     telling: TellingRows,
-    counts: _Counts,
+    told: Told,
+    seen: _Seen,
     kind: str,
     env: EvalEnvironment,
-) -> Design:
-    """Return the design that the telling rows give; the means of columns with holes are theirs."""
-    assert telling.rows is not None and counts.empty is not None
+) -> tuple[Design, tuple[float, float]]:
+    """Return the design that the telling rows give, and the extremes of the response.
+
+    The means of columns with holes are those of the telling rows.
+    """
+    terms = telling.formula
     # Each row twice: text of which every row here has a level of its own is not refused for it.
-    frame = pd.concat([telling.rows, telling.rows], ignore_index=True)
+    frame = pd.concat([told.rows, told.rows], ignore_index=True)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
     weights = np.ones(len(frame))
@@ -173,12 +232,13 @@ def _design(
         weights = frame[telling.weights].to_numpy(dtype=np.float64)
     require_variation(response.name, y, weights)
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
-    everywhere = {name for name, count in counts.empty.items() if count == counts.n}
-    empty = {name: len(frame) if name in everywhere else 1 for name in counts.empty}
+    everywhere = {name for name, count in seen.empty.items() if count == seen.n}
+    empty = {name: len(frame) if name in everywhere else 1 for name in seen.empty}
     recipe = unranked_predictors(terms.terms, frame, empty, env)
     scaling, _ = recipe.columns_on(frame).learned(recipe.columns)
     schema = learn_schema(frame, terms.columns)
-    return Design(formula, response, recipe, schema, scaling, "split")
+    span = float(y.min()), float(y.max())
+    return Design(formula, response, recipe, schema, scaling, "split"), span
 
 
 def _warn_of_ties(design: Design, first: pd.DataFrame) -> None:
@@ -202,20 +262,33 @@ def _with_means(rows: StreamedRows) -> Design:
         return design
     counts = np.zeros(len(holes), dtype=np.int64)
     sums: list[NDArray[np.float64]] = []
-    for frame in rows.frames():
-        of_block = np.zeros(len(holes))
-        for piece in design.recipe.columns_on(frame).pieces():
-            if isinstance(piece, Levels):
-                continue
-            known = ~np.isnan(piece.values)
-            counts[piece.at] += known.sum(axis=1)
-            above = piece.values - design.scaling.low[piece.at, np.newaxis]
-            of_block[piece.at] = np.where(known, above, 0.0).sum(axis=1)
-        sums.append(of_block)
+    for known, above in rows.over_blocks("sum columns", _column_sums, rows.reader):
+        counts += known
+        sums.append(above)
     total = np.array([math.fsum(column) for column in zip(*sums, strict=True)])
     # `low` is the mean of the telling rows so far
     low = design.scaling.low + np.where(holes, total / np.maximum(counts, 1), 0.0)
     return replace(design, scaling=replace(design.scaling, low=low))
+
+
+def _column_sums(
+    reader: BlockReader, block: pd.DataFrame
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the known values of each column, and the sum of what they are above `low`."""
+    design = reader.design
+    counts = np.zeros(len(design.scaling.low), dtype=np.int64)
+    sums = np.zeros(len(counts))
+    frame = reader.frame(block)
+    if len(frame) == 0:
+        return counts, sums
+    for piece in design.recipe.columns_on(frame).pieces():
+        if isinstance(piece, Levels):
+            continue
+        known = ~np.isnan(piece.values)
+        counts[piece.at] += known.sum(axis=1)
+        above = piece.values - design.scaling.low[piece.at, np.newaxis]
+        sums[piece.at] = np.where(known, above, 0.0).sum(axis=1)
+    return counts, sums
 
 
 def _factors(class_weights: Any, rows: StreamedRows) -> NDArray[np.float64] | None:
@@ -226,10 +299,16 @@ def _factors(class_weights: Any, rows: StreamedRows) -> NDArray[np.float64] | No
     totals = np.ones(response.n_classes)
     if isinstance(class_weights, str) and class_weights == BALANCED:
         totals = np.zeros(response.n_classes)
-        for block in rows.responses():
-            totals += np.bincount(block.y.astype(np.int64), block.weights, len(totals))
+        for of_block in rows.over_blocks("sum classes", _class_sums, rows.reader):
+            totals += of_block
     return class_factors(class_weights, response, np.arange(float(len(totals))), totals)
 
 
-def _sorted(counts: Counter[str] | None) -> dict[str, int]:
-    return dict((counts or Counter()).most_common())
+def _class_sums(reader: BlockReader, block: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the weight of each class (K,)."""
+    frame = reader.frame(block)
+    if len(frame) == 0:
+        return np.zeros(reader.design.response.n_classes)
+    y, weights = reader.responses(frame)
+    of_class = np.bincount(y.astype(np.int64), weights, reader.design.response.n_classes)
+    return of_class.astype(np.float64)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,24 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.missing import Missing, find_missing
 from odrf.design.design import Design
-from odrf.design.streamed.blocks import in_blocks_of_rows
+from odrf.design.streamed.blocks import BlockSource
 from odrf.design.weights import raw_weights
 from odrf.engine.rows.coded import stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.errors import InputError
-from odrf.public.chunks import Chunks
 
-__all__ = ["Responses", "StreamedRows", "UsedRows"]
+__all__ = [
+    "BlockChecksum",
+    "BlockReader",
+    "Responses",
+    "StreamedRows",
+    "UsedRows",
+    "checked_sum",
+]
+
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 class UsedRows(NamedTuple):
@@ -73,50 +83,103 @@ class Responses(NamedTuple):
     weights: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedRows:
-    """The training rows in chunks, and the design that was learned from them.
+class BlockChecksum(NamedTuple):
+    """What another block, or other rows in it, hardly ever have.
 
     Attributes
     ----------
-    chunks : Chunks
+    first : int
+        The number of the first row.
+    n_rows : int
+    checksum : int
+    """
+
+    first: int
+    n_rows: int
+    checksum: int
+
+
+class BlockReader(NamedTuple):
+    """What makes arrays of the rows of a block.  It can be pickled.
+
+    Attributes
+    ----------
     design : Design
     used : UsedRows
-    n, n_positive : int
-        Rows that are used, and those of positive weight.
-    n_dropped : int
-        Rows left out because of missing values.
-    missing_columns, empty_cells : dict
-        As in `TrainingData`.
     unit : float
         What the case weights are divided by: see `odrf.design.weights.unit_of`.
     factors : (K,) float64 or None
         What the case weights of each class are multiplied by.
     """
 
-    chunks: Chunks
     design: Design
     used: UsedRows
+    unit: float
+    factors: NDArray[np.float64] | None
+
+    def frame(self, block: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows that are used."""
+        return self.used.left_out(block).complete_rows(block)
+
+    def responses(self, frame: pd.DataFrame) -> Responses:
+        """Return responses and weights of rows that are used."""
+        y = self.design.response.numbers(frame)
+        weights = self.used.weights_of(frame) / self.unit
+        if self.factors is not None:
+            weights = weights * self.factors[y.astype(np.int64)]
+        return Responses(y, weights)
+
+    def rows(self, block: pd.DataFrame) -> RowBlock | None:
+        """Return the rows that are used as arrays; None if no row is used."""
+        frame = self.frame(block)
+        if len(frame) == 0:
+            return None
+        X, _ = self.design.matrix(frame)
+        y, weights = self.responses(frame)
+        return RowBlock(frame.index.to_numpy().astype(np.uint64), X, y, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRows:
+    """The training rows in blocks, and the design that was learned from them.
+
+    Attributes
+    ----------
+    source : BlockSource
+    reader : BlockReader
+    n, n_positive : int
+        Rows that are used, and those of positive weight.
+    n_dropped : int
+        Rows left out because of missing values.
+    missing_columns, empty_cells : dict
+        As in `TrainingData`.
+    span : (float, float)
+        The smallest and the largest response.
+    heaviest : float
+        No row has a larger weight.
+    """
+
+    source: BlockSource
+    reader: BlockReader
     n: int
     n_positive: int
     n_dropped: int
     missing_columns: dict[str, int]
     empty_cells: dict[str, int]
-    unit: float
-    factors: NDArray[np.float64] | None = None
-    _sums: list[int] = field(default_factory=list)
+    span: tuple[float, float]
+    heaviest: float
+    _sums: dict[int, int] = field(default_factory=dict)
 
-    def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the rows that are used, in blocks; the row labels are their numbers."""
-        for block in in_blocks_of_rows(self.chunks.frames(self.used.columns)):
-            frame = self.used.left_out(block).complete_rows(block)
-            if len(frame):
-                yield frame
+    @property
+    def design(self) -> Design:
+        """The design of the rows."""
+        return self.reader.design
 
-    def responses(self) -> Iterator[Responses]:
-        """Yield the responses and weights, block by block."""
-        for frame in self.frames():
-            yield self._responses(frame)
+    def over_blocks(
+        self, what: str, function: Callable[[Given, pd.DataFrame], Result], given: Given
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
+        return self.source.over_blocks(what, function, given, self.reader.used.columns)
 
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the rows as arrays, block by block.
@@ -126,35 +189,38 @@ class StreamedRows:
         InputError
             The chunks give other rows than in the pass before.
         """
-        number = seen = 0
-        for frame in self.frames():
-            X, _ = self.design.matrix(frame)
-            y, weights = self._responses(frame)
-            block = RowBlock(frame.index.to_numpy().astype(np.uint64), X, y, weights)
-            self._require_same(number, block)
-            number, seen = number + 1, seen + len(y)
-            yield block
-        if seen != self.n:
-            raise _other_rows()
+        seen = 0
+        for block in self.over_blocks("read rows", BlockReader.rows, self.reader):
+            if block is not None:
+                self.require_same(checked_sum(block))
+                seen += len(block.y)
+                yield block
+        self.require_all(seen)
 
-    def _responses(self, frame: pd.DataFrame) -> Responses:
-        y = self.design.response.numbers(frame)
-        weights = self.used.weights_of(frame) / self.unit
-        if self.factors is not None:
-            weights = weights * self.factors[y.astype(np.int64)]
-        return Responses(y, weights)
-
-    def _require_same(self, number: int, block: RowBlock) -> None:
+    def require_same(self, found: BlockChecksum) -> None:
         """Compare the checksum of a block with that of the pass before.
 
         If a query gave its rows in another order, trees would be judged by rows that they drew.
+
+        Raises
+        ------
+        InputError
+            It is another one.
         """
-        found = zlib.crc32(np.ascontiguousarray(block.y).data)
-        found = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, found)
-        if number == len(self._sums):
-            self._sums.append(found)
-        elif self._sums[number] != found:
+        if self._sums.setdefault(found.first, found.checksum) != found.checksum:
             raise _other_rows()
+
+    def require_all(self, seen: int) -> None:
+        """Raise `InputError` unless as many rows were seen as in the first pass."""
+        if seen != self.n:
+            raise _other_rows()
+
+
+def checked_sum(block: RowBlock) -> BlockChecksum:
+    """Return the checksum of a block."""
+    found = zlib.crc32(np.ascontiguousarray(block.y).data)
+    found = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, found)
+    return BlockChecksum(int(block.numbers[0]), len(block.y), found)
 
 
 def _other_rows() -> InputError:

@@ -9,9 +9,9 @@ number; and of each column one row in which it is empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ from odrf.design.formulas.formula import Formula
 from odrf.design.variable import rows_known
 from odrf.errors import InputError
 
-__all__ = ["TellingRows"]
+__all__ = ["TellingRows", "Told", "looked_up"]
 
 # Different responses that are kept: a number with two values only may be meant as a class.
 DISTINCT = 3
@@ -44,74 +44,114 @@ DISTINCT = 3
 MOST = 1_000_000
 
 
-@dataclass
+class Told(NamedTuple):
+    """What some rows tell.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The rows that tell, in the order of their numbers.
+    n : int
+        How many rows they are kept of.
+    empty : (columns,) int64
+        How many of these are empty in each column of the formula.
+    """
+
+    rows: pd.DataFrame
+    n: int
+    empty: NDArray[np.int64]
+
+
+def looked_up(formula: Formula, env: EvalEnvironment) -> dict[Atom, Evaluation]:
+    """Return how the expressions of a formula are evaluated, with the functions of `env`.
+
+    Raises
+    ------
+    InputError
+        An expression learns from all rows at once.
+    """
+    atoms = dict.fromkeys(atom for term in (*formula.terms, (formula.response,)) for atom in term)
+    found: dict[Atom, Evaluation] = {
+        atom: Evaluation.unlearned(atom, env) for atom in atoms if not isinstance(atom, Column)
+    }
+    for evaluation in found.values():
+        if evaluation.learns:
+            raise InputError(
+                f"{evaluation.expression.name!r} learns from all rows at once, which rows in "
+                "chunks do not allow: write it with numbers of your own, as in I((x - 3) / 2), or "
+                "fit a data frame that is in memory"
+            )
+    return found
+
+
+@dataclass(frozen=True)
 class TellingRows:
-    """Keeps the rows that tell, block by block.
+    """Tells which rows of a block, or of rows kept before, tell all of them.  It can be pickled.
 
     Parameters
     ----------
     formula : Formula
-    env : EvalEnvironment
-        The user's environment: where functions are looked up.
+    evaluations : dict
+        How expressions of the formula are evaluated, as `looked_up` returns it.
     weights : str, optional
         The column of case weights.
     classes : bool, default False
         Whether numbers are classes if they are the response.
-
-    Attributes
-    ----------
-    rows : DataFrame or None
-        The rows kept so far.
-    n : int
-        The rows seen so far.
     """
 
     formula: Formula
-    env: EvalEnvironment
+    evaluations: dict[Atom, Evaluation]
     weights: str | None = None
     classes: bool = False
-    rows: pd.DataFrame | None = None
-    n: int = 0
-    _evaluations: dict[Atom, Evaluation] = field(default_factory=dict)
-    _empty: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
-    def add(self, block: pd.DataFrame) -> None:
-        """See more rows, whose responses and weights are not missing.
+    def told(self, block: pd.DataFrame) -> Told:
+        """Return what some rows tell, whose responses and weights are not missing.
 
         Raises
         ------
         InputError
             A term cannot be computed row by row, or a column holds neither numbers nor labels.
         """
-        self.n += len(block)
-        frame = block if self.rows is None else pd.concat([self.rows, block])
+        for evaluation in self.evaluations.values():
+            known = block.iloc[rows_known(block, list(evaluation.expression.columns))]
+            _require_row_by_row(evaluation, known)
+        empty = block[list(self.formula.columns)].isna().to_numpy(dtype=np.bool_)
+        return self._selected(Told(block, len(block), empty.sum(axis=0)))
+
+    def joined(self, one: Told, other: Told) -> Told:
+        """Return what the rows of both tell, of which those of `other` come later."""
+        rows = pd.concat([one.rows, other.rows])
+        return self._selected(Told(rows, one.n + other.n, one.empty + other.empty))
+
+    def _selected(self, told: Told) -> Told:
+        """Keep the rows that tell."""
+        frame = told.rows
         found = [self._of_response(frame)]
         for term in self.formula.terms:
             found.append(self._of_term(term, frame))
             if len(found[-1]) > MOST:
                 raise InputError(
                     f"{':'.join(atom.name for atom in term)!r} has more than {MOST} levels in "
-                    f"the first {self.n} rows: join levels that are rare, or leave it out"
+                    f"{told.n} rows: join levels that are rare, or leave it out"
                 )
         empty = frame[list(self.formula.columns)].isna().to_numpy(dtype=np.bool_)
         found.append(empty.argmax(axis=0)[empty.any(axis=0)])
-        self._empty = self._empty + empty[len(frame) - len(block) :].sum(axis=0)
         kept = frame.iloc[np.unique(np.concatenate(found).astype(np.int64))]
-        self.rows = kept.copy()
+        return told._replace(rows=kept.copy())
 
-    def require_shared_levels(self) -> None:
+    def require_shared_levels(self, told: Told) -> None:
         """Raise `InputError` if text has a level of its own in nearly every row."""
-        if self.rows is None or len(self.rows) < FEWEST_OWN:
+        if len(told.rows) < FEWEST_OWN:
             return
-        n_empty = dict(zip(self.formula.columns, self._empty.tolist(), strict=True))
+        n_empty = dict(zip(self.formula.columns, told.empty.tolist(), strict=True))
         for atom in dict.fromkeys(atom for term in self.formula.terms for atom in term):
             if not isinstance(atom, Column):
                 continue
-            text = self.rows[atom.name].dropna()
+            text = told.rows[atom.name].dropna()
             if isinstance(text.dtype, pd.CategoricalDtype) or text.empty:
                 continue
             if contents(text) not in (NUMBERS, LOGICAL, DATES, PERIODS, DURATIONS):
-                known = self.n - n_empty[atom.name]
+                known = told.n - n_empty[atom.name]
                 require_shared(atom.name, text, pd.Index(text.unique()), known)
 
     def _of_response(self, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -154,11 +194,7 @@ class TellingRows:
     def _values(self, atom: Atom, frame: pd.DataFrame) -> Values:
         if isinstance(atom, Column):
             return column_values(frame, atom.name)
-        if atom not in self._evaluations:
-            evaluation = Evaluation(atom, frame, self.env)
-            _require_row_by_row(evaluation, frame)
-            self._evaluations[atom] = evaluation
-        return self._evaluations[atom].values(frame)
+        return self.evaluations[atom].values(frame)
 
 
 def _require_no_dates(values: Sequence[Values]) -> None:
@@ -174,11 +210,6 @@ def _require_no_dates(values: Sequence[Values]) -> None:
 def _require_row_by_row(evaluation: Evaluation, frame: pd.DataFrame) -> None:
     """Raise `InputError` if an expression needs all rows at once."""
     name = evaluation.expression.name
-    if evaluation.learns:
-        raise InputError(
-            f"{name!r} learns from all rows at once, which rows in chunks do not allow: write it "
-            "with numbers of your own, as in I((x - 3) / 2), or fit a data frame that is in memory"
-        )
     half = len(frame) // 2
     if half == 0:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, grow_tree
 from odrf.engine.memory import is_available
-from odrf.engine.parallel import end_if_stopped, in_order
+from odrf.engine.parallel import end_if_stopped
 from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of, n_kept
 from odrf.engine.rows.row_codes import RowCodes
@@ -38,8 +39,10 @@ from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
 from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
+from odrf.engine.workers.handing_out_trees import trees_in_order
 
 __all__ = [
+    "TreeGrower",
     "as_tree",
     "grow_forest",
     "grow_on",
@@ -47,7 +50,6 @@ __all__ = [
     "growth_kernel",
     "pays_to_copy",
     "read_by_growth",
-    "tree_grower",
 ]
 
 # Rough relative costs of one number: read in sequence from a copy, fetched by its row number, and
@@ -103,12 +105,12 @@ def grow_forest(
     joining : Joining, optional
         How the trees are joined; by default as they are.
     """
-    grow = tree_grower(
+    grow = TreeGrower(
         X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes
     )
 
     def grown() -> Iterator[Forest]:
-        for tree in in_order(grow, streams, n_jobs, X.size):
+        for tree in trees_in_order([grow], [(0, stream) for stream in streams], n_jobs, X.size):
             yield tree
             advance()
 
@@ -116,40 +118,51 @@ def grow_forest(
         return joining.join(grown(), len(streams))
 
 
-def tree_grower(
-    X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    feature_groups: FeatureGroups,
-    sampling: Sampling,
-    settings: Settings,
-    mixture: SamplerMixture,
-    n_trees: int,
-    n_jobs: int,
-    codes: RowCodes | None = None,
-) -> Callable[[NDArray[np.uint64]], Forest]:
-    """Return what grows the tree of a stream (4,), which it does not modify.
+class TreeGrower:
+    """Grows the tree of a stream (4,), which it does not modify.  It can be pickled.
 
     `n_trees` will be grown, in as many of the `n_jobs` threads as there are trees; if trees are
-    fewer, each has several.  The other arguments are those of `grow_forest`.
+    fewer, each has several.  In another process each tree has one thread.  The other arguments are
+    those of `grow_forest`.
     """
-    abreast = max(1, min(n_jobs, n_trees))
-    array, factors = read_by_growth(X, feature_groups, mixture)
-    columns_read = mixture.columns_read(feature_groups, settings, len(y))
-    share = rows_drawn_once(sampling, len(y)) / len(y)
-    copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
-        abreast * array.nbytes * share
-    )
-    splitting = splitting_response(y, weights, settings.split_scale)
-    pool = ScratchPool(feature_groups, settings, mixture)
 
-    def grow(stream: NDArray[np.uint64]) -> Forest:
+    def __init__(
+        self,
+        X: Matrix,
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        feature_groups: FeatureGroups,
+        sampling: Sampling,
+        settings: Settings,
+        mixture: SamplerMixture,
+        n_trees: int,
+        n_jobs: int,
+        codes: RowCodes | None = None,
+    ) -> None:
+        self._arguments = X, y, weights, feature_groups, sampling, settings, mixture
+        self._codes = codes
+        abreast = max(1, min(n_jobs, n_trees))
+        self._array, self._factors = read_by_growth(X, feature_groups, mixture)
+        columns_read = mixture.columns_read(feature_groups, settings, len(y))
+        share = rows_drawn_once(sampling, len(y)) / len(y)
+        self._copied = pays_to_copy(
+            n_kept(self._array, self._factors), columns_read
+        ) and is_available(abreast * self._array.nbytes * share)
+        self._splitting = splitting_response(y, weights, settings.split_scale)
+        self._pool = ScratchPool(feature_groups, settings, mixture)
+        self._n_jobs = n_jobs // abreast
+
+    def __call__(self, stream: NDArray[np.uint64]) -> Forest:
+        """Return the tree."""
+        _, y, weights, feature_groups, sampling, settings, mixture = self._arguments
         return grow_one(
-            array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors, codes, splitting, pool, n_jobs=n_jobs // abreast,
+            self._array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(),
+            self._copied, self._factors, self._codes, self._splitting, self._pool,
+            n_jobs=self._n_jobs,
         )  # fmt: skip
 
-    return grow
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TreeGrower, (*self._arguments, 1, 1, self._codes)
 
 
 def read_by_growth(

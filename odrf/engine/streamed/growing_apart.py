@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import tree_grower
+from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.streamed.gathering import TreeRows
@@ -52,7 +52,7 @@ def grown_apart(
     About `abreast` trees are grown at the same time; the tree does not depend on their number.
     """
     sampling = Sampling(ALL_ROWS, 1.0, recipe.honest)
-    grow = tree_grower(
+    grow = TreeGrower(
         rows.X, rows.y, rows.weights, recipe.feature_groups, sampling, recipe.settings,
         recipe.mixture, abreast, abreast,
     )  # fmt: skip

@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from odrf.api.boosting import odbt
-from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
+from odrf.api.calling import NO_OPTIONS, boosting_of, default_options, design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
-from odrf.api.trees import odrf, odt
+from odrf.api.oblique_forests import odrf
+from odrf.api.trees import odt
 from odrf.checks import checked_truth
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.missing import require_no_surrogates
@@ -120,8 +121,9 @@ def _of_boosting(
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return all options of a model; raise `InputError` for a name that it does not have."""
     defaults = dict(default_options(model))
-    for name in ("formula", "data", "progress"):
-        defaults.pop(name)
+    for name in NO_OPTIONS:
+        defaults.pop(name, None)
+    options = {name: value for name, value in options.items() if name not in NO_OPTIONS}
     for name in options:
         if name not in defaults:
             raise UnknownArgumentError(

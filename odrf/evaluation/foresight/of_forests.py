@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.engine.apportioning import apportion
-from odrf.engine.growth.forest_growth import tree_grower
+from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.growth.growth_bytes import bytes_of_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
@@ -241,7 +241,7 @@ def _grown(
     """Return the first trees of a kind on some rows, and the seconds of each of `n_trees`."""
     jobs = min(control.n_jobs, number)
     began = perf_counter()
-    grow = tree_grower(
+    grow = TreeGrower(
         data.X, data.y, data.weights, design.feature_groups, control.sampling, control.settings,
         control.mixture, number, jobs, data.codes,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ from odrf.engine.streamed.growing_apart import Recipe, grown_apart, growth_bytes
 from odrf.engine.streamed.hashed_draws import HashedDraw, draw_keys
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.errors import InputError
+from odrf.fits.fit import Fit
 from odrf.fits.pruned import pruned_at
 from odrf.fits.streamed.judging_blocks import judged_by_blocks
-from odrf.fits.streamed.streamed_fit import StreamedFit
+from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import require_objective
 from odrf.options.request import Request
@@ -34,7 +35,7 @@ from odrf.options.scale_names import require_split_scale
 from odrf.options.streamed_options import share_of_rows, streamed_request
 from odrf.public.progress import progress_bar
 
-__all__ = ["abreast", "grow_streamed"]
+__all__ = ["HERE", "Passes", "TreeBytes", "abreast", "grow_streamed", "require_rows", "tree_bytes"]
 
 # Bytes of a response and a weight.
 PER_ROW = 16.0
@@ -44,8 +45,28 @@ KNOWN = ("seed", "n_jobs", "split_scale")
 UNKNOWN = 4e9
 
 
+class Passes(NamedTuple):
+    """The passes over the rows that grow and judge a forest.
+
+    Attributes
+    ----------
+    trees : callable
+        Takes rows, control, draw, and what is called after each tree; yields the trees in their
+        order.
+    judged : callable
+        Takes fit, rows, draw, and what is told the rows that are judged; returns the sums of all.
+    """
+
+    trees: Callable[[StreamedRows, Control, HashedDraw, Callable[[], object]], Iterator[Forest]]
+    judged: Callable[[Fit, StreamedRows, HashedDraw, Callable[[int], object]], RowSums]
+
+
 def grow_streamed(
-    call: str, rows: StreamedRows, request: Request, progress: bool = False
+    call: str,
+    rows: StreamedRows,
+    request: Request,
+    passes: Passes,
+    progress: bool = False,
 ) -> StreamedFit:
     """Resolve the request, grow the trees, and judge them by the rows that they did not draw.
 
@@ -55,6 +76,8 @@ def grow_streamed(
         The call as text, for summaries.
     rows : StreamedRows
     request : Request
+    passes : Passes
+        Where and how trees are grown and judged; the fit does not depend on it.
     progress : bool, default False
         Show a progress bar of the trees, and one of the rows that judge them.
 
@@ -75,9 +98,10 @@ def grow_streamed(
         progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
         compiled_at_ease(growth_kernel(control.settings)),
     ):
-        forest = joined(_trees(rows, control, draw, bar.update), control.n_trees)
+        forest = joined(passes.trees(rows, control, draw, bar.update), control.n_trees)
     data = WithheldData(
-        rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.factors, rows.unit,
+        rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
+        rows.reader.unit,
         STREAMED,
     )  # fmt: skip
     tree_streams = streams(control.seed, 0, control.n_trees)
@@ -88,7 +112,7 @@ def grow_streamed(
         pruned = pruned_at(fit, control.alpha, control.pruning, "")
         fit = replace(fit, forest=pruned.forest, pruning=pruned.pruning, control=pruned.control)
     with progress_bar(total=rows.n, unit="row", progress=progress) as bar:
-        return replace(fit, sums=judged_by_blocks(fit, rows, draw, bar.update))
+        return replace(fit, sums=passes.judged(fit, rows, draw, bar.update))
 
 
 def _control(request: Request, rows: StreamedRows) -> Control:
@@ -141,7 +165,7 @@ def _trees(
         for block in rows.blocks():
             gathering.add(block)
         for t in range(last - first):
-            _require_rows(gathering.n_rows(t), first + t)
+            require_rows(gathering.n_rows(t), first + t)
         grow = partial(_grown, gathering, recipe, streams(control.seed, first, last), n_jobs)
         size = int(control.sample_fraction * rows.n) * rows.design.n_terms
         for tree in in_order(grow, range(last - first), n_jobs, size):
@@ -166,25 +190,52 @@ def abreast(rows: StreamedRows, control: Control) -> tuple[int, int]:
     MemoryError
         One tree takes more than is free.
     """
-    drawn = control.sample_fraction * rows.n_positive
-    of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)
-    # the pieces of a tree's rows are there until they are joined
-    of_growth = growth_bytes(drawn, rows.design.n_terms, control.n_classes) + of_rows
+    drawn, of_rows, of_growth = tree_bytes(rows, control)
     require_memory(
         of_rows + of_growth,
         f"growing a tree of {drawn:.0f} rows",
         "use a smaller sample_fraction=",
     )
     free = available_memory()
-    budget = rows.chunks.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
+    budget = rows.source.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
     n_jobs = max(1, min(control.n_jobs, control.n_trees, int(budget / (of_rows + of_growth))))
     left = budget - n_jobs * of_growth
     return max(n_jobs, min(control.n_trees, int(left / of_rows))), n_jobs
 
 
-def _require_rows(n: int, tree: int) -> None:
+class TreeBytes(NamedTuple):
+    """What a tree takes.
+
+    Attributes
+    ----------
+    n_rows : float
+        The rows that it draws, on average.
+    of_rows, of_growth : float
+        Bytes of the rows that are drawn, and beside them while the tree grows.
+    """
+
+    n_rows: float
+    of_rows: float
+    of_growth: float
+
+
+def tree_bytes(rows: StreamedRows, control: Control) -> TreeBytes:
+    """Return what a tree takes."""
+    drawn = control.sample_fraction * rows.n_positive
+    of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)
+    # the pieces of a tree's rows are there until they are joined
+    of_growth = growth_bytes(drawn, rows.design.n_terms, control.n_classes) + of_rows
+    return TreeBytes(drawn, of_rows, of_growth)
+
+
+def require_rows(n: int, tree: int) -> None:
+    """Raise `InputError` if a tree draws no row."""
     if n == 0:
         raise InputError(
             f"tree {tree} draws no row: use a larger sample_fraction=, or a data frame in memory "
             "for so few rows"
         )
+
+
+HERE = Passes(_trees, judged_by_blocks)
+"""In threads of this process."""

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
-from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.engine.streamed.hashed_draws import HashedDraw
-from odrf.engine.streamed.leaf_sums import add_to_leaves
+from odrf.engine.streamed.leaf_sums import LeafScale, add_to_leaves, leaf_scale
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.prediction_rule import predicted_classes
@@ -25,7 +25,14 @@ from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
 from odrf.statistics.out_of_bag_importance import importance_of_sums
 
-__all__ = ["BlockSums", "judged_block", "judged_by_blocks", "total_of_blocks"]
+__all__ = [
+    "BlockSums",
+    "Judging",
+    "judged_block",
+    "judged_by_blocks",
+    "judging_of",
+    "total_of_blocks",
+]
 
 # What a probability of 0 counts as in the log loss.
 LEAST = 2.0**-52
@@ -65,6 +72,35 @@ class BlockSums(NamedTuple):
     classes: NDArray[np.float64]
 
 
+class Judging(NamedTuple):
+    """What judges a block of rows.  It can be pickled.
+
+    Attributes
+    ----------
+    forest : Forest
+    reader : BlockReader
+    draw : HashedDraw
+        Which rows the trees have drawn.
+    scale : LeafScale
+        What the sums of leaves stand for.
+    """
+
+    forest: Forest
+    reader: BlockReader
+    draw: HashedDraw
+    scale: LeafScale
+
+    def no_sums(self) -> NDArray[np.int64]:
+        """Return sums (m, K + 1) of the leaves before any row is added."""
+        return np.zeros((self.forest.n_nodes, self.forest.value.shape[1] + 1), dtype=np.int64)
+
+
+def judging_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Judging:
+    """Return what judges the blocks of these rows."""
+    scale = leaf_scale(rows.n, rows.span, rows.heaviest, fit.forest.value.shape[1] > 1)
+    return Judging(fit.forest, rows.reader, draw, scale)
+
+
 def judged_by_blocks(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
@@ -72,42 +108,40 @@ def judged_by_blocks(
 
     `advance` is told the rows of each block.
     """
-    leaf_sums = np.zeros((fit.forest.n_nodes, fit.forest.value.shape[1] + 1))
+    judging = judging_of(fit, rows, draw)
+    leaf_sums = judging.no_sums()
 
     def judged() -> Iterator[BlockSums]:
         for block in rows.blocks():
-            yield judged_block(fit.forest, fit.design, block, draw, fit.control.n_jobs, leaf_sums)
+            yield judged_block(judging, block, fit.control.n_jobs, leaf_sums)
             advance(len(block.y))
 
-    return total_of_blocks(judged(), rows.unit, fit.forest, fit.design, leaf_sums)
+    return total_of_blocks(judged(), judging, leaf_sums)
 
 
 def judged_block(
-    forest: Forest,
-    design: Design,
-    block: RowBlock,
-    draw: HashedDraw,
-    n_jobs: int,
-    leaf_sums: NDArray[np.float64],
+    judging: Judging, block: RowBlock, n_jobs: int, leaf_sums: NDArray[np.int64]
 ) -> BlockSums:
     """Return what one block adds; what it adds to the leaves is added to `leaf_sums` (m, K + 1)."""
+    forest, draw, scale = judging.forest, judging.draw, judging.scale
     m, K = len(block.y), forest.value.shape[1]
     unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
     found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
 
     def see(begin: int, leaves: NDArray[np.int32]) -> None:
-        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, leaf_sums)
+        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, scale, leaf_sums)
 
     path = predict_unseen(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
     known = (found.votes > 0) & (block.weights > 0)
     weight = float(block.weights.sum())
-    mean = float(block.weights @ block.y) / weight if weight else 0.0
-    squares = float(block.weights @ (block.y - mean) ** 2)
+    # not by BLAS, whose sums may depend on the number of its threads
+    mean = float((block.weights * block.y).sum()) / weight if weight else 0.0
+    squares = float((block.weights * (block.y - mean) ** 2).sum())
     scores = 0.0, 0.0, 0.0, np.zeros((K, K))
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
         scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
-    columns, classes = _column_sums(design, block), np.array([weight])
+    columns, classes = _column_sums(judging.reader.design, block), np.array([weight])
     if K > 1:
         classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
     return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
@@ -124,8 +158,8 @@ def _scores(
     cell = codes * K + predicted_classes(shares, ordered)
     confusion = np.bincount(cell, weights, K * K).reshape(K, K).astype(np.float64)
     of_class = shares[np.arange(len(codes)), codes]
-    log_loss = -float(weights @ np.log(np.maximum(of_class, LEAST)))
-    brier = float(weights @ ((shares**2).sum(axis=1) - 2 * of_class + 1))
+    log_loss = -float((weights * np.log(np.maximum(of_class, LEAST))).sum())
+    brier = float((weights * ((shares**2).sum(axis=1) - 2 * of_class + 1)).sum())
     return float(weights.sum()), log_loss, brier, confusion
 
 
@@ -134,22 +168,18 @@ def _column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
     layout = layout_of(block.X)
     rows = numbers if layout is None else layout.place[numbers]
     sums = np.zeros(len(design.columns))
-    sums[numbers] = stored(block.X)[rows] @ block.weights
+    for column, row in zip(numbers, rows, strict=True):
+        sums[column] = (stored(block.X)[row] * block.weights).sum()
     return sums
 
 
 def total_of_blocks(
-    blocks: Iterable[BlockSums],
-    unit: float,
-    forest: Forest,
-    design: Design,
-    leaf_sums: NDArray[np.float64],
+    blocks: Iterable[BlockSums], judging: Judging, leaf_sums: NDArray[np.int64]
 ) -> RowSums:
     """Return the means over all blocks, of which there is one at least, added in their order.
 
-    Weights of the confusion matrix are given in the `unit` of the case weights.  Means and sums of
-    squares of the response are put together as Chan, Golub and LeVeque (1983) do.  `leaf_sums` are
-    complete when the blocks are at their end.
+    Means and sums of squares of the response are put together as Chan, Golub and LeVeque (1983)
+    do.  `leaf_sums` are complete when the blocks are at their end.
     """
     blocks = iter(blocks)
     total = next(blocks)
@@ -173,6 +203,7 @@ def total_of_blocks(
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]
         means = np.array([total.log_loss, total.brier]) / np.float64(total.judged)
+    reader = judging.reader
     mean = total.classes / total.weight if classes else np.array([total.mean])
     return RowSums(
         error_path=error_path,
@@ -180,7 +211,9 @@ def total_of_blocks(
         variance=np.nan if classes else total.squares / total.weight,
         log_loss=float(means[0]) if classes else np.nan,
         brier=float(means[1]) if classes else np.nan,
-        confusion=total.confusion * unit if classes else None,
+        confusion=total.confusion * reader.unit if classes else None,
         column_means=total.columns / total.weight,
-        importance=importance_of_sums(forest, leaf_sums, mean, design.first),
+        importance=importance_of_sums(
+            judging.forest, leaf_sums, judging.scale, mean, reader.design.first
+        ),
     )

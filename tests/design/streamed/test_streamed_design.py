@@ -13,6 +13,7 @@ from patsy import EvalEnvironment
 
 from odrf.design import build_design
 from odrf.design.columns.ranked import OwnRanks
+from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.errors import InputError
@@ -62,7 +63,7 @@ def table(seed: int, n: int, holes: bool) -> pd.DataFrame:
 def learned(formula: str, frames: list[pd.DataFrame], **options):
     arguments = {**OPTIONS, "weights": None, "class_weights": None, **options}
     env = EvalEnvironment.capture()
-    return learn_streamed_design(formula, Chunks(frames), env=env, **arguments)
+    return learn_streamed_design(formula, ChunkBlocks(Chunks(frames)), env=env, **arguments)
 
 
 def in_one_frame(formula: str, data: pd.DataFrame, **options):
@@ -218,7 +219,7 @@ def test_columns_that_would_be_ranked_are_named():
 def test_too_many_levels(monkeypatch):
     monkeypatch.setattr("odrf.design.streamed.telling_rows.MOST", 20)
     data = table(1, 64, holes=False)
-    with pytest.raises(InputError, match="'h:f' has more than 20 levels in the first 32 rows"):
+    with pytest.raises(InputError, match="'h:f' has more than 20 levels in 32 rows"):
         learned("y ~ a + h + h:f", [data])
 
 
@@ -239,7 +240,7 @@ def test_other_rows_in_the_next_pass_are_noticed():
 
     arguments = {**OPTIONS, "weights": None, "class_weights": None}
     rows = learn_streamed_design(
-        "y ~ a + b", Chunks(chunks), env=EvalEnvironment.capture(), **arguments
+        "y ~ a + b", ChunkBlocks(Chunks(chunks)), env=EvalEnvironment.capture(), **arguments
     )
     assert len(list(rows.blocks())) == 4
     with pytest.raises(InputError, match="another order"):
@@ -255,7 +256,7 @@ def test_a_pass_of_fewer_rows_is_noticed():
 
     arguments = {**OPTIONS, "weights": None, "class_weights": None}
     env = EvalEnvironment.capture()
-    rows = learn_streamed_design("y ~ a + b", Chunks(chunks), env=env, **arguments)
+    rows = learn_streamed_design("y ~ a + b", ChunkBlocks(Chunks(chunks)), env=env, **arguments)
     with pytest.raises(InputError, match="other rows"):
         list(rows.blocks())
 

@@ -1,0 +1,1 @@
+"""Rows in partitions on the workers of a cluster, cut into the same blocks as rows in chunks."""

@@ -1,0 +1,178 @@
+"""The blocks of a table in partitions, which the workers of a cluster of Dask read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import pandas as pd
+
+from odrf.design.distributed.stretches import Stretch, stretches_of
+from odrf.design.streamed import blocks
+from odrf.design.streamed.blocks import in_blocks_of_rows
+from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
+from odrf.public.chunks import Chunks, checked_frame
+
+__all__ = ["PartitionBlocks", "StretchTasks"]
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+class StretchTasks(NamedTuple):
+    """Tasks of a graph of Dask, one for each of some stretches.
+
+    Attributes
+    ----------
+    graph : dict
+        The tasks, and those that read the partitions.
+    keys : list
+        The keys of the tasks, in the order of the stretches.
+    """
+
+    graph: dict[Any, Any]
+    keys: list[Any]
+
+
+class _Work(NamedTuple):
+    """What is done with the blocks of a stretch: any value that is the same for all of them."""
+
+    function: Callable[[Any, Iterator[pd.DataFrame]], Any]
+    columns: tuple[str, ...]
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionBlocks:
+    """The blocks of a data frame of Dask.  Its partitions stay on the workers.
+
+    What moves between workers is less than a block from each partition to the worker of the one
+    before.  A frame that is not persisted is read anew in each pass.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        Of a data frame of Dask.
+    client : distributed.Client
+    """
+
+    chunks: Chunks
+    client: Any
+    _stretches: list[Stretch] = field(default_factory=list)
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        return self.chunks.memory
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns; see `Chunks.columns`."""
+        return self.chunks.columns()
+
+    def over_blocks(
+        self,
+        what: str,
+        function: Callable[[Given, pd.DataFrame], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
+        for results in self.over_stretches(what, partial(_each, function), given, columns):
+            yield from results
+
+    def over_stretches(
+        self,
+        what: str,
+        function: Callable[[Given, Iterator[pd.DataFrame]], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, blocks)`` for all stretches, in the order of the rows."""
+
+        def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+            tasks = self.tasks(what, function, sent(self.client, given), columns, numbers)
+            return handed_out(self.client, tasks.graph, tasks.keys)
+
+        n = len(self.stretches(columns))
+        return TasksOnWorkers[Result](self.client, hand_out, n).results()
+
+    def stretches(self, columns: Sequence[str]) -> list[Stretch]:
+        """Return the stretches; the rows of partitions are counted once, in one of the columns."""
+        if not self._stretches:
+            parts = self._partitions(columns[:1])
+            name = prefixed("count rows")
+            keys = [(name, i) for i in range(len(parts.keys))]
+            counting = {key: (len, part) for key, part in zip(keys, parts.keys, strict=True)}
+
+            def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+                graph = {**parts.graph, **counting}
+                return handed_out(self.client, graph, [keys[i] for i in numbers])
+
+            lengths = list(TasksOnWorkers[int](self.client, hand_out, len(keys)).results())
+            self._stretches.extend(stretches_of(lengths, blocks.ROWS_PER_BLOCK))
+        return self._stretches
+
+    def tasks(
+        self,
+        what: str,
+        function: Callable[[Any, Iterator[pd.DataFrame]], Any],
+        given: Any,
+        columns: Sequence[str],
+        numbers: Sequence[int],
+    ) -> StretchTasks:
+        """Return the tasks ``function(given, blocks)`` of the stretches of these numbers.
+
+        `given` is a future, as `odrf.engine.workers.dask_tasks.sent` returns it, and `what` the
+        name of the tasks on the dashboard.
+        """
+        reading = self._partitions(columns)
+        graph, parts = reading.graph, reading.keys
+        work = _Work(function, tuple(columns), blocks.ROWS_PER_BLOCK)
+        name, head, keys = prefixed(what), prefixed("take head"), []
+        for number in numbers:
+            stretch = self.stretches(columns)[number]
+            for i, n_rows in stretch.heads:
+                graph[head, i] = (_head, parts[i], n_rows)
+            graph[name, number] = (
+                _walked, _Held(work), given, stretch.begin, stretch.partition, stretch.skipped,
+                parts[stretch.partition], *[(head, i) for i, _ in stretch.heads],
+            )  # fmt: skip
+            keys.append((name, number))
+        return StretchTasks(graph, keys)
+
+    def _partitions(self, columns: Sequence[str]) -> StretchTasks:
+        """Return the tasks that read these columns of each partition."""
+        parts = self.chunks.source[list(columns)].to_delayed()
+        graphs = {id(part.dask): part.dask for part in parts}  # mostly one for all of them
+        graph = {key: task for each in graphs.values() for key, task in each.items()}
+        return StretchTasks(graph, [part.key for part in parts])
+
+
+class _Held:
+    """A value that Dask takes as it is, and does not look for tasks in."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _each(
+    function: Callable[[Any, pd.DataFrame], Any], given: Any, found: Iterable[pd.DataFrame]
+) -> list[Any]:
+    return [function(given, block) for block in found]
+
+
+def _head(partition: Any, n_rows: int) -> Any:
+    """Return the first rows of a partition."""
+    return partition.iloc[:n_rows]
+
+
+def _walked(
+    held: _Held, given: Any, begin: int, number: int, skipped: int, partition: Any, *heads: Any
+) -> Any:
+    """Do the work of a stretch on the worker that has its partition."""
+    function, columns, size = held.value
+    frames = [partition.iloc[skipped:], *heads]
+    frames = [checked_frame(frame, columns, number + i) for i, frame in enumerate(frames)]
+    return function(given, in_blocks_of_rows(frames, size, begin))

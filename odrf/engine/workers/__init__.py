@@ -1,0 +1,1 @@
+"""Tasks that other processes do, on this machine or on others, through libraries made for it."""

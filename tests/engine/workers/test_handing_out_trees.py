@@ -1,0 +1,100 @@
+"""Trees grown in other processes, or by other libraries, have the bits of trees grown here."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.engine.growth.forest_growth import TreeGrower
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.workers.handing_out_trees import groups_of_tasks, trees_in_order
+from odrf.errors import InputError
+
+joblib = pytest.importorskip("joblib")
+
+
+def same(one, other) -> bool:
+    names = [field.name for field in fields(Forest) if field.name != "surrogates"]
+    return all(np.array_equal(getattr(one, n), getattr(other, n), equal_nan=True) for n in names)
+
+
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
+    data["f"] = rng.choice([f"level {i}" for i in range(8)], 150)
+    data["y"] = data["a"] + data["b"] + rng.normal(size=150)
+    data.loc[::9, "c"] = np.nan
+    return data
+
+
+@pytest.mark.parametrize("n_trees", [8, 100])
+def test_joblib_changes_no_bit(n_trees):
+    options = {"n_trees": n_trees, "seed": 1}
+    here = odrf.odrf("y ~ a + b + c + f", table(), **options)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        fit = odrf.odrf("y ~ a + b + c + f", table(), backend="joblib", **options)
+    assert same(fit.forest, here.forest)
+    assert fit.oob_error == here.oob_error
+    assert fit.summary().as_text() == here.summary().as_text()
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_processes_change_no_bit(backend):
+    here = odrf.odrf("y ~ a + b + c + f", table(), n_trees=100, seed=1)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        fit = odrf.odrf("y ~ a + b + c + f", table(), n_trees=100, seed=1, backend="joblib")
+    assert same(fit.forest, here.forest)
+
+
+def test_a_cluster_of_dask_changes_no_bit():
+    pytest.importorskip("distributed")
+    clusters = pytest.importorskip("clusters")
+    options = {"n_trees": 8, "seed": 1}
+    here = odrf.odrf("y ~ a + b + c + f", table(), **options)
+    with clusters.cluster(2) as (client, _):
+        fit = odrf.odrf("y ~ a + b + c + f", table(), backend="dask", **options)
+        shown = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert "grow trees" in shown
+    assert same(fit.forest, here.forest)
+
+
+def test_errors_of_trees_are_raised_as_they_are():
+    def fail(stream):
+        raise KeyError("a tree")
+
+    with pytest.raises(KeyError, match="a tree"):
+        list(trees_in_order([fail], [(0, np.zeros(4, np.uint64))], 1, 0))
+
+
+def test_a_grower_can_be_pickled():
+    fit = odrf.odrf("y ~ a + b + c + f", table(), n_trees=2, blend=False, seed=1).fit
+    control, data = fit.control, fit.data
+    grow = TreeGrower(
+        data.X, data.y, data.weights, fit.design.feature_groups, control.sampling,
+        control.settings, control.mixture, 2, 2,
+    )  # fmt: skip
+    sent = pickle.loads(pickle.dumps(grow))
+    for b, stream in enumerate(fit.streams):
+        assert same(sent(stream), fit.forest.tree(b))
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 100])
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_groups_hold_each_task_once(n, workers):
+    groups = groups_of_tasks(list(range(n)), workers)
+    assert [task for group in groups for task in group] == list(range(n))
+    assert len(groups) <= 4 * max(1, workers)
+
+
+@pytest.mark.parametrize(("backend", "module"), [("joblib", "joblib"), ("dask", "distributed")])
+def test_an_absent_library_is_named(monkeypatch, backend, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=f'backend="{backend}" needs .*: install it'):
+        odrf.odrf("y ~ a", table(), backend=backend)
