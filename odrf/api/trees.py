@@ -11,6 +11,7 @@ from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection, 
 from odrf.api.calling import design_of, options_of, spelled_call
 from odrf.api.growth_request import TREE, requested
 from odrf.api.streamed_forests import forest_of_chunks
+from odrf.api.streamed_trees import tree_of_chunks
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
@@ -29,7 +30,7 @@ __all__ = ["odrf", "odt"]
 @public
 def odt(
     formula: str,
-    data: pd.DataFrame,
+    data: pd.DataFrame | ChunkSource,
     *,
     projection: Projection = "logistic",
     subset_size: str | int = "random",
@@ -230,10 +231,13 @@ def odt(
     """
     options = options_of(locals())
     call = spelled_call(odt, formula, options)
-    design, training = design_of(formula, data, options, environment(2))
+    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
+    if chunks is not None:
+        return tree_of_chunks(odt, call, formula, chunks, options, env, progress)
+    design, training = design_of(formula, table, options, env)
     request = requested(odt, options, TREE)
     fit = sized_tree(grow_fit(call, design, training, request), progress)
-    return ODTResults(warned_of_repeated_rows(fit, data))
+    return ODTResults(warned_of_repeated_rows(fit, table))
 
 
 @public

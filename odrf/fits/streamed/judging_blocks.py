@@ -25,7 +25,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
 from odrf.statistics.out_of_bag_importance import importance_of_sums
 
-__all__ = ["BlockSums", "judged_block", "judged_by_blocks", "total_of_blocks"]
+__all__ = ["BlockSums", "column_sums", "judged_block", "judged_by_blocks", "total_of_blocks"]
 
 # What a probability of 0 counts as in the log loss.
 LEAST = 2.0**-52
@@ -107,7 +107,7 @@ def judged_block(
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
         scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
-    columns, classes = _column_sums(design, block), np.array([weight])
+    columns, classes = column_sums(design, block), np.array([weight])
     if K > 1:
         classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
     return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
@@ -129,7 +129,8 @@ def _scores(
     return float(weights.sum()), log_loss, brier, confusion
 
 
-def _column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
+def column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
+    """Return the weighted sums (p,) of the columns that hold numbers, 0 for indicators."""
     numbers = np.flatnonzero(np.repeat(design.types != INDICATORS, np.diff(design.first)))
     layout = layout_of(block.X)
     rows = numbers if layout is None else layout.place[numbers]
