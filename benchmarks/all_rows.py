@@ -22,8 +22,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,7 +37,7 @@ from markdown import table as markdown_table
 from memory import peak_here, reset_peak_here
 from odrf import Chunks, odt
 from odrf.fits.all_rows import growing_all_rows
-from odrf.fits.all_rows.growing_levels import GrownCrown
+from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.results.tree import ODTResults
 from runs import go_on, parser
 from streamed import NAMES, NEW_ROWS, predictors, truth, write_rows
@@ -63,20 +64,30 @@ def fitted(method: str, folder: Path, threads: int, memory: float, seed: int) ->
     if method == FRAME:
         return Fitted(odt("y ~ .", pd.read_parquet(folder), **options), 0, 0.0)
     spent = [0.0]
-    grow_crown = growing_all_rows.grow_crown
+    grow_crown = vars(growing_all_rows)["grow_crown"]
 
-    def timed(*arguments: Any) -> GrownCrown:
+    def timed(*arguments: Any) -> Any:
         begin = time.process_time()
         found = grow_crown(*arguments)
         spent[0] += time.process_time() - begin
         return found
 
-    growing_all_rows.grow_crown = timed
-    try:
+    with replaced("grow_crown", timed):
         tree = odt("y ~ .", Chunks(folder, memory=memory), **options)
-    finally:
-        growing_all_rows.grow_crown = grow_crown
+    assert isinstance(tree.fit, AllRowsFit)
     return Fitted(tree, tree.fit.levels, spent[0])
+
+
+@contextmanager
+def replaced(name: str, function: Callable[..., Any]) -> Iterator[None]:
+    """Let the fits use another function of this name."""
+    names = vars(growing_all_rows)
+    before = names[name]
+    names[name] = function
+    try:
+        yield
+    finally:
+        names[name] = before
 
 
 def measured(
@@ -87,24 +98,20 @@ def measured(
     Returns the values of `MEASURES`.
     """
     tempfile.tempdir = str(folder.parent)
-    in_memory = growing_all_rows.rows_that_fit
-    growing_all_rows.rows_that_fit = _fixed(SMALL // SHARE)
-    fitted(method, small, threads, memory, seed)
-    growing_all_rows.rows_that_fit = _fixed(n // SHARE) if method == DIVIDED else in_memory
-    before = reset_peak_here()
-    begin, began = time.process_time(), time.perf_counter()
-    found = fitted(method, folder, threads, memory, seed)
-    seconds, elapsed = time.process_time() - begin, time.perf_counter() - began
-    megabytes = peak_here() - before
+    with replaced("rows_that_fit", lambda n_stored, n_classes: SMALL // SHARE):
+        fitted(method, small, threads, memory, seed)
+    divided = replaced("rows_that_fit", lambda n_stored, n_classes: n // SHARE)
+    with divided if method == DIVIDED else nullcontext():
+        before = reset_peak_here()
+        begin, began = time.process_time(), time.perf_counter()
+        found = fitted(method, folder, threads, memory, seed)
+        seconds, elapsed = time.process_time() - begin, time.perf_counter() - began
+        megabytes = peak_here() - before
     X = predictors(NEW_ROWS, 2**31, seed)
     predicted = found.tree.predict(pd.DataFrame(X, columns=NAMES)).to_numpy()
     error = float(np.mean((predicted - truth(X)) ** 2))
     leaves = int(found.tree.n_leaves[0])
     return (seconds, elapsed, megabytes, error, leaves, found.n_levels, found.levels)
-
-
-def _fixed(n: int) -> Callable[[int, int], int]:
-    return lambda n_stored, n_classes: n
 
 
 def lines_of(options: Any, n: int, method: str, threads: int) -> list[tuple]:

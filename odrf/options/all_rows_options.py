@@ -8,14 +8,14 @@ from odrf.options.request import Request
 from odrf.options.rule import CV
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 
-__all__ = ["checked_tree_request", "held_out_share", "require_streamable"]
+__all__ = ["checked_tree_request", "require_streamable", "share_judging"]
 
 # At most so many rows, and this share of few rows, choose the size of a tree: their mean error is
 # then known to a few thousandths of the variance.
 MOST, SHARE = 100_000, 0.1
 
 
-def held_out_share(n: int) -> float:
+def share_judging(n: int) -> float:
     """Return the share of n rows that is held out to choose the size of a tree."""
     return min(SHARE, MOST / n)
 

@@ -128,7 +128,7 @@ def add_to_bins(rows, begin, candidates, moments, values, bins, sums):
         The rows of the stripe, in the order of the slots, copied.
     begin : (S + 1,) int64
         Where the rows of each slot begin.
-    candidates : Candidates
+    candidates : NodeCandidates
     moments : (m,) or (0,) float64
         As `write_moments` writes them; empty for sums of classes.
     values : (ROWS,) float32
@@ -174,7 +174,7 @@ def add_to_fine_bins(rows, begin, best, at, above, moments, values, sums, least,
     ----------
     rows, begin, moments, values
         As in `add_to_bins`; the rows need not be copied.
-    best : Candidates
+    best : NodeCandidates
         One direction for each slot.
     at, above : (S,) int64
         The bin left of the cut, and the next one that has rows.

@@ -109,7 +109,7 @@ def choose_candidate(
     number : int
         How many candidates the node has.
     sizes, reliability, two_sided : (C,)
-        See `odrf.engine.all_rows.sampled_candidates.Candidates`.
+        See `odrf.engine.all_rows.sampled_candidates.NodeCandidates`.
     penalty, min_leaf : int
         As in `odrf.engine.settings.Settings`.
     node : Node

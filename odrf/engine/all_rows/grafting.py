@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from odrf.engine.all_rows.sending_rows import LEFT, RIGHT, NodeSums
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 
-__all__ = ["Crown", "Split", "grafted"]
+__all__ = ["Crown", "CrownSplit", "grafted"]
 
 
-class Split(NamedTuple):
+class CrownSplit(NamedTuple):
     """The split of a node.
 
     Attributes
@@ -50,7 +50,7 @@ class Crown:
     """
 
     sums: list[NodeSums] = field(default_factory=list)
-    splits: dict[int, Split] = field(default_factory=dict)
+    splits: dict[int, CrownSplit] = field(default_factory=dict)
 
     def as_forest(self, ordered: bool) -> Forest:
         """Return the nodes as a forest of one tree."""

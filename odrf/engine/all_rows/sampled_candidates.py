@@ -14,14 +14,14 @@ from odrf.engine.directions.workspace import forget_levels
 from odrf.engine.growth.growth_scratch import GrowthScratch, ScratchPool
 from odrf.engine.rows.rows import Rows, project
 
-__all__ = ["INNER_BINS", "Candidates", "candidates_of", "propose", "stacked"]
+__all__ = ["INNER_BINS", "NodeCandidates", "node_candidates", "propose_on_sample", "stacked"]
 
 # Bins between the smallest and the largest value of the sample; one more on each side of them.
 INNER_BINS = 254
 FIRST = np.int32(0)
 
 
-class Candidates(NamedTuple):
+class NodeCandidates(NamedTuple):
     """The candidate directions of S nodes: up to C each, on up to W columns.
 
     Attributes
@@ -53,9 +53,9 @@ class Candidates(NamedTuple):
     scale: NDArray[np.float32]
 
 
-def candidates_of(
+def node_candidates(
     state: NDArray[np.uint64], rows: Rows, n_rows: int, pool: ScratchPool, found: GrowthScratch
-) -> Candidates:
+) -> NodeCandidates:
     """Return the candidate directions of one node of `n_rows` rows.
 
     Parameters
@@ -73,12 +73,14 @@ def candidates_of(
     in_place = placed(samplers, state, rows, pool.feature_groups, scratch.proposals, scratch.work)
     C, W = sum(sampler.number for sampler in samplers), scratch.proposals.columns.shape[1]
     proposed = _room_for(1, C, W)
-    propose(state, rows, n_rows, in_place.calls, scratch, scratch.proposals.empty, proposed)
+    propose_on_sample(
+        state, rows, n_rows, in_place.calls, scratch, scratch.proposals.empty, proposed
+    )
     return proposed
 
 
-def _room_for(S: int, C: int, W: int) -> Candidates:
-    return Candidates(
+def _room_for(S: int, C: int, W: int) -> NodeCandidates:
+    return NodeCandidates(
         np.zeros(S, dtype=np.int64),
         np.zeros((S, C, W), dtype=np.int64),
         np.zeros((S, C, W), dtype=np.float32),
@@ -91,13 +93,13 @@ def _room_for(S: int, C: int, W: int) -> Candidates:
     )
 
 
-def stacked(parts: list[Candidates]) -> Candidates:
+def stacked(parts: list[NodeCandidates]) -> NodeCandidates:
     """Return the candidates of several nodes, each of which is given alone."""
-    return Candidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return NodeCandidates(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @kernel
-def propose(state, rows, n_rows, calls, scratch, empty, proposed):
+def propose_on_sample(state, rows, n_rows, calls, scratch, empty, proposed):
     """Write the candidates of a node to `proposed`, which has room for one node.
 
     rows (m,) are the sample; scratch.values (≥ m,) and scratch.proposals are used.  `empty` is that

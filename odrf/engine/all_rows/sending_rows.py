@@ -14,7 +14,15 @@ from odrf.engine.splits.absent_levels import send_absent_levels
 from odrf.engine.splits.criteria import CRITERIA, ENTROPY, ORDINAL
 from odrf.engine.splits.impurity import NEGLIGIBLE, Node, impurity, uses_moments
 
-__all__ = ["LEFT", "RIGHT", "NodeSums", "described", "of_sample", "send_stripe", "settle_split"]
+__all__ = [
+    "LEFT",
+    "RIGHT",
+    "NodeSums",
+    "described_side",
+    "of_sample",
+    "send_stripe",
+    "settle_split",
+]
 
 LEFT, RIGHT = 0, 1
 # The first sums of a side; those of its classes, or of w·d and w·d², d = y - centre, follow.
@@ -66,7 +74,7 @@ def of_sample(rows: Rows, sums: NodeSums, criterion: int) -> Node:
     )
 
 
-def described(sums: NDArray[np.float64], low: float, high: float, centre: float,
+def described_side(sums: NDArray[np.float64], low: float, high: float, centre: float,
               criterion: int) -> NodeSums:  # fmt: skip
     """Return what the `sums` that `send_stripe` has added up say of a side.
 

@@ -35,8 +35,8 @@ from odrf.fits.sizing import CHOSEN_BY
 from odrf.fits.streamed.growing_streamed import control_of, settled_request
 from odrf.options.all_rows_options import (
     checked_tree_request,
-    held_out_share,
     require_streamable,
+    share_judging,
 )
 from odrf.options.control import Control
 from odrf.options.request import Request
@@ -113,7 +113,7 @@ class _HeldOut:
     def __init__(self, rows: StreamedRows, control: Control) -> None:
         self.n_jobs, self._pieces = control.n_jobs, list[TreeRows]()
         searched = control.alpha_rule.needs_search
-        share = held_out_share(rows.n_positive) if searched else 0.0
+        share = share_judging(rows.n_positive) if searched else 0.0
         self._draw = HashedDraw(draw_keys(control.seed, 0, 1), share)
 
     @property

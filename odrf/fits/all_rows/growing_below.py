@@ -20,7 +20,7 @@ from odrf.engine.settings import Settings
 from odrf.engine.streamed.gathering import TreeRows
 from odrf.engine.streamed.growing_apart import Recipe, growth_bytes
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.fits.all_rows.growing_levels import Branch
+from odrf.fits.all_rows.growing_levels import LowerBranch
 from odrf.fits.all_rows.row_file import RowFile
 
 __all__ = ["grow_below", "grown_in_memory", "rows_that_fit"]
@@ -57,7 +57,7 @@ def grown_in_memory(
 def grow_below(
     file: RowFile,
     recipe: Recipe,
-    branches: list[Branch],
+    branches: list[LowerBranch],
     n_jobs: int,
     memory: float | None,
     advance: Callable[[int], object],
@@ -89,8 +89,8 @@ def grow_below(
 
 
 def _passes(
-    file: RowFile, recipe: Recipe, branches: list[Branch], memory: float | None
-) -> Iterator[list[Branch]]:
+    file: RowFile, recipe: Recipe, branches: list[LowerBranch], memory: float | None
+) -> Iterator[list[LowerBranch]]:
     """Yield the branches that gather their rows in one pass."""
     K, free = recipe.settings.n_classes, available_memory()
     sizes = [branch.n_rows * (4.0 * file.n_stored + PER_ROW) for branch in branches]
@@ -101,7 +101,7 @@ def _passes(
         "use fewer columns",
     )
     budget = (memory or (free / 2 if math.isfinite(free) else UNKNOWN)) - growth
-    some: list[Branch] = []
+    some: list[LowerBranch] = []
     held = 0.0
     for branch, size in zip(branches, sizes, strict=True):
         if some and held + size > budget:
@@ -113,7 +113,7 @@ def _passes(
         yield some
 
 
-def _gathered(file: RowFile, branches: list[Branch], n_jobs: int) -> dict[int, TreeRows]:
+def _gathered(file: RowFile, branches: list[LowerBranch], n_jobs: int) -> dict[int, TreeRows]:
     """Return the rows of these branches, in their order in the file."""
     slots = np.full(1 + max(branch.number for branch in branches), -1, dtype=np.int32)
     X, y, weights = [], [], []

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.all_rows.cuts_of_bins import choose_candidate, refined_cut_of_sums
-from odrf.engine.all_rows.grafting import Crown, Split
-from odrf.engine.all_rows.sampled_candidates import Candidates, candidates_of, stacked
+from odrf.engine.all_rows.grafting import Crown, CrownSplit
+from odrf.engine.all_rows.sampled_candidates import NodeCandidates, node_candidates, stacked
 from odrf.engine.all_rows.sending_rows import (
     LEFT,
     RIGHT,
     NodeSums,
-    described,
+    described_side,
     of_sample,
     settle_split,
 )
@@ -31,7 +31,7 @@ from odrf.engine.streamed.growing_apart import Recipe
 from odrf.fits.all_rows.level_passes import Cuts, FineSums, LevelPasses
 from odrf.fits.all_rows.row_file import RowFile
 
-__all__ = ["Branch", "GrownCrown", "grow_crown", "sample_size"]
+__all__ = ["GrownCrown", "LowerBranch", "grow_crown", "sample_size"]
 
 # Rows on which the directions of a node are fitted, or ten for each term or level, if more.
 SAMPLE, FOR_EACH = 2**13, 10
@@ -41,7 +41,7 @@ OF_SAMPLE = 2
 ONE = 1
 
 
-class Branch(NamedTuple):
+class LowerBranch(NamedTuple):
     """A node of few rows, below which the tree grows in memory.
 
     Attributes
@@ -67,13 +67,13 @@ class GrownCrown(NamedTuple):
     Attributes
     ----------
     crown : Crown
-    branches : list of Branch
+    branches : list of LowerBranch
     levels : int
         Levels of nodes whose rows were not in memory.
     """
 
     crown: Crown
-    branches: list[Branch]
+    branches: list[LowerBranch]
     levels: int
 
 
@@ -92,19 +92,19 @@ class _Proposed(NamedTuple):
     node: _Open
     rows: Rows
     found: GrowthScratch
-    candidates: Candidates
+    candidates: NodeCandidates
 
 
 class _Chosen(NamedTuple):
-    """An open node with its best direction, as `Candidates` of one, and the bins beside the cut."""
+    """An open node with its best direction, the only candidate, and the bins beside the cut."""
 
     proposed: _Proposed
-    direction: Candidates
+    direction: NodeCandidates
     at: int
     above: int
 
 
-class _Cut(NamedTuple):
+class _NodeCut(NamedTuple):
     """An open node with its split, and how many of its rows go left."""
 
     node: _Open
@@ -164,7 +164,7 @@ class _Growing:
     rows_in_memory: int
     n_jobs: int
     crown: Crown
-    branches: list[Branch]
+    branches: list[LowerBranch]
 
     def __post_init__(self) -> None:
         self._settings = self.recipe.settings
@@ -184,11 +184,11 @@ class _Growing:
         if splittable and sums.n_rows > self.rows_in_memory:
             return [_Open(number, depth, state, sample)]
         if splittable:
-            self.branches.append(Branch(number, depth, sums.n_rows, state))
+            self.branches.append(LowerBranch(number, depth, sums.n_rows, state))
         return []
 
     def next_level(self, level: list[_Open]) -> list[_Open]:
-        """Split the nodes of a level; return those of the next one."""
+        """CrownSplit the nodes of a level; return those of the next one."""
         left = self._settings.max_leaves - 1 - len(self.crown.splits)
         level = level[: max(left, 0)]
         proposed = list(in_order(self._proposed, level, self.n_jobs))
@@ -208,7 +208,7 @@ class _Growing:
         found = self._pool.of_branch(m, self.file.n, logs, ONE)
         count = self.crown.sums[node.number].n_rows
         return _Proposed(
-            node, rows, found, candidates_of(node.state, rows, count, self._pool, found)
+            node, rows, found, node_candidates(node.state, rows, count, self._pool, found)
         )
 
     def _chosen(self, proposed: list[_Proposed]) -> list[_Chosen]:
@@ -236,7 +236,7 @@ class _Growing:
                     chosen.append(_Chosen(each, direction, at, above))
         return chosen
 
-    def _cuts(self, chosen: list[_Chosen]) -> list[_Cut]:
+    def _cuts(self, chosen: list[_Chosen]) -> list[_NodeCut]:
         """Return the splits, whose cuts are refined by one more pass."""
         slots, centre = self._slots([each.proposed.node for each in chosen])
         best = stacked([each.direction for each in chosen])
@@ -246,7 +246,7 @@ class _Growing:
                  zip(chosen, *fine, strict=True)]  # fmt: skip
         return [cut for cut in found if cut is not None]
 
-    def _refined(self, chosen: _Chosen, fine: FineSums) -> _Cut | None:
+    def _refined(self, chosen: _Chosen, fine: FineSums) -> _NodeCut | None:
         node, rows, found, _ = chosen.proposed
         sums, scratch, settings = self._node(node), found.scratch, self._settings
         left = np.empty(settings.n_classes)
@@ -262,9 +262,9 @@ class _Growing:
             scratch.proposals.empty,
         )  # fmt: skip
         columns, theta = scratch.columns[0, :size].copy(), scratch.theta[0, :size].copy()
-        return _Cut(node, np.float32(threshold), columns, theta, n_left)
+        return _NodeCut(node, np.float32(threshold), columns, theta, n_left)
 
-    def _sent(self, cuts: list[_Cut]) -> list[_Open]:
+    def _sent(self, cuts: list[_NodeCut]) -> list[_Open]:
         """Send the rows to the children; return those that are to be split next."""
         slots, _ = self._slots([cut.node for cut in cuts])
         parents = [self.crown.sums[cut.node.number] for cut in cuts]
@@ -276,11 +276,13 @@ class _Growing:
         criterion = self._settings.criterion
         for s, (cut, sums) in enumerate(zip(cuts, parents, strict=True)):
             left, right = (
-                described(sent.sums[s, i], sent.low[s, i], sent.high[s, i], centre[s], criterion)
+                described_side(
+                    sent.sums[s, i], sent.low[s, i], sent.high[s, i], centre[s], criterion
+                )
                 for i in (LEFT, RIGHT)
             )
             remains = (left.weight * left.impurity + right.weight * right.impurity) / sums.weight
-            self.crown.splits[cut.node.number] = Split(
+            self.crown.splits[cut.node.number] = CrownSplit(
                 int(first[s]), cut.threshold, cut.columns, cut.theta,
                 max(sums.impurity - remains, 0.0),
             )  # fmt: skip
@@ -293,7 +295,7 @@ class _Growing:
         return level
 
     def _as_arrays(
-        self, cuts: list[_Cut], first: NDArray[np.int32], states: list[list[NDArray[np.uint64]]]
+        self, cuts: list[_NodeCut], first: NDArray[np.int32], states: list[list[NDArray[np.uint64]]]
     ) -> Cuts:
         S, widest = len(cuts), max(len(cut.theta) for cut in cuts)
         columns, theta = np.zeros((S, widest), np.int64), np.zeros((S, widest), np.float32)
@@ -321,7 +323,7 @@ class _Growing:
         return self.crown.sums[node.number].as_node(self._settings.criterion, self.file.unit)
 
 
-def _alone(candidates: Candidates, c: int) -> Candidates:
+def _alone(candidates: NodeCandidates, c: int) -> NodeCandidates:
     """Return candidate c of one node."""
     others: list[Any] = [each[:, c : c + 1].copy() for each in candidates[1:]]
-    return Candidates(np.ones_like(candidates.number), *others)
+    return NodeCandidates(np.ones_like(candidates.number), *others)

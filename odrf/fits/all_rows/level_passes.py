@@ -22,7 +22,7 @@ from odrf.engine.all_rows.bin_sums import (
     order_by_slots,
     write_moments,
 )
-from odrf.engine.all_rows.sampled_candidates import Candidates
+from odrf.engine.all_rows.sampled_candidates import NodeCandidates
 from odrf.engine.all_rows.sending_rows import LEFT, RIGHT, send_stripe
 from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.parallel import end_if_stopped, in_order
@@ -117,7 +117,7 @@ class LevelPasses:
         return max(1, SUMS // (8 * C * BINS * self.n_sums))
 
     def bin_sums(
-        self, slots: NDArray[np.int32], candidates: Candidates, centre: NDArray[np.float64]
+        self, slots: NDArray[np.int32], candidates: NodeCandidates, centre: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the sums (S, C, BINS, Q) over all rows of S nodes.
 
@@ -143,7 +143,7 @@ class LevelPasses:
     def fine_sums(
         self,
         slots: NDArray[np.int32],
-        best: Candidates,
+        best: NodeCandidates,
         at: NDArray[np.int64],
         above: NDArray[np.int64],
         centre: NDArray[np.float64],
