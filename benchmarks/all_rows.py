@@ -13,7 +13,8 @@ and fitting add to the process at its peak, in 2^20 bytes; rows that are gathere
 take ``--memory`` bytes (``Chunks(memory=)``).  Seconds are those of the processor, because other
 work may run beside the fits.  Of these, ``levels`` are spent in the passes over the temporary file,
 for as many ``n_levels``: nanoseconds a row and level follow.  The temporary file is in the folder,
-too.  A run with an existing csv adds the missing fits.
+too.  With ``--repeats`` there are other rows and seeds each time, and means are reported.  A run
+with an existing csv adds the missing fits.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from streamed import NAMES, NEW_ROWS, predictors, truth, write_rows
 LEAF, SHARE, SMALL = 20, 10, 2000
 ROWS, HELD = (1_000_000, 10_000_000), 10_000_000
 MEASURES = ("seconds", "elapsed", "megabytes", "error", "leaves", "n_levels", "levels")
-COLUMNS = ["rows", "method", "threads", "min_leaf", "memory", *MEASURES]
+COLUMNS = ["rows", "method", "threads", "repeat", "min_leaf", "memory", *MEASURES]
 FILES, DIVIDED, FRAME = "in chunks", "in chunks, a tenth in memory", "in memory"
 METHODS = (FILES, DIVIDED, FRAME)
 
@@ -114,17 +115,18 @@ def measured(
     return (seconds, elapsed, megabytes, error, leaves, found.n_levels, found.levels)
 
 
-def lines_of(options: Any, n: int, method: str, threads: int) -> list[tuple]:
-    """Return the line of a method on n rows."""
-    folder, small = options.folder / f"rows_{n}", options.folder / f"rows_{SMALL}"
+def lines_of(options: Any, n: int, method: str, threads: int, repeat: int) -> list[tuple]:
+    """Return the line of a method on n rows, others in each repeat."""
+    seed = options.seed + repeat
+    folder, small = options.folder / f"{seed}_{n}", options.folder / f"{seed}_{SMALL}"
     for rows, place in ((n, folder), (SMALL, small)):
         if not place.exists():
             part = place.with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
-            write_rows(rows, part, options.seed)
+            write_rows(rows, part, seed)
             part.rename(place)
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
-        how = threads, options.memory, options.seed, n
+        how = threads, options.memory, seed, n
         values = pool.submit(measured, method, folder, small, *how).result()
     return [(LEAF, options.memory, *values)]
 
@@ -132,15 +134,20 @@ def lines_of(options: Any, n: int, method: str, threads: int) -> list[tuple]:
 def report(lines: pd.DataFrame) -> str:
     """Write the measures as markdown."""
     shown = {}
-    for line in lines.sort_values(["rows", "method", "threads"]).to_dict("records"):
-        passed = line["rows"] * line["n_levels"]
-        shown[f"{line['rows']}, {line['method']}, {line['threads']}"] = {
-            "error": f"{line['error']:.4f}",
+    keys = ["rows", "method", "threads"]
+    for key, some in lines.groupby(keys):
+        rows, method, threads = key
+        line = some[list(MEASURES)].mean()
+        passed = rows * line["n_levels"]
+        spread = some["error"].std() / len(some) ** 0.5
+        shown[f"{rows}, {method}, {threads}"] = {
+            "repeats": f"{len(some)}",
+            "error": f"{line['error']:.4f}" + (f" (SE {spread:.4f})" if len(some) > 1 else ""),
             "seconds": f"{line['seconds']:.1f}",
             "elapsed": f"{line['elapsed']:.1f}",
             "memory (MB)": f"{line['megabytes']:.0f}",
             "leaves": f"{line['leaves']:.0f}",
-            "levels in passes": f"{line['n_levels']}",
+            "levels in passes": f"{line['n_levels']:.0f}",
             "ns a row and level": f"{line['levels'] / passed * 1e9:.0f}" if passed else "",
         }
     return markdown_table(pd.DataFrame(shown).T, "rows, method, threads")
@@ -162,13 +169,15 @@ def main() -> int:
     lines = pd.DataFrame(columns=COLUMNS)
     for n in options.rows:
         tasks = [
-            (n, method, threads)
+            (n, method, threads, repeat)
+            for repeat in range(options.repeats)
             for method in options.methods
             if method != FRAME or n <= options.held
             for threads in options.threads
         ]
         lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-        shutil.rmtree(options.folder / f"rows_{n}", ignore_errors=True)
+        for folder in options.folder.glob(f"*_{n}"):
+            shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(options.folder, ignore_errors=True)
     print(report(lines))
     return 0
