@@ -166,7 +166,9 @@ def _grown(
     most = rows_that_fit(rows.design.n_terms, control.n_classes)
     if rows.n_positive <= most:
         whole = joined_rows(list(blocks()))
-        return _Grown(grown_in_memory(whole, recipe, settings, state, n_jobs), 0)
+        tree = grown_in_memory(whole, recipe, settings, state, n_jobs)
+        advance(len(whole.y))
+        return _Grown(tree, 0)
     unit = rows.used.weights is None and rows.factors is None
     size, key = sample_size(recipe), branched(state, OF_SAMPLE)[:1]
     sampling = _Sampling(HashedDraw(key, min(1.0, size / rows.n_positive)), n_jobs)
