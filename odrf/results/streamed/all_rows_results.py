@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.streamed.predicting_chunks import chunks_predicted, predictions_to_parquet
 from odrf.public.chunks import Chunks, ChunkSource
-from odrf.reports.importance_tables import MeasuredImportance, impurity_measured, impurity_table
+from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
-from odrf.reports.streamed.all_rows_summary import all_rows_card, all_rows_summary
+from odrf.reports.streamed.all_rows_summary import (
+    all_rows_card,
+    all_rows_importance,
+    all_rows_summary,
+    training_confusion,
+    training_error,
+    training_r_squared,
+)
 from odrf.results.measured import IMPORTANCES
 from odrf.results.tree import ODTResults
 from odrf.text.card import Card
@@ -68,6 +78,38 @@ class AllRowsResults(ODTResults):
         path: PruningPath[ODTResults] | None = None,
     ) -> None:
         super().__init__(fit, parent, path)
+
+    @cached_property
+    def training_error(self) -> float:
+        """Error of the training rows: mean squared error, or misclassification rate.
+
+        It is smaller than the error of new rows.
+        """
+        return training_error(self.fit)
+
+    @property
+    def r_squared(self) -> float:
+        """R²: share of the response's variance in the training rows that is explained.
+
+        Raises
+        ------
+        InputError
+            For classes.
+        """
+        return training_r_squared(self.fit)
+
+    @property
+    def confusion_matrix(self) -> pd.DataFrame:
+        """Confusion matrix of the training rows: observed classes down, predicted classes across.
+
+        Entries are sums of case weights.  The column ``error`` is the error rate of each class.
+
+        Raises
+        ------
+        InputError
+            For a regression.
+        """
+        return training_confusion(self.fit)
 
     def predict_chunks(
         self, source: ChunkSource, type: str = "response", *, progress: bool = False
@@ -191,8 +233,11 @@ class AllRowsResults(ODTResults):
             "has none: use predict()"
         )
 
+    def _noise_residuals(self) -> NDArray[np.float64]:
+        return np.empty(0)
+
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        return impurity_measured(self.fit)
+        return all_rows_importance(self.fit)
 
     def _summary(self, progress: bool) -> Summary:
         return all_rows_summary(self.fit, self.path)

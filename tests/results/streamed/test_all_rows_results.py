@@ -70,10 +70,15 @@ def test_predictions_of_chunks(numbers, tmp_path):
 def test_its_errors_are_those_of_its_rows(numbers, classes):
     grown = odrf.odt("body_mass_g ~ .", CHUNKS, seed=1, alpha=None)
     error = np.mean((grown.predict(FRAME) - FRAME["body_mass_g"]) ** 2)
-    told = grown.summary().facts["Training MSE"]
-    assert float(told.replace(",", "")) == pytest.approx(error, rel=1e-3)
+    assert grown.training_error == pytest.approx(error, rel=1e-9)
+    variance = FRAME["body_mass_g"].var(ddof=0)
+    assert grown.r_squared == pytest.approx(1 - error / variance, rel=1e-9)
+    assert "Training R²" in grown.summary().facts
     wrong = (classes.predict(FRAME).astype(str) != FRAME["species"].astype(str)).mean()
-    assert float(classes.summary().facts["Training error rate"]) == pytest.approx(wrong, abs=1e-3)
+    assert classes.training_error == pytest.approx(wrong, abs=1e-12)
+    of_frame = pd.crosstab(FRAME["species"], classes.predict(FRAME))
+    assert np.array_equal(classes.confusion_matrix.drop(columns="error"), of_frame)
+    assert "training rows" in str(classes.summary())
     assert "Training error rate" in repr(classes)
     assert "rows held out" in numbers.summary().facts["Held-out MSE"]
 
@@ -122,6 +127,14 @@ def test_it_is_saved_and_loaded(numbers, classes, tmp_path, data):
 def test_what_needs_training_rows_says_so(numbers, ask):
     with pytest.raises(InputError, match=r"training rows, and a fit on rows in chunks keeps none"):
         ask(numbers)
+
+
+def test_scores_of_the_other_kind_are_refused(numbers, classes):
+    with pytest.raises(InputError, match="for classes see confusion_matrix"):
+        _ = classes.r_squared
+    with pytest.raises(InputError, match="for a regression see r_squared"):
+        _ = numbers.confusion_matrix
+    assert numbers.consistency().conclusion
 
 
 def test_there_is_no_estimator_of_it(numbers):
