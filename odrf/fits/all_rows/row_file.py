@@ -1,5 +1,8 @@
 """All rows in a temporary file, in stripes of one size, with the node that each has reached.
 
+Columns are kept as the 32-bit numbers that predictions read, not as numbers of bins: so each row
+goes to the side of a split that predictions send it to, and branches grow as those of a data frame.
+
 The file is read with plain reads into arrays of one stripe: a file that is mapped into memory would
 count as memory of the process, and the disk being full would end the process.
 """
