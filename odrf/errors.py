@@ -48,7 +48,7 @@ def no_frame(what: str, value: object, or_else: str = "") -> InputError:
     package = kind.__module__.partition(".")[0]
     name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
     if isinstance(value, str | PathLike) or name == "odrf.Chunks":
-        fix = "read the rows first, as by pd.read_parquet(path); odrf() alone reads them in chunks"
+        fix = "read the rows first, by pd.read_parquet(path); odt() and odrf() read them in chunks"
     elif hasattr(value, "to_frame"):
         fix = "use data[[name]] for a column, row.to_frame().T for a row"
     elif hasattr(value, "to_pandas"):

@@ -17,6 +17,7 @@ from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.streamed.all_rows_results import AllRowsResults
 from odrf.results.streamed.streamed_results import StreamedResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
@@ -28,7 +29,7 @@ RESULTS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
-        StreamedResults,
+        *(StreamedResults, AllRowsResults),
     )
 } | {"CalibratedFit": CalibratedFit}
 # What a file begins with that version 0.1 wrote, and a pickle.
@@ -60,7 +61,7 @@ def load(
 
     Returns
     -------
-    ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults, StreamedResults or CalibratedFit
+    a class of results, such as ODTResults, or CalibratedFit
         The fit as it was saved, including its data and its ``parent``.
 
     Raises

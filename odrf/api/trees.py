@@ -6,24 +6,22 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection
-from odrf.api.calling import design_of, options_of, spelled_call
-from odrf.api.growth_request import TREE, requested
+from odrf.api.calling import options_of
+from odrf.api.fitted_trees import fitted_tree
 from odrf.checks import Seed
 from odrf.design.formulas.lookup import environment
-from odrf.fits.growing import grow_fit
-from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import WEAKEST_LINK
-from odrf.public import public
+from odrf.public import in_partitions
+from odrf.public.chunks import ChunkSource
 from odrf.results.tree import ODTResults
 
 __all__ = ["odt"]
 
 
-@public
+@in_partitions("data")
 def odt(
     formula: str,
-    data: pd.DataFrame,
+    data: pd.DataFrame | ChunkSource,
     *,
     projection: Projection = "logistic",
     subset_size: str | int = "random",
@@ -65,13 +63,14 @@ def odt(
         The model, such as ``"y ~ ."``, ``"log(y) ~ a + b:c"`` or ``"y ~ . - id"``; see
         `odrf.design`.  A factor is coded by one indicator column per level, and counts as one
         predictor.
-    data : DataFrame
+    data : DataFrame, path or Chunks
         One row per observation: a data frame of pandas, polars, pyarrow or any other library that
-        narwhals knows.  A date counts as the seconds since the first one, a duration as seconds.
-        A column whose values 32 bits cannot tell apart, such as an identifier, counts as its rank;
-        its cuts are given in its own values.  Text that is different in nearly every row is refused
-        unless the formula has it in ``C()``.  `ODTResults.data_summary` shows what each predictor
-        was taken as.
+        narwhals knows.  Of a path of Parquet files, and of other sources that `odrf.Chunks` names,
+        rows are never all in memory; the result is an `AllRowsResults`.  A date counts as the
+        seconds since the first one, a duration as seconds.  A column whose values 32 bits cannot
+        tell apart, such as an identifier, counts as its rank; its cuts are given in its own values.
+        Text that is different in nearly every row is refused unless the formula has it in ``C()``.
+        `ODTResults.data_summary` shows what each predictor was taken as.
     projection : str, Family or mapping, default "logistic"
         How directions are found: the name of a family of `odrf.projections`, or one of its objects
         with parameters, such as ``odrf.Patch(width=(2, 5))``.  ``"logistic"`` estimates the
@@ -107,7 +106,8 @@ def odt(
         `penalty` limits the tree, or if there are fewer than 20 rows.  On 35 tables trees by
         ``"cv"`` had on average 7 % less error than trees as grown, and a quarter of the leaves;
         those by ``"1se"`` had 0.6 times as many leaves as that, and as much error as trees as grown
-        (``benchmarks/sizes.py``).
+        (``benchmarks/sizes.py``).  Of rows in chunks, 100,000 or fewer
+        are held out in place of folds.
         ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n; the
         constant c is found by 10-fold cross-validation.
     pruning : {"weakest_link", "growth"}, default "weakest_link"
@@ -222,9 +222,4 @@ def odt(
     >>> int(tree.n_leaves[0])
     21
     """
-    options = options_of(locals())
-    call = spelled_call(odt, formula, options)
-    design, training = design_of(formula, data, options, environment(2))
-    request = requested(odt, options, TREE)
-    fit = sized_tree(grow_fit(call, design, training, request), progress)
-    return ODTResults(warned_of_repeated_rows(fit, data))
+    return fitted_tree(odt, formula, data, options_of(locals()), environment(2), progress)

@@ -43,6 +43,7 @@ __all__ = [
     "forest_sizes",
     "grown_without",
     "labelled_rows",
+    "path_by_arrays",
     "path_by_folds",
     "path_by_rows",
     "stages_by_folds",
@@ -152,10 +153,25 @@ def labelled_rows(
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
     fit, X, y = labelled_rows(fit, rows, "newdata")
+    return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), f"{len(y)} new rows")
+
+
+def path_by_arrays(
+    fit: Fit,
+    rule: str,
+    loss: str,
+    X: Matrix,
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    by: str,
+) -> SubtreePath:
+    """Evaluate the subtrees of the fit on rows X (p, m) with responses y and weights (m,).
+
+    `by` names these rows in words.
+    """
     subtrees = nested_subtrees(fit.forest, rule, loss)
-    weights: NDArray[np.float64] = np.ones(len(y))
     held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
-    return _path(fit, subtrees, rule, loss, held, f"{len(y)} new rows")
+    return _path(fit, subtrees, rule, loss, held, by)
 
 
 def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:

@@ -37,9 +37,10 @@ HOW = (
 class Chunks:
     """A table that is read in chunks, again and again, and never as a whole.
 
-    `odrf.odrf` makes one by itself of a path, of a dataset of pyarrow, of a data frame of Dask, of
-    a list of data frames and of a function.  Use this class for what it takes as a table in memory,
-    such as a relation of DuckDB or one data frame, and to say how much memory the fit may take.
+    `odrf.odrf` and `odrf.odt` make one by themselves of a path, of a dataset of pyarrow, of a data
+    frame of Dask, of a list of data frames and of a function.  Use this class for what they take as
+    a table in memory, such as a relation of DuckDB or one data frame, and to say how much memory
+    the fit may take.
 
     Parameters
     ----------
@@ -57,9 +58,9 @@ class Chunks:
         - A function without arguments that returns an iterable of data frames, for generators.
         - A data frame: one chunk.
     memory : float, optional
-        Bytes that the rows drawn by trees may take, and growing trees.  By default half of the
-        memory that is free.  With less memory there are more passes over the chunks; the fit is the
-        same.
+        Bytes that the rows drawn by trees may take, and growing trees or branches.  By default
+        half of the memory that is free.  With less memory there are more passes over the rows; the
+        fit is the same.
 
     Raises
     ------

@@ -36,6 +36,7 @@ __all__ = [
     "forest_summary",
     "growth_card",
     "growth_summary",
+    "held_out_scores",
     "importance_section",
     "mean_and_range",
     "missing_notes",
@@ -73,7 +74,7 @@ def tree_summary(
     was chosen from, if any.
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
-    scores = {**_tree_scores(fit, fitted), **_held_out_scores(fit, path)}
+    scores = {**_tree_scores(fit, fitted), **held_out_scores(fit, path)}
     return growth_summary("Oblique decision tree", fit, scores, confusion, importance)
 
 
@@ -191,7 +192,7 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
     return {"Training MSE": number(error), "Training R²": f"{r_squared(fit, error):.3f}"}
 
 
-def _held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
+def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     """Return the error of the tree on the rows that were held out for its path, if any were."""
     if path is None or not path.is_evaluated:
         return {}

@@ -79,7 +79,7 @@ class ODTResults(ReadableTree, Updatable, Explained, ProximityResults):
     ) -> None:
         super().__init__(fit)
         if parent is None and fit.pruning is not None:
-            parent = ODTResults(fit.pruning.grown)
+            parent = type(self)(fit.pruning.grown)
             if fit.pruning.path is not None:
                 path = PruningPath(parent.fit, fit.pruning.path, parent.prune)
         self.parent, self.path = parent, path
@@ -222,13 +222,13 @@ class ODTResults(ReadableTree, Updatable, Explained, ProximityResults):
         forest = with_leaves(self.forest, kept, candidates, loss)
         subtrees = None if path is None else path.subtrees
         pruned = with_forest(self.fit, forest, f"leaves={leaves}", subtrees)
-        return ODTResults(pruned, self, path)
+        return type(self)(pruned, self, path)
 
     def _cut(self, alpha: float, option: str, path: PruningPath[ODTResults] | None) -> ODTResults:
         candidates, loss = (path.pruning, path.loss) if path else (self.control.pruning, ERROR)
         subtrees = None if path is None else path.subtrees
         pruned = pruned_at(self.fit, alpha, candidates, option, loss, subtrees)
-        return ODTResults(pruned, self, path)
+        return type(self)(pruned, self, path)
 
     def growth_path(
         self,

@@ -174,15 +174,15 @@ def test_without_pyarrow_the_way_out_is_said(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [iter([DATA]), "nowhere.parquet", [1], (3,), lambda: 3])
-def test_odrf_says_what_is_wrong_with_a_source(data):
+def test_odrf_and_odt_say_what_is_wrong_with_a_source(data):
     with pytest.raises(InputError):
         odrf.odrf("y ~ k", data, n_trees=2)
+    with pytest.raises(InputError):
+        odrf.odt("y ~ k", data)
 
 
 @pytest.mark.parametrize("make", [str, Chunks])
 def test_other_functions_take_tables_only(folder, make):
-    words = (
-        r"data must be a data frame, not (str|odrf\.Chunks): .*odrf\(\) alone reads them in chunks"
-    )
+    words = r"data must be a data frame, not (str|odrf\.Chunks): .*odrf\(\) read them in chunks"
     with pytest.raises(InputError, match=words):
-        odrf.odt("y ~ k", make(folder))
+        odrf.odbt("y ~ k", make(folder))

@@ -48,7 +48,7 @@ from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import bin_best, cut_of_both_sides, other_side_of
 from odrf.engine.surrogates.calls import leave_out_marks, score_round
 
-__all__ = ["SORTED_TOGETHER", "Scratch", "as_searched", "scratch_for", "search"]
+__all__ = ["SORTED_TOGETHER", "Scratch", "as_searched", "penalised", "scratch_for", "search"]
 
 # For nodes of up to this many rows the candidates of a round are sorted together, else one by one.
 SORTED_TOGETHER = 128
@@ -193,7 +193,7 @@ def _n_bins(m):
 
 
 @part
-def _penalised(gain, impurity, n_rows, n_coefficients, penalty):
+def penalised(gain, impurity, n_rows, n_coefficients, penalty):
     """Return the score of a split: the decrease of the deviance less the penalty.
 
     N·log(I / (I - Δ)) is the decrease of the deviance of a normal response, N being the rows of the
@@ -349,7 +349,7 @@ def search(state, rows, lo, node, settings, scratch, calls, surrogates):
             if score <= NEGLIGIBLE * node.impurity:
                 continue
             if settings.penalty != NO_PENALTY:
-                score = _penalised(
+                score = penalised(
                     score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty
                 )
             if score > best:

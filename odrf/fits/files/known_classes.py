@@ -38,6 +38,7 @@ from odrf.engine.settings import Settings
 from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
 from odrf.engine.trees.compact_forest import KEPT, CompactForest, Compaction
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.blending import Blend
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
@@ -69,7 +70,7 @@ PACKAGE = __name__.partition(".")[0]
 CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums),
+        *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums, AllRowsFit),
         StreamRecord,
         *(Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),

@@ -18,6 +18,7 @@ from odrf.engine.trees.compact_forest import CompactForest
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 from odrf.engine.trees.record_soundness import records_are_sound
 from odrf.errors import InputError
+from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit
@@ -66,6 +67,8 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(_within(choice.fold, 0, len(choice.alphas)))
         if isinstance(fit, StreamedFit) and fit.sums is not None:
             _require_sums(fit.sums, design, len(fit.streams))
+        if isinstance(fit, AllRowsFit):
+            _require(fit.column_means.shape == (len(design.columns),))
     elif isinstance(fit, GuidedFit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
         _require(fit.control.settings.n_classes == K)

@@ -49,8 +49,8 @@ def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
     columns = empty_columns(X)
     if not len(columns):
         return fit, X
-    if isinstance(fit, StreamedFit) and fit.sums is not None:
-        return fit, _with_means(X, columns, fit.sums.column_means)
+    if isinstance(fit, StreamedFit) and fit.fills is not None:
+        return fit, _with_means(X, columns, fit.fills)
     if not fit.data.has_rows:
         raise InputError(
             f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "

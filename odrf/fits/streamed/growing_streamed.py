@@ -35,7 +35,17 @@ from odrf.options.scale_names import require_split_scale
 from odrf.options.streamed_options import share_of_rows, streamed_request
 from odrf.public.progress import progress_bar
 
-__all__ = ["HERE", "Passes", "TreeBytes", "abreast", "grow_streamed", "require_rows", "tree_bytes"]
+__all__ = [
+    "HERE",
+    "Passes",
+    "TreeBytes",
+    "abreast",
+    "control_of",
+    "grow_streamed",
+    "require_rows",
+    "settled_request",
+    "tree_bytes",
+]
 
 # Bytes of a response and a weight.
 PER_ROW = 16.0
@@ -92,7 +102,12 @@ def grow_streamed(
     asked = streamed_request(request)
     require_objective(asked.objective, classification, False)
     require_split_scale(asked.split_scale, classification, False)
-    control = _control(asked, rows)
+    control = control_of(asked, rows)
+    if control.sample_fraction == 1:
+        raise InputError(
+            "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
+            "would judge it: use a smaller share, or odt() for one tree of all rows"
+        )
     draw = HashedDraw(draw_keys(control.seed, 0, control.n_trees), control.sample_fraction)
     with (
         progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
@@ -106,7 +121,7 @@ def grow_streamed(
     )  # fmt: skip
     tree_streams = streams(control.seed, 0, control.n_trees)
     fit = StreamedFit(
-        call, rows.design, data, control, forest, tree_streams, _settled(asked, control)
+        call, rows.design, data, control, forest, tree_streams, settled_request(asked, control)
     )
     if control.alpha is not None:
         pruned = pruned_at(fit, control.alpha, control.pruning, "")
@@ -115,9 +130,10 @@ def grow_streamed(
         return replace(fit, sums=passes.judged(fit, rows, draw, bar.update))
 
 
-def _control(request: Request, rows: StreamedRows) -> Control:
+def control_of(request: Request, rows: StreamedRows) -> Control:
+    """Return the options of a request, resolved for rows in chunks."""
     design = rows.design
-    control = resolve(
+    return resolve(
         request,
         kind=design.response.kind,
         n=rows.n,
@@ -130,15 +146,9 @@ def _control(request: Request, rows: StreamedRows) -> Control:
         terms=design.n_terms,
         empty=design.of_empty_cells,
     )
-    if control.sample_fraction == 1:
-        raise InputError(
-            "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
-            "would judge it: use a smaller share"
-        )
-    return control
 
 
-def _settled(request: Request, control: Control) -> Request:
+def settled_request(request: Request, control: Control) -> Request:
     """Return the request with functions replaced by what they gave; see `odrf.fits.growing`."""
     functions = {
         name: RuleFunction(name, value)

@@ -28,6 +28,7 @@ from odrf.statistics.out_of_bag_importance import importance_of_sums
 __all__ = [
     "BlockSums",
     "Judging",
+    "column_sums",
     "judged_block",
     "judged_by_blocks",
     "judging_of",
@@ -141,7 +142,7 @@ def judged_block(
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
         scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
-    columns, classes = _column_sums(judging.reader.design, block), np.array([weight])
+    columns, classes = column_sums(judging.reader.design, block), np.array([weight])
     if K > 1:
         classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
     return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
@@ -163,7 +164,8 @@ def _scores(
     return float(weights.sum()), log_loss, brier, confusion
 
 
-def _column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
+def column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
+    """Return the weighted sums (p,) of the columns that hold numbers, 0 for indicators."""
     numbers = np.flatnonzero(np.repeat(design.types != INDICATORS, np.diff(design.first)))
     layout = layout_of(block.X)
     rows = numbers if layout is None else layout.place[numbers]

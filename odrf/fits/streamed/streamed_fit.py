@@ -61,3 +61,8 @@ class StreamedFit(Fit):
     """
 
     sums: RowSums | None = None
+
+    @property
+    def fills(self) -> NDArray[np.float64] | None:
+        """The means (p,) of columns, which fill empty cells of new rows; None if not known yet."""
+        return None if self.sums is None else self.sums.column_means

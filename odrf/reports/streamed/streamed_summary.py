@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf.errors import InputError
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
@@ -22,6 +23,7 @@ __all__ = [
     "streamed_scores",
     "streamed_summary",
     "summed_rows",
+    "table_of_counts",
 ]
 
 MEASURE = "impurity removed, out of bag"
@@ -68,6 +70,11 @@ def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
     classes, counts = fit.design.response.classes, summed_rows(fit).confusion
     if classes is None or counts is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
+    return table_of_counts(classes, counts)
+
+
+def table_of_counts(classes: pd.Index, counts: NDArray[np.float64]) -> pd.DataFrame:
+    """Return counts (K, K) by observed and predicted class as a table, with an error column."""
     total = counts.sum(axis=1)
     right = np.divide(np.diag(counts), total, out=np.full(len(total), np.nan), where=total > 0)
     whole = bool((counts == np.rint(counts)).all())

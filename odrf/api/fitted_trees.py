@@ -1,0 +1,60 @@
+"""A tree from the arguments of `odrf.odt`: of a data frame, or of rows in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from patsy import EvalEnvironment
+
+from odrf.api.calling import design_of, spelled_call
+from odrf.api.growth_request import TREE, requested
+from odrf.api.streamed_forests import OF_DESIGN
+from odrf.design.streamed.blocks import ChunkBlocks
+from odrf.design.streamed.streamed_design import learn_streamed_design
+from odrf.fits.all_rows.growing_all_rows import grow_all_rows
+from odrf.fits.growing import grow_fit
+from odrf.fits.repeated.warning import warned_of_repeated_rows
+from odrf.fits.sizing import sized_tree
+from odrf.options.streamed_options import require_no_structure
+from odrf.public.chunks import Chunks, chunks_of
+from odrf.results.streamed.all_rows_results import AllRowsResults
+from odrf.results.tree import ODTResults
+
+__all__ = ["fitted_tree"]
+
+
+def fitted_tree(
+    function: Callable[..., Any],
+    formula: str,
+    data: Any,
+    options: Mapping[str, Any],
+    env: EvalEnvironment,
+    progress: bool,
+) -> ODTResults:
+    """Return the tree of a call of `odrf.odt`, the `function`."""
+    call, chunks = spelled_call(function, formula, options), chunks_of(data)
+    if chunks is not None:
+        return _tree_of_chunks(function, call, formula, chunks, options, env, progress)
+    design, training = design_of(formula, data, options, env)
+    request = requested(function, options, TREE)
+    fit = sized_tree(grow_fit(call, design, training, request), progress)
+    return ODTResults(warned_of_repeated_rows(fit, data))
+
+
+def _tree_of_chunks(
+    function: Callable[..., Any],
+    call: str,
+    formula: str,
+    chunks: Chunks,
+    options: Mapping[str, Any],
+    env: EvalEnvironment,
+    progress: bool,
+) -> AllRowsResults:
+    require_no_structure(options)
+    request = requested(function, options, TREE)
+    arguments = {name: options[name] for name in OF_DESIGN}
+    rows = learn_streamed_design(
+        formula, ChunkBlocks(chunks), env=env, progress=progress, **arguments
+    )
+    return AllRowsResults(grow_all_rows(call, rows, request, progress))
