@@ -55,6 +55,10 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
         "odt": "one tree has no standard errors", "odbt": NO_DRAWS,
         "graf": "every tree uses all rows",
     },
+    "backend": {
+        "odt": "a tree grows in threads", "odbt": "each tree needs the ones before it",
+        "graf": "trees grow in threads",
+    },
     "l2": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, not steps"),
     "leaf_values": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means"),
     "learning_rate": dict.fromkeys(("odt", "odrf", "graf"), "no steps are added"),

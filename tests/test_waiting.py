@@ -77,7 +77,6 @@ SHORT = {
     ],
     "a second or less for 20,000 rows": ["calibration", "discrimination"],
     "a few thousand predictions": ["explain"],
-    "the time of a few pilot trees": ["foresee"],
     "one pass over the trees or over the training rows": [
         "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",
         "proximity", "BesideFormula.left_out",

@@ -202,13 +202,15 @@ def grow_blend(
         missing = [
             (g, tree_streams[i]) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])
         ]
-        trees = trees_in_order(growers, missing, n_jobs, X.size)
-        for (g, _), tree in zip(missing, within_memory(trees, len(missing)), strict=True):
-            had_each = all(parts)
+        trees, n_first = trees_in_order(growers, missing, n_jobs, X.size), parts.count([])
+        first, others = missing[:n_first], missing[n_first:]
+        for (g, _), tree in zip(first, trees, strict=False):
             parts[g].append(tree)
             advance()
-            if all(parts) and not had_each:
-                _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
+        _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
+        for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
+            parts[g].append(tree)
+            advance()
 
     parts, piloted = _by_kind(start, G), 0
     with compiled_at_ease(grow_tree):

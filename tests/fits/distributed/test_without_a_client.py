@@ -24,7 +24,14 @@ def test_partitions_are_read_in_this_process():
         odrf.odrf("y ~ a", frame, backend="dask")
 
 
-def test_other_fits_take_all_partitions_into_memory():
+def test_a_tree_of_all_rows_reads_partitions_one_by_one():
     data = pd.DataFrame(np.random.default_rng(1).normal(size=(90, 3)), columns=list("yab"))
     tree = odrf.odt("y ~ a + b", dd.from_pandas(data, npartitions=3), seed=1)
-    assert tree.predict(data).equals(odrf.odt("y ~ a + b", data, seed=1).predict(data))
+    assert tree.predict(data).equals(odrf.odt("y ~ a + b", [data], seed=1).predict(data))
+
+
+def test_other_fits_take_all_partitions_into_memory():
+    data = pd.DataFrame(np.random.default_rng(1).normal(size=(90, 3)), columns=list("yab"))
+    fit = odrf.graf("y ~ a + b", dd.from_pandas(data, npartitions=3), n_trees=3, seed=1)
+    here = odrf.graf("y ~ a + b", data, n_trees=3, seed=1)
+    assert fit.predict(data).equals(here.predict(data))
