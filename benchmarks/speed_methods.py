@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from math import ceil, sqrt
 from typing import Any
@@ -149,7 +150,7 @@ def _forest(
     grow: Callable[..., Any], data: pd.DataFrame, task: str, setting: Setting, **options: Any
 ) -> Model:
     forest = _grown(grow, data, task, setting, **options)
-    return Model(forest.predict, forest.row_predictor())
+    return Model(forest.predict, _made_first(forest.row_predictor))
 
 
 def _grown(
@@ -186,7 +187,13 @@ def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     tree = odrf.odt(
         "y ~ .", data, kind=task, alpha=None, min_leaf=1, seed=setting.seed, n_jobs=setting.threads
     )
-    return Model(tree.predict, tree.row_predictor())
+    return Model(tree.predict, _made_first(tree.row_predictor))
+
+
+def _made_first(make: Callable[[], Predict]) -> Predict:
+    """Return a function that is made when it is called first: that is no part of training."""
+    made = cache(make)
+    return lambda row: made()(row)
 
 
 def estimator(module: str, family: str, **options: Any) -> Fit:
