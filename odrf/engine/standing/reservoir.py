@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.randomness import stream
-from odrf.engine.streamed.hashed_draws import FIRST, SECOND, STEP
+from odrf.engine.streamed.hashed_draws import hash_rows
 
 __all__ = ["among_smallest", "hashes"]
 
@@ -22,11 +22,9 @@ NO_TREE = 2**32 - 1
 
 def hashes(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the hashes (m,) of rows by their numbers in the stream: those of SplitMix64."""
-    key = stream(seed, NO_TREE)[0]
-    word = key + (numbers.astype(np.uint64) + np.uint64(1)) * STEP
-    word = (word ^ (word >> np.uint64(30))) * FIRST
-    word = (word ^ (word >> np.uint64(27))) * SECOND
-    return np.asarray(word ^ (word >> np.uint64(31)), dtype=np.uint64)
+    words = np.empty(len(numbers), dtype=np.uint64)
+    hash_rows(stream(seed, NO_TREE)[0], numbers.astype(np.uint64), words)
+    return words
 
 
 def among_smallest(words: NDArray[np.uint64], k: int) -> NDArray[np.bool_]:

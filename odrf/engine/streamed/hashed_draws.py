@@ -19,7 +19,7 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import stream
 
-__all__ = ["HashedDraw", "draw_keys", "mark_drawn"]
+__all__ = ["HashedDraw", "draw_keys", "hash_rows", "mark_drawn"]
 
 # The key of a tree is a number of its own stream, which growth does not use.
 DRAW = 2
@@ -31,7 +31,9 @@ ABREAST = 16
 
 
 @part
-def _mixed(word):
+def _word(key, row):
+    """Return the hash of a row number: the output of SplitMix64 after so many steps from a key."""
+    word = key + (row + np.uint64(1)) * STEP
     word = (word ^ (word >> np.uint64(30))) * FIRST
     word = (word ^ (word >> np.uint64(27))) * SECOND
     return word ^ (word >> np.uint64(31))
@@ -45,8 +47,15 @@ def mark_drawn(keys, rows, fraction, drawn):
     """
     for t in range(len(keys)):
         for i in range(len(rows)):
-            word = _mixed(keys[t] + (rows[i] + np.uint64(1)) * STEP)
+            word = _word(keys[t], rows[i])
             drawn[t, i] = np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0) < fraction
+
+
+@kernel
+def hash_rows(key, rows, words):
+    """Write to words (m,) the hashes of the rows numbered `rows` (m,)."""
+    for i in range(len(rows)):
+        words[i] = _word(key, rows[i])
 
 
 def draw_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, is_word
 from odrf.errors import InputError
 from odrf.fits.prediction.scores import error_name
-from odrf.fits.streamed.predicting_chunks import chunks_predicted, predictions_to_parquet
 from odrf.fits.streamed.streamed_fit import StreamedFit
-from odrf.public.chunks import Chunks, ChunkSource
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.streamed.streamed_summary import (
     streamed_card,
@@ -28,6 +22,7 @@ from odrf.reports.streamed.streamed_summary import (
 )
 from odrf.results.forest import ODRFResults
 from odrf.results.measured import IMPORTANCES
+from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -36,7 +31,7 @@ __all__ = ["StreamedResults"]
 OUT_OF_BAG, IMPURITY = "out_of_bag", "impurity"
 
 
-class StreamedResults(ODRFResults):
+class StreamedResults(ChunkPredicting, ODRFResults):
     """A forest whose rows came in chunks, as returned by `odrf.odrf` for a path or `odrf.Chunks`.
 
     It is a forest that keeps none of its training rows.  It predicts, shows its trees, is saved,
@@ -118,79 +113,6 @@ class StreamedResults(ODRFResults):
         """
         return streamed_confusion(self.fit)
 
-    def predict_chunks(
-        self, source: ChunkSource, type: str = "response", *, progress: bool = False
-    ) -> Iterator[pd.Series | pd.DataFrame]:
-        """Predict rows in chunks, one chunk after the other.
-
-        Parameters
-        ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them.  An iterator is walked once.
-        type : str, default "response"
-            As in `predict`.
-        progress : bool, default False
-            Show a progress bar of the chunks.
-
-        Returns
-        -------
-        iterator of Series or DataFrame
-            The prediction of each chunk, as of `predict`.  Rows of data frames of pandas keep their
-            labels; others are numbered from 0 on.
-
-        Raises
-        ------
-        InputError
-            As by `predict` and `odrf.Chunks`.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ .", [data], n_trees=5, seed=1)
-        >>> [len(values) for values in forest.predict_chunks([data[:100], data[100:]])]
-        [100, 342]
-        """
-        found = chunks_predicted(self.fit, Chunks(source), type, progress=progress)
-        return (predicted for _, predicted in found)
-
-    def predict_to_parquet(
-        self,
-        source: ChunkSource,
-        path: str | PathLike[str],
-        type: str = "response",
-        *,
-        keep: Sequence[str] = (),
-        progress: bool = False,
-    ) -> int:
-        """Predict rows in chunks, and write the predictions to a file of Parquet.
-
-        Parameters
-        ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them.
-        path : str or path
-            The file, which is written as a whole: if this fails, what was there is unchanged.
-        type : str, default "response"
-            As in `predict`.
-        keep : sequence of str, default ()
-            Columns of the source that are written, too, such as an identifier.
-        progress : bool, default False
-            Show a progress bar of the chunks.
-
-        Returns
-        -------
-        int
-            The number of rows.
-
-        Raises
-        ------
-        InputError
-            As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
-            written.
-        """
-        return predictions_to_parquet(self.fit, Chunks(source), path, type, keep, progress)
-
     def importance(
         self,
         type: str | None = None,
@@ -241,22 +163,6 @@ class StreamedResults(ODRFResults):
             Always.
         """
         raise InputError("trees grown on rows in chunks are all of one kind")
-
-    def to_sklearn(self) -> Any:
-        """Say that estimators of scikit-learn are fitted on arrays in memory.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError(
-            "estimators of scikit-learn have training rows in memory, and a fit on rows in chunks "
-            "has none: use predict()"
-        )
-
-    def _noise_residuals(self) -> NDArray[np.float64]:
-        return np.empty(0)
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         return streamed_importance(self.fit)
