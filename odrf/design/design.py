@@ -28,14 +28,23 @@ from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.kept_columns import kept_columns
 from odrf.design.predictors import Predictors, learn_predictors
-from odrf.design.response import KINDS, Response, read_response, require_variation
+from odrf.design.response import (
+    KINDS,
+    Response,
+    read_response,
+    read_survival,
+    require_variation,
+)
 from odrf.design.row_structure import read_structure, require_usable
+from odrf.design.survival.reading_times import require_events
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
 from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix
+from odrf.engine.survival.event_ranks import event_ranks, null_residuals
 from odrf.errors import InputError
 
 __all__ = ["Design", "build_design"]
@@ -230,6 +239,7 @@ def build_design(
     strata: str | ArrayLike | None = None,
     aside: str | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
+    with_times: bool = False,
     env: EvalEnvironment,
 ) -> tuple[Design, TrainingData]:
     """Return the design learned from formula and data, and the training arrays.
@@ -259,6 +269,8 @@ def build_design(
         Another column that ``.`` leaves out; rows with missing values in it count as incomplete.
     class_weights : str or mapping, optional
         As in `class_factors`.
+    with_times : bool, default False
+        Whether the response may be a time to an event, ``Surv()``.
     env : patsy.EvalEnvironment
         The user's environment: where the formula's functions are looked up.
 
@@ -295,8 +307,14 @@ def build_design(
     structure = read_structure(data, groups, order, strata, complete)
     require_usable(structure, w)
     evaluation, values = training_values(terms.response, frame, env)
-    response, y = read_response(values, kind)
-    require_variation(response.name, y, w)
+    times = None
+    if values.censored and with_times:
+        response, times = read_survival(values, kind)
+        require_events(response.name, times, w)
+        y = _residuals(times, w)
+    else:
+        response, y = read_response(values, kind)
+        require_variation(response.name, y, w)
     unit = unit_of(w)
     w = w / unit
     factors = class_factors(class_weights, response, y, w)
@@ -324,8 +342,14 @@ def build_design(
     counts, index = left_out.counts, frame.index
     kept = kept_columns(recipe, frame, terms.columns)
     return design, TrainingData(
-        X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure
+        X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure, times
     )
+
+
+def _residuals(times: SurvivalTimes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the martingale residuals (n,) of rows without predictors."""
+    ranks = event_ranks(times.time, times.event > 0, times.start, times.event_times)
+    return null_residuals(ranks, weights)
 
 
 def _checked_missing(

@@ -1,4 +1,4 @@
-"""The response: its kind, classes and values."""
+"""The response: its kind, classes, causes and values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,28 @@ from odrf.design.columns.measurement import measurement
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
+from odrf.design.survival.reading_times import read_causes, read_times
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
 
-__all__ = ["KINDS", "LARGEST", "Response", "read_response", "require_variation"]
+__all__ = [
+    "KINDS",
+    "LARGEST",
+    "SURVIVAL",
+    "Response",
+    "read_response",
+    "read_survival",
+    "require_variation",
+]
 
 # Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
 # their differences, times weights, stay in the range of floats.
 LARGEST, NARROWEST = 1e60, 1e-60
 KINDS = ("auto", "regression", "classification")
 """The known values of `kind`."""
+SURVIVAL = "survival"
+"""The kind of a response ``Surv()``, which no `kind` makes of other responses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +50,7 @@ class Response:
     name : str
         As in the formula: "y", "log(y)".
     kind : str
-        "regression" or "classification".
+        "regression", "classification" or "survival".
     classes : (K,) pandas.Index or None
         The class labels: in the order of the categories if the response is categorical, else
         sorted.  None for regression.
@@ -51,6 +63,8 @@ class Response:
     levels : (L,) pandas.Index or None
         The classes with those that are declared and have no rows: the categories of a categorical
         response, or the levels in ``C()``.  None: the classes.
+    causes : tuple of str
+        The causes of the events of a survival response; else empty.
     """
 
     name: str
@@ -60,6 +74,7 @@ class Response:
     evaluation: Evaluation | None = None
     ordered: bool = False
     levels: pd.Index | None = None
+    causes: tuple[str, ...] = ()
 
     @cached_property
     def dtype(self) -> pd.CategoricalDtype:
@@ -95,8 +110,36 @@ class Response:
         Raises
         ------
         InputError
-            A column is absent, a value is missing or not a number, or a class is unknown.
+            A column is absent, a value is missing or not a number, or a class is unknown; or the
+            response is a time to an event, which is more than a number.
         """
+        if self.causes:
+            raise InputError(f"response {self.name!r} is a time to an event, and no number")
+        values = cast(pd.Series, self._values(data).data)  # not of several columns, see above
+        if self.classes is None:
+            return self._measured(values)
+        codes = self.classes.get_indexer(pd.Index(values))
+        if (codes < 0).any():
+            unseen = pd.Index(values)[codes < 0].unique()
+            raise InputError(
+                f"response {self.name!r} has classes that no training row has: "
+                f"{listed(unseen)}; leave such rows out"
+            )
+        return codes.astype(np.float64)
+
+    def times(self, data: pd.DataFrame) -> SurvivalTimes:
+        """Return times and events of new rows (n,), of a survival response.
+
+        Raises
+        ------
+        InputError
+            A column is absent, a value is missing, or is no time or event of this response.
+        """
+        columns = cast(pd.DataFrame, self._values(data).data)
+        return read_times(self.name, columns, self.causes)
+
+    def _values(self, data: pd.DataFrame) -> Values:
+        """Return the values of the response on rows that have all of its columns."""
         absent = [name for name in self.columns if name not in data.columns]
         if absent:
             raise InputError(
@@ -110,18 +153,7 @@ class Response:
                 "leave these rows out"
             )
         rule = self.evaluation
-        response = column_values(data, self.name) if rule is None else rule.values(data)
-        values = cast(pd.Series, response.data)  # responses of several columns raised an error
-        if self.classes is None:
-            return self._measured(values)
-        codes = self.classes.get_indexer(pd.Index(values))
-        if (codes < 0).any():
-            unseen = pd.Index(values)[codes < 0].unique()
-            raise InputError(
-                f"response {self.name!r} has classes that no training row has: "
-                f"{listed(unseen)}; leave such rows out"
-            )
-        return codes.astype(np.float64)
+        return column_values(data, self.name) if rule is None else rule.values(data)
 
     def _measured(self, values: pd.Series) -> NDArray[np.float64]:
         if measurement(values, self.name) not in ("numeric", "logical"):
@@ -163,6 +195,11 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
         `kind` is "auto" and the response is numeric with two distinct values.
     """
     data = values.data
+    if values.censored:
+        raise InputError(
+            f"response {values.name!r} is a time to an event, which only odt(), odrf() and odbt() "
+            "of a data frame in memory take"
+        )
     if isinstance(data, pd.DataFrame):
         raise InputError(f"response {values.name!r} has several columns: fit a model for each")
     scale = measurement(data, values.name)
@@ -191,6 +228,24 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
             'classes, kind="regression" to silence this'
         )
     return Response(values.name, kind), y
+
+
+def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
+    """Read a response ``Surv()`` of the training rows.
+
+    Raises
+    ------
+    InputError
+        `kind` is not "auto", or a time or an event cannot be used.
+    """
+    if kind != "auto":
+        raise InputError(
+            f'kind="{kind}" is not for the response {values.name!r}, which is a time to an event: '
+            "leave it out"
+        )
+    columns = cast(pd.DataFrame, values.data)
+    causes = read_causes(values.name, columns)
+    return Response(values.name, SURVIVAL, causes=causes), read_times(values.name, columns, causes)
 
 
 def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.sparse_columns import with_sparse_columns
 from odrf.design.row_structure import RowStructure
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.trees.read_later import ReadLater
@@ -28,7 +29,8 @@ class TrainingData(ReadLater):
         Predictors scaled to [0, 1], one row of the array per column; with codes for factors of many
         levels, see `odrf.engine.rows.coded`.
     y : (n,) float64
-        Response, or class codes 0 … K - 1.
+        Response, or class codes 0 … K - 1.  Of times to an event, martingale residuals without
+        predictors: events less cumulative hazards.
     weights : (n,) float64
         Case weights times class weights, divided by `weight_unit`; 1 without either.
     index : pandas.Index
@@ -49,6 +51,8 @@ class TrainingData(ReadLater):
         Columns of the data that cannot be read back from `X`; see `odrf.design.reading_back`.
     structure : RowStructure or None
         Groups, order and strata of the n rows, if there are any.
+    times : SurvivalTimes or None
+        Times and events of the n rows, if the response is ``Surv()``.
     """
 
     X: Matrix
@@ -63,6 +67,7 @@ class TrainingData(ReadLater):
     # no value of the class stands for it while rows are to be read
     kept: pd.DataFrame | None = field(default_factory=lambda: None)
     structure: RowStructure | None = None
+    times: SurvivalTimes | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
@@ -102,4 +107,5 @@ class TrainingData(ReadLater):
             index=self.index[rows],
             kept=None if self.kept is None else self.kept[rows],
             structure=None if self.structure is None else self.structure.keeping(rows),
+            times=None if self.times is None else self.times.keeping(rows),
         )

@@ -34,6 +34,8 @@ def learn_encoding(values: Values) -> Encoding:
         ``C(…, levels=…)``, or text that is different in nearly every row.
     """
     data = values.data
+    if values.censored:
+        raise InputError(f"{values.name!r} is a response: write it on the left of ~")
     if isinstance(data, pd.DataFrame):
         return _several(values, data)
     if values.levels is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from patsy.categorical import _CategoricalBox
 
+from odrf.design.columns.censored import Censored
 from odrf.design.columns.listing import rows_listed
 from odrf.errors import InputError
 
@@ -28,12 +29,15 @@ class Values:
         Whether ``C()`` makes them categories, whatever their type.
     levels : tuple, optional
         The levels given to ``C()``, if any.
+    censored : bool
+        Whether they are times and events, made by ``Surv()``.
     """
 
     name: str
     data: pd.Series | pd.DataFrame
     nominal: bool = False
     levels: tuple[object, ...] | None = None
+    censored: bool = False
 
 
 def column_values(frame: pd.DataFrame, name: str) -> Values:
@@ -63,6 +67,8 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
         boxed = result_values(result.data, name, index)
         levels = None if result.levels is None else tuple(result.levels)
         return Values(name, boxed.data, nominal=True, levels=levels)
+    if isinstance(result, Censored):
+        return Values(name, result_values(result.columns(), name, index).data, censored=True)
     data = result if isinstance(result, pd.Series | pd.DataFrame) else _tabulated(result)
     if data is None or len(data) != len(index):
         shape = f"a {type(result).__name__}" if data is None else f"{len(data)} rows"

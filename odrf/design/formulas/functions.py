@@ -9,6 +9,7 @@ import numpy as np
 import patsy.builtins
 from patsy import EvalEnvironment
 
+from odrf.design.columns.censored import Surv
 from odrf.design.formulas.bases import bs, poly
 
 __all__ = ["FUNCTIONS", "users_names"]
@@ -23,6 +24,7 @@ FUNCTIONS: dict[str, Any] = {
     "bs": bs,
     "poly": poly,
     "factor": patsy.builtins.C,
+    "Surv": Surv,
     **{function.__name__: function for function in _ELEMENTWISE},
 }
 """Beside these, patsy's are known: C, I, Q, center, scale, standardize, cr, cc, te."""

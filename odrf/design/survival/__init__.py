@@ -1,0 +1,1 @@
+"""Responses that are times to an event, some of them censored."""

@@ -1,0 +1,154 @@
+"""From the columns of ``Surv(time, event)`` to arrays of times and events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.censored import EVENT, START, TIME
+from odrf.design.columns.finite import require_finite
+from odrf.design.columns.listing import listed, rows_listed
+from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.errors import InputError
+
+__all__ = ["ONE_CAUSE", "read_causes", "read_times", "require_events"]
+
+ONE_CAUSE = ("event",)
+# Times are squared and multiplied by weights.
+LONGEST = 1e60
+
+
+def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
+    """Return the names of the causes of events in the training rows.
+
+    Parameters
+    ----------
+    name : str
+        The response as in the formula.
+    columns : DataFrame
+        As `Censored.columns` gives it.
+
+    Raises
+    ------
+    InputError
+        The column of events is none.
+    """
+    event = columns[EVENT]
+    if not isinstance(event.dtype, pd.CategoricalDtype):
+        _indicator(name, event)
+        return ONE_CAUSE
+    categories = [str(category) for category in event.dtype.categories]
+    if len(categories) < 2:
+        raise InputError(
+            f"response {name!r}: the event has only the category {categories}: its first category "
+            "means censored, and there must be another one for the event"
+        )
+    return tuple(categories[1:])
+
+
+def read_times(name: str, columns: pd.DataFrame, causes: Sequence[str]) -> SurvivalTimes:
+    """Return times and events of rows, with the causes of the training rows.
+
+    Parameters
+    ----------
+    name : str
+    columns : DataFrame
+        As `Censored.columns` gives it, with the labels of the rows as its index.
+    causes : sequence of str
+
+    Raises
+    ------
+    InputError
+        A time is negative, infinite, or not after its start; a column is not numeric; the events
+        are neither bool nor 0 and 1 nor the categories of the training rows.
+    """
+    time = _numbers(name, columns, TIME)
+    start = _numbers(name, columns, START) if START in columns else None
+    negative = time < 0 if start is None else start < 0
+    if negative.any():
+        raise InputError(
+            f"response {name!r} has negative times in {rows_listed(negative, columns.index)}: "
+            "measure times from the beginning of the observation"
+        )
+    if start is not None and (start >= time).any():
+        raise InputError(
+            f"response {name!r}: start is not before stop in "
+            f"{rows_listed(start >= time, columns.index)}: a row is observed from start to stop; "
+            "leave such rows out"
+        )
+    event = columns[EVENT]
+    if isinstance(event.dtype, pd.CategoricalDtype):
+        codes = _causes(name, event, causes)
+    else:
+        codes = _indicator(name, event)
+    return SurvivalTimes(time, codes, start, tuple(causes))
+
+
+def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]) -> None:
+    """Raise `InputError` if rows of positive weight have no events, or all the same time.
+
+    The `name` is that of the response.
+    """
+    counted = weights > 0
+    if not (times.event[counted] > 0).any():
+        raise InputError(
+            f"response {name!r} has no events in the {int(counted.sum())} rows of positive weight: "
+            "all of them are censored; if 1 means censored in your data, write "
+            "Surv(time, event == 0)"
+        )
+    if np.ptp(times.time[counted]) == 0:
+        raise InputError(
+            f"response {name!r}: all rows have the same time, so that nothing tells them apart"
+        )
+
+
+def _numbers(name: str, columns: pd.DataFrame, which: str) -> NDArray[np.float64]:
+    values = columns[which]
+    if not pd.api.types.is_numeric_dtype(values.dtype) or values.dtype == np.bool_:
+        raise InputError(
+            f"response {name!r}: {which} is not numeric (dtype {values.dtype}): convert it to "
+            "numbers, such as days; the order is Surv(time, event) or Surv(start, stop, event)"
+        )
+    numbers = values.to_numpy(dtype=np.float64)
+    require_finite(numbers[np.newaxis], [f"{name}, {which}"], columns.index, "response")
+    if np.abs(numbers).max(initial=0.0) > LONGEST:
+        raise InputError(f"response {name!r}: times beyond {LONGEST:g}: use a longer unit of time")
+    return numbers
+
+
+def _indicator(name: str, event: pd.Series) -> NDArray[np.int64]:
+    """Return 0 for censored rows and 1 for events, of bools or numbers."""
+    if pd.api.types.is_bool_dtype(event.dtype):
+        return event.to_numpy(dtype=np.bool_).astype(np.int64)
+    if not pd.api.types.is_numeric_dtype(event.dtype):
+        raise InputError(
+            f"response {name!r}: the event has dtype {event.dtype}, with values "
+            f"{listed(pd.Index(event.unique()))}: use True and False, as in "
+            'Surv(time, status == "dead"), or a categorical whose first category means censored'
+        )
+    values = event.to_numpy(dtype=np.float64)
+    outside = np.unique(values[(values != 0) & (values != 1)])
+    if len(outside):
+        raise InputError(
+            f"response {name!r}: the event has the value {outside[0]:g}, and only 0 (censored) and "
+            f"1 are known: write Surv(time, event == {outside[0]:g}) for one kind of event; for "
+            "competing risks make it a categorical whose first category means censored"
+        )
+    return values.astype(np.int64)
+
+
+def _causes(name: str, event: pd.Series, causes: Sequence[str]) -> NDArray[np.int64]:
+    """Return 0 for the first category and the number of the cause for others."""
+    categories = [str(category) for category in event.cat.categories]
+    known = {cause: number for number, cause in enumerate(causes, start=1)}
+    numbers = [known.get(category, -1) for category in categories[1:]]
+    codes = np.array([0, *numbers])[event.cat.codes.to_numpy()]
+    if (codes < 0).any():
+        strange = pd.Index(event[codes < 0].unique())
+        raise InputError(
+            f"response {name!r} has causes that the training rows do not name: {listed(strange)}"
+        )
+    return codes.astype(np.int64)

@@ -1,0 +1,92 @@
+"""Times to an event as ranks: how many of the different event times are not later."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import part
+
+__all__ = ["EventRanks", "event_ranks", "exit_rank", "has_event", "hazards", "null_residuals"]
+
+
+class EventRanks(NamedTuple):
+    """Ranks of n rows among the R different event times t_1 < … < t_R.
+
+    A row is at risk at t_r if its entry rank is less than r and its exit rank at least r.
+
+    Attributes
+    ----------
+    code : (n,) int32
+        Twice the exit rank, the number of event times up to the end of the observation; plus 1 if
+        there was an event then.
+    entry : (n,) int32
+        The number of event times up to the start of the observation; empty if no row is truncated.
+    n_times : int
+        R.
+    """
+
+    code: np.ndarray
+    entry: np.ndarray
+    n_times: int
+
+
+def event_ranks(
+    time: NDArray[np.float64],
+    event: NDArray[np.bool_],
+    start: NDArray[np.float64] | None,
+    event_times: NDArray[np.float64],
+) -> EventRanks:
+    """Return the ranks of rows among `event_times` (R,), which ascend.
+
+    Parameters
+    ----------
+    time, event : (n,)
+        End of the observation, and whether the event happened then.
+    start : (n,) or None
+        The row is observed after this time.
+    event_times : (R,) float64
+    """
+    code = 2 * np.searchsorted(event_times, time, side="right") + event
+    entry = np.empty(0, dtype=np.int32)
+    if start is not None:
+        entry = np.searchsorted(event_times, start, side="right").astype(np.int32)
+    return EventRanks(code.astype(np.int32), entry, len(event_times))
+
+
+@part
+def exit_rank(code):
+    """Return the exit rank of a row, from its `EventRanks.code`."""
+    return code >> 1
+
+
+@part
+def has_event(code):
+    """Return 1 if the row has an event, else 0."""
+    return code & 1
+
+
+def hazards(ranks: EventRanks, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the increments (R,) of the Nelson–Aalen estimate of all rows, weighted."""
+    R, rank = ranks.n_times, ranks.code >> 1
+    deaths = np.bincount(rank, weights * (ranks.code & 1), R + 1)[1:]
+    at_risk = np.cumsum(np.bincount(rank, weights, R + 1)[::-1])[::-1][1:]
+    if len(ranks.entry):
+        at_risk = at_risk - np.cumsum(np.bincount(ranks.entry, weights, R + 1)[::-1])[::-1][1:]
+    at_risk = np.maximum(at_risk, deaths)
+    return np.divide(deaths, at_risk, out=np.zeros(R), where=deaths > 0)
+
+
+def null_residuals(ranks: EventRanks, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the martingale residuals (n,) of rows without predictors: the log-rank scores.
+
+    Each is the number of events of the row, 0 or 1, less the cumulative hazard over the time that
+    it was observed (Therneau, Grambsch and Fleming 1990).
+    """
+    cumulative = np.concatenate([[0.0], np.cumsum(hazards(ranks, weights))])
+    expected = cumulative[ranks.code >> 1]
+    if len(ranks.entry):
+        expected = expected - cumulative[ranks.entry]
+    return (ranks.code & 1) - expected
