@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_results import SurvivalResults
 from odrf.text.card import Card
 
 __all__ = ["SurvivalForestResults"]
 
 
-class SurvivalForestResults(SurvivalResults):
+class SurvivalForestResults(CurveEstimates, SurvivalResults):
     """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``."""
 
     def _card(self) -> Card:
