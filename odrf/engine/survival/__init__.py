@@ -1,0 +1,1 @@
+"""Kernels for times to an event: scores of nodes, curves of leaves, and their means."""
