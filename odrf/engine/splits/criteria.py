@@ -39,8 +39,8 @@ CRITERIA = {
 }
 """By their codes.
 
-The response of `POISSON` is a rate, events divided by exposure, and its weights have the exposure as
-a factor.  Its impurity is half the Poisson deviance per unit of exposure.  With 0 or 1 event, and
-with times of observation as exposures, scaled such that the hazard of all rows is constant, that is
-the full likelihood of exponential survival (LeBlanc and Crowley 1992).
+The response of `POISSON` is a rate, events divided by exposure, and its weights have the exposure
+as a factor.  Its impurity is half the Poisson deviance per unit of exposure.  With 0 or 1 event,
+and with times of observation as exposures, scaled such that the hazard of all rows is constant,
+that is the full likelihood of exponential survival (LeBlanc and Crowley 1992).
 """

@@ -144,5 +144,6 @@ def _time_at_risk(
     of_rows = number[len(edges) :]
     change = np.bincount(of_rows, np.concatenate([weights, -weights]), minlength=len(points))
     spent = np.cumsum(change)[:-1] * np.diff(points)
-    piece = np.searchsorted(edges[1:-1], points[1:], side="left")
-    return np.bincount(piece, spent, minlength=len(edges) - 1)
+    at_risk = np.zeros(len(edges) - 1)
+    np.add.at(at_risk, np.searchsorted(edges[1:-1], points[1:], side="left"), spent)
+    return at_risk
