@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.trees.branch_sums import add_up_branches, take_from_parents
+from odrf.engine.survival.branch_sums import add_up_branches, take_from_parents
 from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["NodeEvents", "node_events", "with_event_deviance", "with_shrunken_rates"]
