@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.duration.hazard_regression import PHReg
 
 import survival
 import survival_report
@@ -75,13 +77,44 @@ def test_factors_become_indicators_and_the_response_no_predictor() -> None:
     assert survival_systems.structured(data).tolist() == [(True, 1.0)]
 
 
-def test_a_process_fits_fails_is_killed_and_starts_again(folder: Path, tmp_path: Path) -> None:
+def write_partition(folder: Path, place: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Write what a process reads."""
     table = survival_tables.read_survival_table(folder, "small")
     train, test = next(survival_tables.partitions_of(table, 1, 0))
-    train.to_csv(tmp_path / "train.csv", index=False)
-    test.to_csv(tmp_path / "test.csv", index=False)
-    times = survival.grid_of(train)
-    np.savetxt(tmp_path / "times.csv", times)
+    train.to_csv(place / "train.csv", index=False)
+    test.to_csv(place / "test.csv", index=False)
+    np.savetxt(place / "times.csv", survival.grid_of(train))
+    return train, test
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_a_process_of_r_fits_coxs_model(folder: Path, tmp_path: Path) -> None:
+    train, test = write_partition(folder, tmp_path)
+    worker = SurvivalWorker("Rscript")
+    try:
+        assert worker.ask("cox", tmp_path, 0, 60.0)[0] == "ok"
+        assert worker.ask("unknown", tmp_path, 0, 60.0)[0] == "failed"
+    finally:
+        worker.stop()
+    risk = np.loadtxt(tmp_path / "risk.csv")
+    curves = np.loadtxt(tmp_path / "curves.csv", delimiter=",")
+
+    def matrix(data: pd.DataFrame) -> np.ndarray:
+        return survival_systems.indicators(data).to_numpy(float)
+
+    model = PHReg(train["time"], matrix(train), status=train["event"], ties="efron").fit()
+    risks = matrix(test) @ model.params
+    assert np.ptp(risk - risks) < 1e-4  # another origin
+    own = matrix(train) @ model.params
+    event = train["event"].to_numpy(bool)
+    expected = survival_systems.breslow(
+        train["time"].to_numpy(), event, own, risks, survival.grid_of(train)
+    )
+    np.testing.assert_allclose(curves, expected, atol=1e-4)
+
+
+def test_a_process_fits_fails_is_killed_and_starts_again(folder: Path, tmp_path: Path) -> None:
+    _, test = write_partition(folder, tmp_path)
     worker = SurvivalWorker(sys.executable)
     try:
         assert worker.ask("kaplan_meier", tmp_path, 0, 0.0)[0] == "timed out"
