@@ -13,7 +13,8 @@ of the table.
 
 Measures on test rows (``survival_worker.py``): Uno's C and Harrell's C (of risks), and the Brier
 score of survival probabilities, integrated over 100 times between the 10 % and the 90 % quantile
-of the times of training events.  A run with an existing csv adds the missing lines.
+of the times of training events.  Seconds are those of the processor, the limit is one of elapsed
+time.  A run with an existing csv adds the missing lines.
 """
 
 from __future__ import annotations
@@ -169,7 +170,12 @@ def _options() -> argparse.Namespace:
     add("--systems", nargs="*", default=SYSTEMS, choices=SYSTEMS, metavar="SYSTEM", help="names")
     add("--partitions", type=int, default=20, help="random partitions of each table")
     add("--seed", type=int, default=0, help="of the partitions and the systems")
-    add("--limit", type=float, default=120.0, help="seconds that one fit may take")
+    add(
+        "--limit",
+        type=float,
+        default=120.0,
+        help="elapsed seconds that a fit and its predictions may take",
+    )
     add("--retry", action="store_true", help="run again what failed or timed out")
     add(
         "--python",

@@ -6,8 +6,8 @@
 Rows are of ``simulate.proportional_hazards(p=20)``: 1,000, 10,000 and 100,000 of them, with the
 times as drawn, nearly all of which differ, and with times cut into 100 intervals.  Systems are at
 their defaults, on one thread, in the processes of ``survival.py``; all predict the same 1,000 rows
-at 100 times.  The seconds are the median of ``--repeats`` fits.  A system that takes more than
-``--limit`` seconds is not tried on more rows.
+at 100 times.  The seconds are those of the processor, the median of ``--repeats`` fits.  A system
+that takes more than ``--limit`` seconds is not tried on more rows.
 """
 
 from __future__ import annotations

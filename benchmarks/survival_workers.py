@@ -16,6 +16,7 @@ __all__ = ["SurvivalWorker"]
 
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
+ANSWERS = ("ok", "failed")
 
 
 class SurvivalWorker:
@@ -47,7 +48,11 @@ class SurvivalWorker:
         except BrokenPipeError:
             line = ""
         if line:
-            return line.rstrip("\n").split("\t")
+            words = line.rstrip("\n").split("\t")
+            if words[0] in ANSWERS:
+                return words
+            self.stop()
+            return ["failed", f"this is no answer: {' '.join(line.split())}"]
         if line is None:
             self.stop()
             return ["timed out", f"not done within {limit:g} s"]

@@ -136,6 +136,13 @@ def test_a_process_fits_fails_is_killed_and_starts_again(folder: Path, tmp_path:
         worker.stop()
 
 
+def test_what_is_no_answer_is_a_failure(tmp_path: Path) -> None:
+    worker = SurvivalWorker(sys.executable)
+    worker.command = [sys.executable, "-c", "input(); print('Growing trees'); input()"]
+    assert worker.ask("cox", tmp_path, 0, 60.0) == ["failed", "this is no answer: Growing trees"]
+    assert worker.process is None
+
+
 class Answering:
     """Stands for a process: one system is too slow, one fails once."""
 
