@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
-from odrf.engine.boosting.losses import LOSSES, Loss
+from odrf.engine.boosting.every_loss import LOSSES
+from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
