@@ -33,6 +33,20 @@ def breslow(time, event, start, weights, scores):
     return times, hazards
 
 
+def over_rows(first, last, values, n_times):
+    """The sum over the rows at risk, those with first ≤ r < last, for each time r."""
+    rows = range(len(values))
+    return [sum(values[i] for i in rows if first[i] <= r < last[i]) for r in range(n_times)]
+
+
+def over_times(first, last, event, values, own):
+    """The sum over the times of each row; `own` at the last one if there the row has an event."""
+    return [
+        sum(own[r] if e and r == b - 1 else values[r] for r in range(a, b))
+        for a, b, e in zip(first, last, event, strict=True)
+    ]
+
+
 def density(law, z):
     """The density of the error at z."""
     if law == "lognormal":

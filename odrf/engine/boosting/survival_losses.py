@@ -32,9 +32,7 @@ class SurvivalLoss(Loss):
     kind: ClassVar[str] = "survival"
 
     @abstractmethod
-    def knowing(
-        self, time: Array, event: NDArray[np.bool_], start: Array | None
-    ) -> SurvivalLoss:
+    def knowing(self, time: Array, event: NDArray[np.bool_], start: Array | None) -> SurvivalLoss:
         """Return the loss that knows these rows.
 
         Parameters
@@ -76,9 +74,7 @@ class Cox(SurvivalLoss):
         Both are among the rows of positive weight alone.
         """
         terms = self._terms(y, scores, weights)
-        return Derivatives(
-            terms.first[None, :], np.maximum(terms.second, LEAST_CURVATURE)[None, :]
-        )
+        return Derivatives(terms.first[None, :], np.maximum(terms.second, LEAST_CURVATURE)[None, :])
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return what each row's event adds, among the rows of positive weight; 0 if censored."""

@@ -126,9 +126,7 @@ class LogisticError(ErrorLaw):
         The latter is the least curvature of a parabola that touches -log P(ε > z) at z and is
         nowhere below it (Jaakkola and Jordan 2000).
         """
-        return np.where(
-            z < 0, special.expit(z) * special.expit(-z), 0.5 * self.event_curvature(z)
-        )
+        return np.where(z < 0, special.expit(z) * special.expit(-z), 0.5 * self.event_curvature(z))
 
     def quantiles(self, p: Array) -> Array:
         """Return the log odds of p."""

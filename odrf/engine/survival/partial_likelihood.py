@@ -56,7 +56,7 @@ def partial_likelihood(ranks: EventRanks, weights: Array, scores: Array) -> Part
         Case weights, and logarithms of relative hazards.
     """
     event = (ranks.code & 1).astype(np.float64)
-    top, ratio = relative_risks(weights, scores)
+    _, ratio = relative_risks(weights, scores)
     counted = event * (weights > 0)
     dead = _at_time(ranks, counted)
     sums = sums_over_rows(ranks, weights * ratio)
@@ -83,7 +83,8 @@ def relative_risks(weights: Array, scores: Array) -> tuple[float, Array]:
 
 def _at_time(ranks: EventRanks, values: Array) -> Array:
     """Return the sums (R,) of `values` (n,), 0 for censored rows, over the rows of each time."""
-    return np.bincount(ranks.code >> 1, values, ranks.n_times + 1)[1:]
+    sums = np.bincount(ranks.code >> 1, values, ranks.n_times + 1)[1:]
+    return np.asarray(sums, dtype=np.float64)
 
 
 @kernel

@@ -75,7 +75,8 @@ def _over_rows(code, entry, values, tree, total):
 def _over_times(code, entry, values, own, cumulative, tree, total):
     """Write the sums of `values` (R,) over the times of each row to total (n,).
 
-    At the time of its event a row has `own` (R,) instead.  cumulative (R + 1,) and tree (2R,) are 0.
+    At the time of its event a row has `own` (R,) instead.  `cumulative` (R + 1,) and `tree` (2R,)
+    are 0.
     """
     R = len(values)
     for r in range(R):

@@ -1,0 +1,1 @@
+"""Survival: curves, tests, and how good predicted risks are; arrays in, numbers out."""
