@@ -35,7 +35,8 @@ from odrf.design import build_design
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.routing import predict
-from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
+from odrf.fits.blending import Kind, pilot_trees
+from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.stacking import Evidence
 from odrf.options.control import resolve
 from odrf.options.kinds import kinds_of_trees
@@ -148,7 +149,13 @@ def grown_kinds(
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
     pilots = [[forest.tree(i) for i in range(n_pilot)] for forest in grown]
     evidence = pilot_evidence(
-        pilots, data.X, data.y, data.weights, kinds, tree_streams[:n_pilot], 1
+        pilots,
+        data.X,
+        data.y,
+        data.weights,
+        [kind.sampling for kind in kinds],
+        tree_streams[:n_pilot],
+        1,
     )
     new, _ = design.matrix(rows.test)
     predicted = np.array([predict(forest, new, 1) for forest in grown])

@@ -61,6 +61,10 @@ class Settings(NamedTuple):
     min_weight : float
         Least weight of a leaf, for a numeric response.  Rows of boosted trees weigh as much as the
         second derivatives of their losses.
+    n_times : int
+        Number of different event times, if the response is a time to an event; else 0.
+    truncated : bool
+        Whether rows are observed from a start on, if the response is a time to an event.
     """
 
     criterion: int
@@ -78,3 +82,5 @@ class Settings(NamedTuple):
     split_scale: int = ON_RESPONSE
     best_first: bool = False
     min_weight: float = 0.0
+    n_times: int = 0
+    truncated: bool = False

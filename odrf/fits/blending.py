@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,52 +26,31 @@ from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
-from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
+from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest_arrays import (
     PLAIN,
     Forest,
     Joining,
-    joined,
     require_memory_for_all,
     within_memory,
 )
-from odrf.engine.trees.routing import leaf_nodes
 from odrf.engine.workers.handing_out_trees import trees_in_order
-from odrf.fits.stacking import (
-    Evidence,
-    LogLoss,
-    SumsOfRows,
-    log_loss_in_squares,
-    mean_products,
-    mean_sums,
-    products_of_rows,
-    sums_of_rows,
-)
+from odrf.fits.judging.pilot_evidence import Judge, pilot_evidence
 from odrf.options.kinds import ERROR
 from odrf.projections.mixture import Mixture
 
-__all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_evidence", "pilot_trees"]
-
-Sums = TypeVar("Sums")
+__all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_trees"]
 
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
 # need many trees to compare the kinds, and these are quickly grown.  On more than FEW_ROWS rows the
 # pilot trees of all kinds together are no more than the trees of the forest.
 FEWEST_PILOT, MOST_PILOT, PILOT_EVIDENCE = 5, 200, 60_000
 FEW_ROWS = 500
-# Most rows that the pilot trees are evaluated on; more would change little.
-EVALUATED_ROWS = 20_000
-# Values of pilot trees that are looked up at a time.
-AT_ONCE = 2**18
-# Bytes of pilot trees that rows are sent down together: a small tree alone takes as long as ten.
-# Their nodes are copied for that, so they must be few.
-BYTES_TOGETHER = 2**23
 
 
 class Kind(NamedTuple):
@@ -164,12 +143,14 @@ def grow_blend(
     codes: RowCodes | None = None,
     objective: str = ERROR,
     joining: Joining = PLAIN,
+    ranks: EventRanks | None = None,
+    evidence_of: Judge = pilot_evidence,
 ) -> Blended:
     """Grow a forest of several kinds of trees.
 
     Parameters
     ----------
-    X, y, weights, feature_groups, n_jobs, advance, codes
+    X, y, weights, feature_groups, n_jobs, advance, codes, ranks
         See `odrf.engine.growth.forest_growth.grow_forest`.
     kinds : sequence of G Kind
     seed : int
@@ -185,6 +166,8 @@ def grow_blend(
         What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
     joining : Joining, optional
         How the trees are joined; by default as they are.
+    evidence_of : callable
+        How pilot trees are judged: `pilot_evidence`, or another function of the same arguments.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
@@ -192,7 +175,7 @@ def grow_blend(
     growers = [
         TreeGrower(
             X, y, weights, feature_groups, kind.sampling, kind.settings, kind.mixture, n_trees,
-            n_jobs, codes,
+            n_jobs, codes, ranks,
         )
         for kind in kinds
     ]  # fmt: skip
@@ -220,9 +203,9 @@ def grow_blend(
             piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
             expect(piloted + n_trees - n_pilot)
             grow_pilots()
-            evidence = pilot_evidence(
-                [of_kind[:n_pilot] for of_kind in parts], X, y, weights, kinds,
-                tree_streams[:n_pilot], n_jobs, codes,
+            evidence = evidence_of(
+                [of_kind[:n_pilot] for of_kind in parts], X, y, weights,
+                [kind.sampling for kind in kinds], tree_streams[:n_pilot], n_jobs, codes,
             )  # fmt: skip
             blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(objective), evidence.errors)
         counts = apportion(blend.weights, n_trees)
@@ -255,111 +238,3 @@ def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int, joining:
     require_memory_for_all(
         joining.size(smallest), 1, n_trees, smallest.n_nodes, "the smallest of the first"
     )
-
-
-def pilot_evidence(
-    pilots: Sequence[Sequence[Forest]],
-    X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    kinds: Sequence[Kind],
-    tree_streams: NDArray[np.uint64],
-    n_jobs: int,
-    codes: RowCodes | None = None,
-) -> Evidence:
-    """Evaluate the pilot trees of each kind on their out-of-bag rows.
-
-    The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i].  The
-    other arguments are those of `grow_blend`.
-    """
-    n, K = len(y), pilots[0][0].value.shape[1]
-    at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
-    X_evaluated, case_weights = with_rows(X, at), weights[at]
-    leaves = list(in_order(lambda trees: _leaves_of_each(trees, X_evaluated), pilots, n_jobs))
-    masks: dict[Sampling, NDArray[np.bool_]] = {}
-    for sampling in {kind.sampling: None for kind in kinds}:
-        draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
-        masks[sampling] = np.take(draws.all_unseen(), at, axis=1).T
-    unseen = [masks[kind.sampling] for kind in kinds]
-    # the values of a thousand classes take gigabytes: never of all rows at once
-    size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
-
-    def of_blocks(evaluated: Callable[[list[NDArray[np.float64]], slice], Sums]) -> list[Sums]:
-        """Return what each block of rows gives, whose values are looked up."""
-
-        def of_block(block: slice) -> Sums:
-            return evaluated([_values(of_kind, block) for of_kind in leaves], block)
-
-        return list(in_order(of_block, row_blocks(len(at), size), n_jobs))
-
-    if K == 1:
-        return _evidence_of_numbers(of_blocks, unseen, y[at], case_weights)
-    return _evidence_of_classes(of_blocks, unseen, y[at].astype(np.int64), case_weights, K)
-
-
-class _Found(NamedTuple):
-    """Where the predictions of some trees for n rows are: entries (n, b) of a table (m, K)."""
-
-    value: NDArray[np.float64]
-    places: NDArray[np.int64]
-
-
-def _values(found: Sequence[_Found], block: slice) -> NDArray[np.float64]:
-    """Return the predictions (m, b, K) of a block of rows by b trees."""
-    return np.concatenate([np.take(of.value, of.places[block], axis=0) for of in found], axis=1)
-
-
-def _evidence_of_numbers(
-    of_blocks: Callable[..., list[NDArray[np.float64]]],
-    unseen: list[NDArray[np.bool_]],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> Evidence:
-    """Return the evidence on a regression; `of_blocks` gives the values of each kind and rows."""
-
-    def products_of(values: list[NDArray[np.float64]], block: slice) -> NDArray[np.float64]:
-        errors = [value - y[block, None, None] for value in values]
-        return products_of_rows(errors, [mask[block] for mask in unseen])
-
-    products, rows = mean_products(np.concatenate(of_blocks(products_of), axis=2), unseen, weights)
-    return Evidence(products, None, np.diag(products).copy(), rows, None)
-
-
-def _evidence_of_classes(
-    of_blocks: Callable[..., list[tuple[SumsOfRows, SumsOfRows]]],
-    unseen: list[NDArray[np.bool_]],
-    code: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    K: int,
-) -> Evidence:
-    """Return the evidence on K classes; `of_blocks` is as for numbers."""
-    target, total = np.eye(K)[code], weights.sum()
-    shares = weights @ target / total
-    target -= shares
-
-    def sums_of(values: list[NDArray[np.float64]], block: slice) -> tuple[SumsOfRows, SumsOfRows]:
-        masks, of_class = [mask[block] for mask in unseen], code[block]
-        own = [value[np.arange(len(of_class)), :, of_class] for value in values]
-        squares = log_loss_in_squares(own, masks, shares[of_class])
-        return (
-            sums_of_rows([value - shares for value in values], masks, target[block]),
-            sums_of_rows(squares.values, masks, squares.target),
-        )
-
-    squared, logarithmic = zip(*of_blocks(sums_of), strict=True)
-    products, relations, rows = mean_sums(squared, unseen, weights)
-    errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
-    log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
-    return Evidence(products, relations, errors, rows, log_loss)
-
-
-def _leaves_of_each(trees: Sequence[Forest], X: Matrix) -> list[_Found]:
-    """Return the leaves in which the rows end, for forests of one tree each."""
-    found: list[_Found] = []
-    together = np.cumsum([tree.nbytes for tree in trees]) // BYTES_TOGETHER
-    for group in np.split(np.arange(len(trees)), np.flatnonzero(np.diff(together)) + 1):
-        some = [trees[i] for i in group]
-        # a pilot tree does not keep the layout for routing: it is a third of its size
-        forest = joined(some, len(some)) if len(some) > 1 else replace(some[0])
-        found.append(_Found(forest.value, leaf_nodes(forest, X, 1)))
-    return found

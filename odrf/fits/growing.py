@@ -19,7 +19,10 @@ from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 from odrf.errors import InputError
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
+from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.scales.choosing_scale import chosen_scale
+from odrf.fits.survival.evidence_of_curves import EvidenceOfCurves
+from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import (
     BEST,
@@ -123,6 +126,7 @@ def grow_alike(
             bar.update,
             data.codes,
             joining,
+            ranks_of(data),
         )
 
 
@@ -164,6 +168,8 @@ def grow_in_kinds(
             data.codes,
             objective,
             joining,
+            ranks_of(data),
+            pilot_evidence if data.times is None else EvidenceOfCurves(data.times),
         )
 
 
@@ -245,7 +251,7 @@ def _scale(
 def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
     return resolve(
         request,
-        kind=design.response.kind,
+        kind="regression" if design.response.causes else design.response.kind,
         n=len(data.y),
         P=len(design.predictors),
         p=len(design.columns),

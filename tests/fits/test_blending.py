@@ -17,6 +17,7 @@ from odrf.engine.rows.sampling import SUBSAMPLE, Sampling, draw_counts
 from odrf.engine.trees import forest_arrays
 from odrf.fits import blending
 from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
+from odrf.fits.judging import pilot_evidence as judging
 from problems import noisy
 
 quick = settings(deadline=None)
@@ -173,7 +174,7 @@ def test_trees_are_held_once(monkeypatch):
 
 def test_pilots_are_the_same_alone_and_together(monkeypatch):
     together = blend()[-1]
-    monkeypatch.setattr(blending, "BYTES_TOGETHER", 1)
+    monkeypatch.setattr(judging, "BYTES_TOGETHER", 1)
     alone = blend()[-1]
     assert np.array_equal(alone.weights, together.weights)
     assert np.array_equal(alone.errors, together.errors)
@@ -186,21 +187,19 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
     trees = [[SimpleNamespace(value=rng.random((9, K))) for _ in range(b)] for _ in "ab"]
     leaves = {
-        id(of_kind): [blending._Found(rng.random((9, K)), rng.integers(9, size=(m, b)))]
+        id(of_kind): [judging._Found(rng.random((9, K)), rng.integers(9, size=(m, b)))]
         for of_kind in trees
     }
-    monkeypatch.setattr(blending, "_leaves_of_each", lambda trees, X: leaves[id(trees)])
+    monkeypatch.setattr(judging, "_leaves_of_each", lambda trees, X: leaves[id(trees)])
     problem = noisy(n=m)
-    kinds = [kind(problem, 0.8), kind(problem, 0.7)]
+    samplings = [kind(problem, share).sampling for share in (0.8, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)
 
     def evidence():
-        return blending.pilot_evidence(
-            trees, problem.X, y, weights, kinds, streams(1, 0, b), 1
-        )  # fmt: skip
+        return judging.pilot_evidence(trees, problem.X, y, weights, samplings, streams(1, 0, b), 1)
 
     whole = evidence()
-    monkeypatch.setattr(blending, "AT_ONCE", 7 * 2 * b * K)
+    monkeypatch.setattr(judging, "AT_ONCE", 7 * 2 * b * K)
     blocks = evidence()
     for name in ("products", "relations", "errors", "rows"):
         assert np.array_equal(getattr(blocks, name), getattr(whole, name)), name

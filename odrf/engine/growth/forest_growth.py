@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import compiled_at_ease, kernel
+from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.rotated_columns import (
     rotated_back,
@@ -20,7 +20,7 @@ from odrf.engine.growth.best_first_kernel import grow_best_first
 from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
 from odrf.engine.growth.growth_scratch import FIRST_ROOM, ScratchPool
 from odrf.engine.growth.honesty import fill
-from odrf.engine.growth.node_values import describe_again
+from odrf.engine.growth.node_values import describe_again, write_leaves
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
@@ -38,6 +38,7 @@ from odrf.engine.splits.searching import Scratch
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
+from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 from odrf.engine.workers.handing_out_trees import trees_in_order
 
@@ -75,6 +76,7 @@ def grow_forest(
     advance: Callable[[], object],
     codes: RowCodes | None = None,
     joining: Joining = PLAIN,
+    ranks: EventRanks | None = None,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -104,10 +106,14 @@ def grow_forest(
         Which rows are drawn together.
     joining : Joining, optional
         How the trees are joined; by default as they are.
+    ranks : EventRanks, optional
+        If the response is a time to an event: each node is then split by its log-rank scores, and y
+        has those of all rows.
     """
     grow = TreeGrower(
-        X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes
-    )
+        X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes,
+        ranks,
+    )  # fmt: skip
 
     def grown() -> Iterator[Forest]:
         for tree in trees_in_order([grow], [(0, stream) for stream in streams], n_jobs, X.size):
@@ -138,9 +144,12 @@ class TreeGrower:
         n_trees: int,
         n_jobs: int,
         codes: RowCodes | None = None,
+        ranks: EventRanks | None = None,
     ) -> None:
+        if ranks is not None:
+            settings = settings._replace(n_times=ranks.n_times, truncated=len(ranks.entry) > 0)
         self._arguments = X, y, weights, feature_groups, sampling, settings, mixture
-        self._codes = codes
+        self._codes, self._ranks = codes, ranks
         abreast = max(1, min(n_jobs, n_trees))
         self._array, self._factors = read_by_growth(X, feature_groups, mixture)
         columns_read = mixture.columns_read(feature_groups, settings, len(y))
@@ -158,11 +167,11 @@ class TreeGrower:
         return grow_one(
             self._array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(),
             self._copied, self._factors, self._codes, self._splitting, self._pool,
-            n_jobs=self._n_jobs,
+            n_jobs=self._n_jobs, ranks=self._ranks,
         )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TreeGrower, (*self._arguments, 1, 1, self._codes)
+        return TreeGrower, (*self._arguments, 1, 1, self._codes, self._ranks)
 
 
 def read_by_growth(
@@ -193,6 +202,7 @@ def grow_one(
     pool: ScratchPool | None = None,
     leaf: NDArray[np.int32] | None = None,
     n_jobs: int = 1,
+    ranks: EventRanks | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
@@ -201,7 +211,7 @@ def grow_one(
     given, it chooses the splits in place of y.  Scratch comes from the `pool`, which is for these
     feature groups, settings and mixture.  The number of the leaf of each row that splits were
     chosen on is written to `leaf` (n,).  A large tree grows in `n_jobs` threads.  The other
-    arguments are those of `grow_forest`.
+    arguments are those of `grow_forest`; if `ranks` are given, the settings know their number.
     """
     X, factors = (
         read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
@@ -210,7 +220,7 @@ def grow_one(
     # rows added later are drawn independently: there may be more draws than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
     chosen_by = y if splitting is None else splitting
-    rows = gather_rows(state, X, chosen_by, weights, counts, copied, factors)
+    rows = gather_rows(state, X, chosen_by, weights, counts, copied, factors)._replace(ranks=ranks)
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
         rows = rotated_rows(rows, matrix)
@@ -239,7 +249,7 @@ def grow_one(
             buffers = grow_on(*growing)
         found = found._replace(buffers=buffers)
     if leaf is not None:
-        _write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
+        write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
     if sampling.honest:
         filling_rows = _filling_rows(X, y, weights, filling, matrix, factors)
         fill(
@@ -273,18 +283,6 @@ def _filling_rows(
     # `fill` moves row numbers, not the rotated columns
     places = np.arange(len(drawn), dtype=np.int32)
     return rotated_rows(rows, matrix)._replace(at=places, copied=False)
-
-
-@kernel
-def _write_leaves(at, left, begin, end, n_nodes, leaf):
-    """Write the number of the leaf of each row of a grown tree to leaf (n,).
-
-    `at` are the row numbers of its `Rows`; `left`, `begin` and `end` are those of its buffers.
-    """
-    for node in range(n_nodes):
-        if left[node] < 0:
-            for i in range(np.uint64(begin[node]), np.uint64(end[node])):
-                leaf[at[i]] = node
 
 
 def grow_on(

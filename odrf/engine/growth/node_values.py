@@ -1,4 +1,4 @@
-"""Values of the nodes of a grown tree, computed again from its rows.
+"""What is read from the rows of a grown tree: values of its nodes, computed again, and leaves.
 
 Rows of a node are adjacent after growth, so none has to be sent down the tree again.
 """
@@ -13,7 +13,7 @@ from odrf.engine.growth.tree_kernel import TreeBuffers
 from odrf.engine.rows.rows import Rows
 from odrf.engine.splits.impurity import describe
 
-__all__ = ["describe_again", "recompute_gains"]
+__all__ = ["describe_again", "recompute_gains", "write_leaves"]
 
 
 def describe_again(
@@ -56,3 +56,15 @@ def recompute_gains(buffers: TreeBuffers, nodes: NDArray[np.int64]) -> None:
     left, weight, impurity = buffers.left[nodes], buffers.weight, buffers.impurity
     remaining = weight[left] * impurity[left] + weight[left + 1] * impurity[left + 1]
     buffers.gain[nodes] = np.maximum(0.0, impurity[nodes] - remaining / weight[nodes])
+
+
+@kernel
+def write_leaves(at, left, begin, end, n_nodes, leaf):
+    """Write the number of the leaf of each row of a grown tree to leaf (n,).
+
+    `at` are the row numbers of its `Rows`; `left`, `begin` and `end` are those of its buffers.
+    """
+    for node in range(n_nodes):
+        if left[node] < 0:
+            for i in range(np.uint64(begin[node]), np.uint64(end[node])):
+                leaf[at[i]] = node

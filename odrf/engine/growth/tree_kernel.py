@@ -17,6 +17,7 @@ from odrf.engine.splits.absent_levels import send_absent_levels
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
 from odrf.engine.splits.searching import search
 from odrf.engine.surrogates.calls import send_rows
+from odrf.engine.survival.node_scores import score_node
 
 __all__ = [
     "LEAVES",
@@ -147,6 +148,7 @@ def count_factors(feature_groups):
 def begin_leaf(rows, i, n_terms, buffers, scratch, settings):
     """Write what is known of node i before it is searched, and return its `Node`."""
     lo, m = buffers.begin[i], buffers.end[i] - buffers.begin[i]
+    score_node(rows, lo, m, rows.ranks, scratch.keys, scratch.risks)
     node = describe(
         rows, lo, m, buffers.value[i], scratch.moments, scratch.logs, settings.criterion,
         settings.min_weight,

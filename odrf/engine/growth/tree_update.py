@@ -306,7 +306,6 @@ def _rows_of(
     ends = np.cumsum(sizes)
     at = np.arange(ends[-1]) + np.repeat(begin - (ends - sizes), sizes)
     numbers = rows.at[at]
-    X, *codes = columns_at(numbers, update.X, update.factors, copied)
-    return Rows(
-        X, numbers, rows.y[at], rows.weights[at], rows.counts[at], copied, rows.unit, *codes
-    )
+    columns = columns_at(numbers, update.X, update.factors, copied)
+    weights, counts = rows.weights[at], rows.counts[at]
+    return Rows(columns[0], numbers, rows.y[at], weights, counts, copied, rows.unit, *columns[1:])

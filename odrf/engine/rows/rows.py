@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import inlined, kernel, part
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.factors import NO_FACTORS, Factors
+from odrf.engine.survival.event_ranks import EventRanks
 
 __all__ = [
     "Rows",
@@ -24,6 +25,8 @@ __all__ = [
     "project",
     "rows_at",
 ]
+
+Columns = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 class Rows(NamedTuple):
@@ -56,6 +59,9 @@ class Rows(NamedTuple):
         The level that each column of a factor indicates.  Empty if F = 0.
     coefficients : (L,) float32
         Scratch of `project`, for all levels of a factor; 0 between calls.
+    ranks : EventRanks or None
+        If the response is a time to an event, its ranks of all rows, which `at` points into; y then
+        has the scores of the node that was searched last.
     """
 
     X: np.ndarray
@@ -69,6 +75,7 @@ class Rows(NamedTuple):
     place: np.ndarray
     level: np.ndarray
     coefficients: np.ndarray
+    ranks: EventRanks | None = None
 
 
 def gather_rows(
@@ -99,13 +106,13 @@ def rows_at(
     at, times, row_weights = drawn.astype(np.int32), counts[drawn].astype(np.int32), weights[drawn]
     unit = bool((row_weights == 1.0).all())
     row_weights *= times
-    tree_X, *codes = columns_at(at, X, factors, copied)
-    return Rows(tree_X, at, y[drawn], row_weights, times, copied, unit, *codes)
+    columns = columns_at(at, X, factors, copied)
+    return Rows(columns[0], at, y[drawn], row_weights, times, copied, unit, *columns[1:])
 
 
 def columns_at(
     at: NDArray[np.int32], X: NDArray[np.float32], factors: Factors, copied: bool
-) -> tuple[NDArray[Any], ...]:
+) -> Columns:
     """Return X, codes, place, level and coefficients of `Rows` for the rows `at`."""
     codes, place, level = factors
     if not len(codes):

@@ -47,6 +47,7 @@ from odrf.engine.splits.present_classes import (
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import bin_best, cut_of_both_sides, other_side_of
 from odrf.engine.surrogates.calls import leave_out_marks, score_round
+from odrf.engine.survival.node_scores import RiskSums, risk_sums_for
 
 __all__ = ["SORTED_TOGETHER", "Scratch", "as_searched", "penalised", "scratch_for", "search"]
 
@@ -93,6 +94,8 @@ class Scratch(NamedTuple):
     columns : (1, max(W, FEW_LEVELS)) int64
     theta : (1, max(W, FEW_LEVELS)) float32
         The best direction so far, with room for all levels of a factor.
+    risks : RiskSums or None
+        For the scores of times to an event; None of other responses.
     """
 
     values: np.ndarray
@@ -116,6 +119,7 @@ class Scratch(NamedTuple):
     lane_thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
+    risks: RiskSums | None = None
 
 
 def as_searched(feature_groups: FeatureGroups, settings: Settings) -> FeatureGroups:
@@ -183,6 +187,7 @@ def scratch_for(
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, room), dtype=np.int64),
         np.empty((1, room), dtype=np.float32),
+        risk_sums_for(settings.n_times, n, settings.truncated) if settings.n_times > 0 else None,
     )
 
 

@@ -31,9 +31,10 @@ from odrf.evaluation.foresight.pilot_rows import (
     pilot_rows,
     random_rows,
 )
-from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
+from odrf.fits.blending import pilot_trees
 from odrf.fits.fit import Fit
 from odrf.fits.growing import joining_of, kinds_of_blend, one_kind
+from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.saving import saved_bytes
 from odrf.options.control import Control
 from odrf.options.kinds import blends
@@ -131,7 +132,7 @@ def _of_each_kind(
         data.X,
         data.y,
         data.weights,
-        [Kind(each.settings, each.mixture, each.sampling) for each in kinds],
+        [each.sampling for each in kinds],
         streams(base.seed, 0, len(pilots[0].trees)),
         base.n_jobs,
         data.codes,

@@ -1,0 +1,115 @@
+"""One number of the curve of each leaf: the value of the leaf if that number is predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import kernel
+from odrf.engine.survival.leaf_curves import LeafCurves
+from odrf.engine.trees.forest_arrays import Forest
+
+__all__ = [
+    "hazard_at",
+    "mortality",
+    "restricted_mean_at",
+    "survival_at",
+    "with_means_above",
+]
+
+
+def survival_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
+    """Return the Kaplan–Meier survival (m,) of each node's curve at the event time of a rank."""
+    out = np.empty(len(curves.start) - 1)
+    _survival_at(*curves, rank, out)
+    return out
+
+
+def hazard_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
+    """Return the cumulative hazard (m,) of each node's curve at the event time of a rank."""
+    out = np.empty(len(curves.start) - 1)
+    _weighted_hazard(*curves, (np.arange(rank + 1) >= 0).astype(np.float64), out)
+    return out
+
+
+def mortality(curves: LeafCurves, n_times: int) -> NDArray[np.float64]:
+    """Return the cumulative hazard (m,) of each node's curve, added up over all R event times.
+
+    The mortality of Ishwaran et al. (2008): with everybody like the rows of the node, the number of
+    events that one would expect.
+    """
+    out = np.empty(len(curves.start) - 1)
+    later = n_times + 1.0 - np.arange(n_times + 1)
+    _weighted_hazard(*curves, later, out)
+    return out
+
+
+def restricted_mean_at(
+    curves: LeafCurves, event_times: NDArray[np.float64], horizon: float
+) -> NDArray[np.float64]:
+    """Return the restricted mean (m,) of each node's curve: its survival integrated up to a time.
+
+    Parameters
+    ----------
+    curves : LeafCurves
+    event_times : (R,) float64
+    horizon : float
+    """
+    out = np.empty(len(curves.start) - 1)
+    _restricted_mean(*curves, event_times, horizon, out)
+    return out
+
+
+def with_means_above(forest: Forest, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values (m,), of nodes above leaves the means of the leaves below, by weight."""
+    out = value.copy()
+    _fill_above(forest.left, forest.weight, out)
+    return out
+
+
+@kernel
+def _survival_at(start, rank, hazard, last, out):
+    for i in range(len(out)):
+        out[i] = 1.0
+        for e in range(start[i], start[i + 1]):
+            if rank[e] > last:
+                break
+            out[i] *= 1.0 - hazard[e]
+
+
+@kernel
+def _weighted_hazard(start, rank, hazard, times, out):
+    """Write the sums over the increments, each so many `times` as this has at its rank."""
+    for i in range(len(out)):
+        out[i] = 0.0
+        for e in range(start[i], start[i + 1]):
+            if rank[e] >= len(times):
+                break
+            out[i] += hazard[e] * times[rank[e]]
+
+
+@kernel
+def _restricted_mean(start, rank, hazard, event_times, horizon, out):
+    for i in range(len(out)):
+        survival, before, total = 1.0, 0.0, 0.0
+        for e in range(start[i], start[i + 1]):
+            time = event_times[rank[e] - 1]
+            if time >= horizon:
+                break
+            total += survival * (time - before)
+            survival *= 1.0 - hazard[e]
+            before = time
+        out[i] = total + survival * (horizon - before)
+
+
+@kernel
+def _fill_above(left, weight, out):
+    for i in range(len(out) - 1, -1, -1):
+        child = left[i]
+        if child >= 0:
+            total = weight[child] + weight[child + 1]
+            if total > 0.0:
+                share = weight[child] / total
+                out[i] = share * out[child] + (1.0 - share) * out[child + 1]
+            else:
+                out[i] = out[child]

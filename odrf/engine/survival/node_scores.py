@@ -1,0 +1,167 @@
+"""Log-rank scores of a node's rows: the responses on which its split is searched.
+
+The score of a row is its martingale residual in the node, its event less the Nelson–Aalen
+cumulative hazard of the node's rows over the time that it was observed.  The sum of the scores on
+one side of a cut is the numerator of the log-rank statistic, observed less expected events there.
+So the cut with the largest decrease of the squared error of the scores has the largest log-rank
+statistic with its permutation variance (LeBlanc and Crowley 1993; Hothorn and Lausen 2003).  The
+scores are computed once for a node, and every direction and cut is then judged as of any numeric
+response.
+
+The work is of the order of the rows of a node, or for nodes of few rows, of sorting them; it does
+not grow with the number of different times.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, merged, part
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
+from odrf.engine.survival.event_ranks import exit_rank, has_event
+
+__all__ = ["RiskSums", "risk_sums_for", "score_node", "write_scores"]
+
+# In a node with more rows than one in so many event times, sums over the ranks of all event times
+# take less time than sorting its rows.
+SPARSE = 8
+
+
+class RiskSums(NamedTuple):
+    """Scratch for the scores of one node at a time.
+
+    Attributes
+    ----------
+    deaths, leaving, entering : (R + 1,) float64
+        Weights by rank: of rows with an event, of rows that end, and of rows that begin; `entering`
+        is empty if no row is truncated.
+    cumulative : (R + 1,) float64
+        The cumulative hazard up to each rank.
+    entries : (n,) uint64
+        Sorting keys of the entries of rows; empty if no row is truncated.
+    """
+
+    deaths: np.ndarray
+    leaving: np.ndarray
+    entering: np.ndarray
+    cumulative: np.ndarray
+    entries: np.ndarray
+
+
+def risk_sums_for(n_times: int, n: int, truncated: bool) -> RiskSums:
+    """Allocate scratch for R event times and nodes of up to n rows."""
+    R = n_times + 1
+    return RiskSums(
+        np.empty(R),
+        np.empty(R),
+        np.empty(R if truncated else 0),
+        np.empty(R),
+        np.empty(n if truncated else 0, dtype=np.uint64),
+    )
+
+
+@part
+def _scores_by_rank(rows, lo, m, ranks, sums):
+    """Write the scores of a node of many rows, by sums for all ranks."""
+    deaths, leaving, entering = sums.deaths, sums.leaving, sums.entering
+    truncated = len(ranks.entry) > 0
+    deaths[:], leaving[:], entering[:] = 0.0, 0.0, 0.0
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
+        code, weight = ranks.code[rows.at[i]], rows.weights[i]
+        leaving[exit_rank(code)] += weight
+        deaths[exit_rank(code)] += weight * has_event(code)
+        if truncated:
+            entering[ranks.entry[rows.at[i]]] += weight
+    at_risk, hazard = 0.0, 0.0
+    if not truncated:
+        for weight in leaving:
+            at_risk += weight
+    sums.cumulative[0] = 0.0
+    for r in range(1, len(deaths)):
+        at_risk -= leaving[r - 1]
+        if truncated:
+            at_risk += entering[r - 1]
+        if deaths[r] > 0.0:
+            hazard += deaths[r] / max(at_risk, deaths[r])
+        sums.cumulative[r] = hazard
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
+        code = ranks.code[rows.at[i]]
+        expected = sums.cumulative[exit_rank(code)]
+        if truncated:
+            expected -= sums.cumulative[ranks.entry[rows.at[i]]]
+        rows.y[i] = has_event(code) - expected
+
+
+@part
+def _key(rank, position):
+    return (np.uint64(rank) << VALUE_SHIFT) | np.uint64(position)
+
+
+@part
+def _scores_by_sorting(rows, lo, m, ranks, keys, entries):
+    """Write the scores of a node of few rows, which are sorted by the ends of their observation."""
+    truncated = len(ranks.entry) > 0
+    at_risk = 0.0
+    for i in range(m):
+        at = rows.at[lo + i]
+        keys[i] = _key(exit_rank(ranks.code[at]), i)
+        if truncated:
+            entries[i] = _key(ranks.entry[at], i)
+            rows.y[lo + i] = 0.0
+        else:
+            at_risk += rows.weights[lo + i]
+    sort_keys(keys, m)
+    if truncated:
+        sort_keys(entries, m)
+    hazard, first, entered = 0.0, 0, 0
+    while first < m:
+        rank = keys[first] >> VALUE_SHIFT
+        last, deaths, leaving = first, 0.0, 0.0
+        while last < m and keys[last] >> VALUE_SHIFT == rank:
+            i = lo + np.int64(keys[last] & POSITION)
+            leaving += rows.weights[i]
+            deaths += rows.weights[i] * has_event(ranks.code[rows.at[i]])
+            last += 1
+        if truncated:
+            while entered < m and entries[entered] >> VALUE_SHIFT < rank:
+                i = lo + np.int64(entries[entered] & POSITION)
+                at_risk += rows.weights[i]
+                rows.y[i] += hazard
+                entered += 1
+        if deaths > 0.0:
+            hazard += deaths / max(at_risk, deaths)
+        for j in range(first, last):
+            i = lo + np.int64(keys[j] & POSITION)
+            event = has_event(ranks.code[rows.at[i]])
+            rows.y[i] = (rows.y[i] if truncated else 0.0) + (event - hazard)
+        at_risk -= leaving
+        first = last
+
+
+@kernel
+def write_scores(rows, lo, m, ranks, keys, sums):
+    """Write the log-rank scores of the m rows from `lo` on to rows.y.
+
+    Parameters
+    ----------
+    rows : Rows
+    ranks : EventRanks
+        Of all training rows, which `rows.at` points into.
+    keys : (≥ m,) uint64
+        Scratch.
+    sums : RiskSums
+    """
+    if m * SPARSE > ranks.n_times:
+        _scores_by_rank(rows, lo, m, ranks, sums)
+    else:
+        _scores_by_sorting(rows, lo, m, ranks, keys, sums.entries)
+
+
+@merged
+def score_node(rows, lo, m, ranks, keys, sums):
+    """As `write_scores`; nothing if `ranks` is None, as of a response that is no time."""
+    if ranks is None:
+        return
+    write_scores(rows, lo, m, ranks, keys, sums)

@@ -1,0 +1,227 @@
+"""How well pilot trees of each kind predict the rows that they did not draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.rows.sampling import Sampling
+from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.trees.routing import leaf_nodes
+from odrf.fits.stacking import (
+    Evidence,
+    LogLoss,
+    SumsOfRows,
+    log_loss_in_squares,
+    mean_products,
+    mean_sums,
+    products_of_rows,
+    sums_of_rows,
+)
+
+__all__ = ["Judge", "evidence_of_errors", "pilot_evidence"]
+
+Sums = TypeVar("Sums")
+
+# Most rows that the pilot trees are evaluated on; more would change little.
+EVALUATED_ROWS = 20_000
+# Values of pilot trees that are looked up at a time.
+AT_ONCE = 2**18
+# Bytes of pilot trees that rows are sent down together: a small tree alone takes as long as ten.
+# Their nodes are copied for that, so they must be few.
+BYTES_TOGETHER = 2**23
+
+
+class Judge(Protocol):
+    """A function that judges pilot trees, as `pilot_evidence` does."""
+
+    def __call__(
+        self,
+        pilots: Sequence[Sequence[Forest]],
+        X: Matrix,
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        samplings: Sequence[Sampling],
+        tree_streams: NDArray[np.uint64],
+        n_jobs: int,
+        codes: RowCodes | None,
+    ) -> Evidence:
+        """Return the evidence."""
+
+
+class _Found(NamedTuple):
+    """Where the predictions of some trees for n rows are: entries (n, b) of a table (m, K)."""
+
+    value: NDArray[np.float64]
+    places: NDArray[np.int64]
+
+
+class _Judged(NamedTuple):
+    """Pilot trees and the rows that they are judged on.
+
+    Attributes
+    ----------
+    at : (m,) int64
+        The rows.
+    leaves : list of G lists of _Found
+        Where their predictions are, by each kind.
+    unseen : list of G arrays (m, b) bool
+        Which of them are out of bag for each tree.
+    n_jobs : int
+    """
+
+    at: NDArray[np.int64]
+    leaves: list[list[_Found]]
+    unseen: list[NDArray[np.bool_]]
+    n_jobs: int
+
+    def by_blocks(
+        self, evaluated: Callable[[list[NDArray[np.float64]], slice], Sums]
+    ) -> list[Sums]:
+        """Return what `evaluated` gives for the values of each kind (m, b, K) in blocks of rows.
+
+        The values of a thousand classes take gigabytes: they are never looked up for all rows.
+        """
+        of_kind = self.leaves[0]
+        trees, K = sum(found.places.shape[1] for found in of_kind), of_kind[0].value.shape[1]
+        size = max(1, AT_ONCE // (len(self.leaves) * trees * K))
+
+        def of_block(block: slice) -> Sums:
+            return evaluated([_values(of_kind, block) for of_kind in self.leaves], block)
+
+        return list(in_order(of_block, row_blocks(len(self.at), size), self.n_jobs))
+
+
+def pilot_evidence(
+    pilots: Sequence[Sequence[Forest]],
+    X: Matrix,
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    codes: RowCodes | None = None,
+) -> Evidence:
+    """Evaluate the pilot trees of each kind on their out-of-bag rows.
+
+    The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i], and
+    draws its rows as the `samplings` of its kind say.  The other arguments are those of
+    `odrf.fits.blending.grow_blend`.
+    """
+    judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
+    y, case_weights, K = y[judged.at], weights[judged.at], pilots[0][0].value.shape[1]
+    if K == 1:
+        return _evidence_of_numbers(judged, y[:, None], np.ones((len(y), 1)), case_weights)
+    return _evidence_of_classes(judged, y.astype(np.int64), case_weights, K)
+
+
+def evidence_of_errors(
+    pilots: Sequence[Sequence[Forest]],
+    X: Matrix,
+    target: NDArray[np.float64],
+    root: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    codes: RowCodes | None = None,
+) -> Evidence:
+    """Evaluate pilot trees that predict K numbers of each row, by squared errors.
+
+    Parameters
+    ----------
+    target, root : (n, K) float64
+        What is to be predicted, and the square roots of the weights of the squared errors.
+    pilots, X, weights, samplings, tree_streams, n_jobs, codes
+        As in `pilot_evidence`.
+    """
+    judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
+    at = judged.at
+    return _evidence_of_numbers(judged, target[at], root[at], weights[at])
+
+
+def _judged(
+    pilots: Sequence[Sequence[Forest]],
+    X: Matrix,
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    codes: RowCodes | None,
+) -> _Judged:
+    n = len(weights)
+    at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
+    X_evaluated = with_rows(X, at)
+    leaves = list(in_order(lambda trees: _leaves_of_each(trees, X_evaluated), pilots, n_jobs))
+    masks: dict[Sampling, NDArray[np.bool_]] = {}
+    for sampling in dict.fromkeys(samplings):
+        draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
+        masks[sampling] = np.take(draws.all_unseen(), at, axis=1).T
+    return _Judged(at, leaves, [masks[sampling] for sampling in samplings], n_jobs)
+
+
+def _values(found: Sequence[_Found], block: slice) -> NDArray[np.float64]:
+    """Return the predictions (m, b, K) of a block of rows by b trees."""
+    return np.concatenate([np.take(of.value, of.places[block], axis=0) for of in found], axis=1)
+
+
+def _evidence_of_numbers(
+    judged: _Judged,
+    target: NDArray[np.float64],
+    root: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Evidence:
+    """Return the evidence on a regression, of K numbers for each row."""
+
+    def products_of(values: list[NDArray[np.float64]], block: slice) -> NDArray[np.float64]:
+        errors = [(value - target[block, None, :]) * root[block, None, :] for value in values]
+        return products_of_rows(errors, [mask[block] for mask in judged.unseen])
+
+    blocks = np.concatenate(judged.by_blocks(products_of), axis=2)
+    products, rows = mean_products(blocks, judged.unseen, weights)
+    return Evidence(products, None, np.diag(products).copy(), rows, None)
+
+
+def _evidence_of_classes(
+    judged: _Judged, code: NDArray[np.int64], weights: NDArray[np.float64], K: int
+) -> Evidence:
+    """Return the evidence on K classes."""
+    target, total = np.eye(K)[code], weights.sum()
+    shares = weights @ target / total
+    target -= shares
+    unseen = judged.unseen
+
+    def sums_of(values: list[NDArray[np.float64]], block: slice) -> tuple[SumsOfRows, SumsOfRows]:
+        masks, of_class = [mask[block] for mask in unseen], code[block]
+        own = [value[np.arange(len(of_class)), :, of_class] for value in values]
+        squares = log_loss_in_squares(own, masks, shares[of_class])
+        return (
+            sums_of_rows([value - shares for value in values], masks, target[block]),
+            sums_of_rows(squares.values, masks, squares.target),
+        )
+
+    squared, logarithmic = zip(*judged.by_blocks(sums_of), strict=True)
+    products, relations, rows = mean_sums(squared, unseen, weights)
+    errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
+    log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
+    return Evidence(products, relations, errors, rows, log_loss)
+
+
+def _leaves_of_each(trees: Sequence[Forest], X: Matrix) -> list[_Found]:
+    """Return the leaves in which the rows end, for forests of one tree each."""
+    found: list[_Found] = []
+    together = np.cumsum([tree.nbytes for tree in trees]) // BYTES_TOGETHER
+    for group in np.split(np.arange(len(trees)), np.flatnonzero(np.diff(together)) + 1):
+        some = [trees[i] for i in group]
+        # a pilot tree does not keep the layout for routing: it is a third of its size
+        forest = joined(some, len(some)) if len(some) > 1 else replace(some[0])
+        found.append(_Found(forest.value, leaf_nodes(forest, X, 1)))
+    return found

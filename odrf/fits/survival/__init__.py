@@ -1,0 +1,1 @@
+"""Fits to times to an event: growth, curves, and what is computed from them."""

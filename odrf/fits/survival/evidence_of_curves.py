@@ -1,0 +1,74 @@
+"""How well pilot trees of each kind predict survival out of bag: what a blend is chosen by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.engine.rows.coded import Matrix
+from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.rows.sampling import Sampling
+from odrf.engine.survival.curve_numbers import survival_at
+from odrf.engine.survival.event_ranks import event_ranks
+from odrf.engine.survival.leaf_curves import leaf_curves
+from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.fits.judging.pilot_evidence import evidence_of_errors
+from odrf.fits.stacking import Evidence
+from odrf.statistics.survival.censoring import censoring_curve, inverse_or_zero
+
+__all__ = ["EvidenceOfCurves"]
+
+# Quantiles of the event times at which survival is judged.
+JUDGED = np.linspace(0.1, 0.9, 9)
+
+
+@dataclass(frozen=True)
+class EvidenceOfCurves:
+    """Judges pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
+
+    Attributes
+    ----------
+    times : SurvivalTimes
+        Of the training rows.
+    """
+
+    times: SurvivalTimes
+
+    def __call__(
+        self,
+        pilots: Sequence[Sequence[Forest]],
+        X: Matrix,
+        y: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        samplings: Sequence[Sampling],
+        tree_streams: NDArray[np.uint64],
+        n_jobs: int,
+        codes: RowCodes | None = None,
+    ) -> Evidence:
+        """Return the evidence; see `odrf.fits.judging.pilot_evidence.pilot_evidence`."""
+        time, event, start = self.times.time, self.times.event > 0, self.times.start
+        at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
+        grid = np.searchsorted(self.times.event_times, at, side="right")
+        ranks = event_ranks(time, event, start, self.times.event_times)
+        valued = []
+        for of_kind, sampling in zip(pilots, samplings, strict=True):
+            draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
+            forest = joined(of_kind, len(of_kind))
+            curves = leaf_curves(forest, X, ranks, draws)
+            survival = np.column_stack([survival_at(curves, int(rank)) for rank in grid])
+            forest = replace(forest, value=survival)
+            valued.append([forest.tree(b) for b in range(len(of_kind))])
+        alive = time[:, None] > at
+        G = censoring_curve(time, event, weights, start)
+        seen = np.where(
+            alive, inverse_or_zero(G(at)), (event * inverse_or_zero(G.just_before(time)))[:, None]
+        )
+        return evidence_of_errors(
+            valued, X, alive.astype(np.float64), np.sqrt(seen), weights, samplings, tree_streams,
+            n_jobs, codes,
+        )  # fmt: skip

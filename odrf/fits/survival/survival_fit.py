@@ -1,0 +1,65 @@
+"""A fit to times to an event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.engine.survival.curve_numbers import mortality, with_means_above
+from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.fits.survival.ranks_of_rows import ranks_of
+
+__all__ = ["SurvivalFit", "with_curves"]
+
+
+NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0))
+
+
+@dataclass(frozen=True)
+class SurvivalFit(Fit):
+    """A tree or forest for times to an event.
+
+    The values of its nodes are mortalities: cumulative hazards added up over all event times.
+
+    Attributes
+    ----------
+    curves : LeafCurves
+        The Nelson–Aalen curve of each leaf.
+    """
+
+    curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
+
+    @property
+    def times(self) -> SurvivalTimes:
+        """Times and events of the training rows.
+
+        Raises
+        ------
+        InputError
+            The fit was loaded without its training rows.
+        """
+        if self.data.times is None:
+            raise InputError("the fit was loaded without its training rows: save it with data=True")
+        return self.data.times
+
+    @property
+    def event_times(self) -> NDArray[np.float64]:
+        """(R,) The different event times of the training rows, ascending."""
+        return self.times.event_times
+
+
+def with_curves(fit: Fit) -> SurvivalFit:
+    """Return the fit with the curves of its leaves, from the rows that each tree drew."""
+    ranks = ranks_of(fit.data)
+    if ranks is None:
+        raise InputError("the response is no time to an event")
+    curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
+    value = with_means_above(fit.forest, mortality(curves, ranks.n_times))
+    known = {each.name: getattr(fit, each.name) for each in fields(Fit)}
+    known["forest"] = replace(fit.forest, value=value[:, np.newaxis])
+    return SurvivalFit(**known, curves=curves)
