@@ -39,10 +39,15 @@ def design_of(
     options: Mapping[str, Any],
     env: EvalEnvironment,
     aside: str | None = None,
+    with_times: bool = False,
 ) -> tuple[Design, TrainingData]:
-    """Return design and training rows of a call; the column `aside` is not used as a predictor."""
+    """Return design and training rows of a call.
+
+    The column `aside` is not used as a predictor.  The response may be a time to an event if
+    `with_times`.
+    """
     arguments = {name: options[name] for name in DESIGN_ARGUMENTS}
-    return build_design(formula, data, env=env, aside=aside, **arguments)
+    return build_design(formula, data, env=env, aside=aside, with_times=with_times, **arguments)
 
 
 def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:

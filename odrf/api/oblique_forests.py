@@ -12,6 +12,7 @@ from odrf.api.calling import design_of, options_of, spelled_call
 from odrf.api.growth_request import requested
 from odrf.api.handing_out import grown_by
 from odrf.api.streamed_forests import forest_of_chunks
+from odrf.api.survival_fits import survival_forest
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
@@ -198,8 +199,11 @@ def odrf(
     env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
     if chunks is not None:
         return forest_of_chunks(odrf, call, formula, chunks, options, env, backend, progress)
-    design, training = design_of(formula, table, options, env)
+    design, training = design_of(formula, table, options, env, with_times=True)
     request = requested(odrf, options, {})
     with grown_by(backend, n_jobs):
+        if training.times is not None:
+            # a union of both types would make every use of a forest ask which one it is
+            return cast("ODRFResults", survival_forest(call, design, training, request, progress))
         fit = sized_forest(grow_fit(call, design, training, request, progress))
     return ODRFResults(warned_of_repeated_rows(fit, table))

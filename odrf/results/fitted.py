@@ -6,17 +6,14 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_truth
-from odrf.design import Design
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.prediction.predicting import (
@@ -29,13 +26,12 @@ from odrf.fits.prediction.predicting import (
 )
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
 from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residuals, training_rows
-from odrf.fits.saving import save
 from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
 from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.data_summary import DataSummary, with_data
-from odrf.results.absent import ABSENT
+from odrf.reports.data_summary import with_data
+from odrf.results.facts.fit_facts import FitFacts
 from odrf.results.measured import Measured
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -46,8 +42,8 @@ Priors = Mapping[Any, float] | pd.Series | None
 
 
 @public
-class FittedResults(Measured):
-    """Base class of all results.
+class FittedResults(FitFacts, Measured):
+    """Base class of the results for numbers and classes.
 
     Parameters
     ----------
@@ -56,43 +52,6 @@ class FittedResults(Measured):
     """
 
     fit: AnyFit
-
-    def __init_subclass__(cls) -> None:
-        public(cls)
-
-    if not TYPE_CHECKING:  # for types, attributes are those that are written down
-
-        def __getattr__(self, name: str) -> Any:
-            """Say why this kind of fits lacks what another kind has."""
-            own = type(self).__name__
-            reason = ABSENT.get(name, {}).get(own)
-            because = f": {reason}" if reason else nearest(name, dir(type(self)))
-            raise AttributeError(f"{own} has no {name!r}{because}", name=name, obj=self)
-
-    @property
-    def call(self) -> str:
-        """The call that made the fit, as text."""
-        return self.fit.call
-
-    @property
-    def design(self) -> Design:
-        """The design: formula, predictors, columns and response."""
-        return self.fit.design
-
-    @property
-    def seed(self) -> int:
-        """The seed of the fit; the same call with this seed gives the same fit."""
-        return self.fit.control.seed
-
-    @property
-    def forest(self) -> Forest:
-        """The trees as flat arrays."""
-        return self.fit.forest
-
-    @property
-    def formula(self) -> str:
-        """The formula as written."""
-        return self.fit.design.formula
 
     @property
     def kind(self) -> str:
@@ -103,16 +62,6 @@ class FittedResults(Measured):
     def classes(self) -> pd.Index | None:
         """The classes, in the order of the probability columns; None for a regression."""
         return self.fit.design.response.classes
-
-    @property
-    def nobs(self) -> int:
-        """Number of training rows, without rows dropped for missing values."""
-        return self.fit.data.n_rows
-
-    @cached_property
-    def n_leaves(self) -> NDArray[np.int64]:
-        """Number of leaves of each tree (B,)."""
-        return self.fit.forest.leaves()
 
     @property
     def fittedvalues(self) -> pd.Series:
@@ -279,40 +228,6 @@ class FittedResults(Measured):
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
 
-    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
-        """Save the fit to a file; `odrf.load` reads it.
-
-        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
-        arrays and plain text, no code; `odrf.fits.files` describes it.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        data : bool, default True
-            Whether the file holds the training rows.  Without them the loaded fit predicts new
-            rows and shows its trees, and is smaller.  What is computed from training rows raises
-            `InputError`: predictions of them, errors, importances, intervals, summaries, pruning by
-            held-out rows, `update`, and more trees.  Even then the file tells what predictions
-            need: the formula, the ranges and levels of columns, the values of leaves, and all
-            values of a column that 32 bits cannot tell apart, such as an identifier.
-        progress : bool, default False
-            Show a progress bar: arrays are compressed, which takes seconds for large forests.
-
-        Raises
-        ------
-        InputError
-            If the folder does not exist, or the file cannot be written; if the fit has a part of
-            another library, such as a column of its type or a projection of your own class.
-
-        Warns
-        -----
-        UserWarning
-            If the formula uses functions of your own, or other code that `odrf.load` does not
-            trust.  The file does not hold such functions; the message says how to load it.
-        """
-        save(type(self).__name__, self.fit, path, checked_truth("data", data), progress)
-
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
 
@@ -360,24 +275,6 @@ class FittedResults(Measured):
     @abstractmethod
     def consistency(self) -> ConsistencyReport:
         """Report which consistency theorem covers this fit."""
-
-    def data_summary(self) -> DataSummary:
-        """Return what each predictor was taken as, its values, and how empty cells are treated.
-
-        Returns
-        -------
-        DataSummary
-            With ``table``, a row for each predictor, and ``summary()``.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("penguins").dropna()
-        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
-        >>> fit.data_summary().table["taken_as"].to_dict()
-        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
-        """
-        return DataSummary(self.fit)
 
     def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
         """Return a summary: data, options, sizes, errors, importances.

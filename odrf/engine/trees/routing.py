@@ -23,6 +23,7 @@ from odrf.engine.trees.walking import walk
 
 __all__ = [
     "ABREAST",
+    "EVERY_ROW",
     "leaf_nodes",
     "leaves_of",
     "predict",

@@ -1,0 +1,18 @@
+"""Trees and forests for times to an event, from the design and the options of a call."""
+
+from __future__ import annotations
+
+from odrf.design import Design, TrainingData
+from odrf.fits.growing import grow_fit
+from odrf.fits.survival.survival_fit import with_curves
+from odrf.options.request import Request
+from odrf.results.survival.survival_forest import SurvivalForestResults
+
+__all__ = ["survival_forest"]
+
+
+def survival_forest(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> SurvivalForestResults:
+    """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``."""
+    return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))

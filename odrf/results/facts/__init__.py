@@ -1,0 +1,1 @@
+"""What every result tells of its fit."""
