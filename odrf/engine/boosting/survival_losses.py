@@ -27,9 +27,16 @@ NO_RANKS = EventRanks(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), 
 
 @dataclass(frozen=True, eq=False)
 class SurvivalLoss(Loss):
-    """A loss of times to an event; responses are numbers of the rows that it `knows`."""
+    """A loss of times to an event; responses are numbers of the rows that it knows.
+
+    Attributes
+    ----------
+    of_logarithms : bool
+        Whether it is of logarithms of times, which must then be above 0.
+    """
 
     kind: ClassVar[str] = "survival"
+    of_logarithms: ClassVar[bool] = False
 
     @abstractmethod
     def knowing(self, time: Array, event: NDArray[np.bool_], start: Array | None) -> SurvivalLoss:

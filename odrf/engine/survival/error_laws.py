@@ -6,6 +6,7 @@ T is then log-normal, log-logistic, or Weibull.  z are values of ε.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ LARGEST_EXPONENT = 300.0
 NEAR_ZERO = 1e-8
 
 
+@dataclass(frozen=True)
 class ErrorLaw(ABC):
     """A law of the error, whose density is log-concave."""
 
@@ -60,6 +62,7 @@ class ErrorLaw(ABC):
         """Return E[exp(scale·ε); ε ≤ z]."""
 
 
+@dataclass(frozen=True)
 class NormalError(ErrorLaw):
     """The standard normal law."""
 
@@ -97,6 +100,7 @@ class NormalError(ErrorLaw):
         return np.exp(0.5 * scale**2) * special.ndtr(z - scale)
 
 
+@dataclass(frozen=True)
 class LogisticError(ErrorLaw):
     """The standard logistic law."""
 
@@ -143,6 +147,7 @@ class LogisticError(ErrorLaw):
         return np.exp(np.minimum(scale * z, LARGEST_EXPONENT)) * (whole - special.expit(-z))
 
 
+@dataclass(frozen=True)
 class ExtremeValueError(ErrorLaw):
     """The law of the logarithm of an exponential time."""
 

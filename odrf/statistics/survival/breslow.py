@@ -23,7 +23,7 @@ LARGEST_EXPONENT = 700.0
 
 @dataclass(frozen=True, eq=False)
 class ProportionalHazards(CurvesOfScores):
-    """The cumulative hazards H(t) exp(f - c) of scores f, with a baseline H that steps.
+    """The cumulative hazards H(t) exp(b (f - c)) of scores f, with a baseline H that steps.
 
     Attributes
     ----------
@@ -34,11 +34,14 @@ class ProportionalHazards(CurvesOfScores):
         the last.
     centre : float
         c, the score that has the baseline hazard.
+    slope : float
+        b; 1 if scores are logarithms of relative hazards as they are.
     """
 
     times: Floats
     baseline: Floats
     centre: float
+    slope: float = 1.0
 
     def risks(self, scores: Floats) -> Floats:
         """Return the scores."""
@@ -69,7 +72,8 @@ class ProportionalHazards(CurvesOfScores):
         return means
 
     def _relative(self, scores: Floats) -> Floats:
-        return np.exp(np.clip(scores - self.centre, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+        logarithm = self.slope * (scores - self.centre)
+        return np.exp(np.clip(logarithm, -LARGEST_EXPONENT, LARGEST_EXPONENT))
 
 
 def breslow_baseline(
@@ -78,11 +82,12 @@ def breslow_baseline(
     event: NDArray[np.bool_],
     start: Floats | None = None,
     weights: Floats | None = None,
+    slope: float = 1.0,
 ) -> ProportionalHazards:
     """Return the survival curves of scores, with the baseline hazard of Breslow (1974).
 
-    At an event time the baseline rises by the weight of the events over the sum of w·exp(f - c) of
-    the rows at risk; c is the weighted mean of the scores.
+    At an event time the baseline rises by the weight of the events over the sum of
+    w·exp(b (f - c)) of the rows at risk; c is the weighted mean of the scores.
 
     Parameters
     ----------
@@ -94,6 +99,8 @@ def breslow_baseline(
         The row is observed after this time; by default from the beginning.
     weights : (n,) float64, optional
         Case weights; by default 1.
+    slope : float, default 1.0
+        b.
 
     References
     ----------
@@ -114,10 +121,11 @@ def breslow_baseline(
     times = np.unique(time[died])
     ranks = event_ranks(time, event, start, times)
     centre = float(np.average(scores, weights=w))
-    top, ratio = relative_risks(w, scores)
+    top, ratio = relative_risks(w, slope * scores)
     place = np.searchsorted(times, time[died])
     dead = np.bincount(place, w[died], len(times))
     own = np.bincount(place, (w * ratio)[died], len(times))
     # the events are at risk, but were added in another order
     at_risk = np.maximum(sums_over_rows(ranks, w * ratio), own)
-    return ProportionalHazards(times, np.cumsum(dead / at_risk) * np.exp(centre - top), centre)
+    baseline = np.cumsum(dead / at_risk) * np.exp(slope * centre - top)
+    return ProportionalHazards(times, baseline, centre, slope)

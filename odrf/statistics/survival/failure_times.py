@@ -1,4 +1,4 @@
-"""Survival curves of accelerated failure times: log T = f + σ ε, with ε of a known law."""
+"""Survival curves of accelerated failure times: log T = a + b f + σ ε, with ε of a known law."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FailureTimes(CurvesOfScores):
-    """The curves of log T = f + σ ε.
+    """The curves of log T = a + b f + σ ε.
 
     Attributes
     ----------
@@ -25,6 +25,8 @@ class FailureTimes(CurvesOfScores):
         The law of ε.
     scale : float
         σ.
+    constant, slope : float
+        a and b; 0 and 1 if scores are locations of log T as they are.
 
     Examples
     --------
@@ -38,6 +40,8 @@ class FailureTimes(CurvesOfScores):
 
     law: ErrorLaw
     scale: float
+    constant: float = 0.0
+    slope: float = 1.0
 
     def risks(self, scores: Floats) -> Floats:
         """Return minus the scores: these are higher where events come later."""
@@ -50,17 +54,20 @@ class FailureTimes(CurvesOfScores):
 
     def time_quantiles(self, scores: Floats, p: float) -> Floats:
         """Return the times (n,) at which the event has come with probability `p`."""
-        return np.exp(scores + self.scale * self.law.quantiles(np.array(p)))
+        return np.exp(self._locations(scores) + self.scale * self.law.quantiles(np.array(p)))
 
     def restricted_means(self, scores: Floats, horizon: float) -> Floats:
         """Return the mean times (n,) without the event up to the horizon."""
         if horizon <= 0:
             return np.zeros(len(scores))
         z = self._errors(scores, np.array(horizon))
-        before = np.exp(scores) * self.law.partial_mean(z, self.scale)
+        before = np.exp(self._locations(scores)) * self.law.partial_mean(z, self.scale)
         return before + horizon * np.exp(self.law.log_survival(z))
 
     def _errors(self, scores: Floats, at: Floats) -> Floats:
         """Return the ε of the times `at`; -∞ for 0 and less."""
         log_time = np.log(at, out=np.full(np.shape(at), -np.inf), where=np.asarray(at) > 0)
-        return np.asarray((log_time - scores) / self.scale)
+        return np.asarray((log_time - self._locations(scores)) / self.scale)
+
+    def _locations(self, scores: Floats) -> Floats:
+        return self.constant + self.slope * scores
