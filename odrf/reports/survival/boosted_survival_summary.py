@@ -5,7 +5,13 @@ from __future__ import annotations
 from odrf.engine.boosting.failure_time_losses import FailureTimeLoss
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit, times_of
 from odrf.reports.boosted_summary import boosted_facts, loss_section
-from odrf.reports.summaries import data_facts, mean_and_range, missing_notes
+from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.summaries import (
+    data_facts,
+    importance_section,
+    mean_and_range,
+    missing_notes,
+)
 from odrf.statistics.survival.concordance import Concordance
 from odrf.statistics.survival.failure_times import FailureTimes
 from odrf.text.card import Card
@@ -17,19 +23,22 @@ __all__ = ["boosted_survival_card", "boosted_survival_summary"]
 CURVES = {
     "out of bag": "calibrated by out-of-bag scores",
     "held out": "calibrated by the rows held out",
-    "training": "of the training scores: too far apart; calibrated with n_runs=10 or validation=0.2",
+    "training": "of training scores, too far apart; n_runs=10 or validation=0.2 calibrates them",
 }
 
 
-def boosted_survival_summary(fit: BoostedSurvivalFit, concordance: Concordance) -> Summary:
-    """Return the summary: data, concordance, options, loss path."""
+def boosted_survival_summary(
+    fit: BoostedSurvivalFit, concordance: Concordance, importance: MeasuredImportance
+) -> Summary:
+    """Return the summary: data, concordance, options, loss path, importances."""
     facts = {**data_facts(fit), **_events(fit), **boosted_facts(fit, _scores(fit, concordance))}
-    notes = tuple(missing_notes(fit))
-    return Summary("Boosted oblique trees: survival", fit.call, facts, loss_section(fit), notes)
+    sections = {**loss_section(fit), **importance_section(importance)}
+    notes = (*importance.notes, *missing_notes(fit))
+    return Summary("Boosted oblique trees: survival", fit.call, facts, sections, notes)
 
 
 def boosted_survival_card(fit: BoostedSurvivalFit, concordance: Concordance) -> Card:
-    """Return a short description; arguments as in `boosted_survival_summary`."""
+    """Return a short description."""
     facts = {
         "Formula": fit.design.formula,
         "Rows": str(fit.data.n_rows),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from odrf import plots
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
+from odrf.errors import InputError
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
@@ -34,6 +37,13 @@ from odrf.fits.survival.predicting_survival import (
 from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar
 from odrf.reports.boosted_summary import loss_path
+from odrf.reports.importance_tables import (
+    MeasuredImportance,
+    held_out_table,
+    impurity_measured,
+    impurity_table,
+    judged_measured,
+)
 from odrf.reports.survival.boosted_survival_summary import (
     boosted_survival_card,
     boosted_survival_summary,
@@ -43,9 +53,13 @@ from odrf.statistics.survival.concordance import Concordance, harrells_c
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["SurvivalBoostedResults"]
 
 LINK, LEAF = "link", "leaf"
+IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
 
 
 class SurvivalBoostedResults(FitFacts):
@@ -249,14 +263,89 @@ class SurvivalBoostedResults(FitFacts):
             enlarged_boosted_survival(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
         )
 
-    def summary(self) -> Summary:
-        """Return a summary: data, concordance, options, losses.
+    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
+        """Return the importance of each predictor, the most important first.
+
+        Parameters
+        ----------
+        type : {"held_out", "impurity"}, optional
+            As in `ODBTResults.importance`: by default the covariance of the scores with the slope
+            of the loss before the first round, with opposite sign, on rows that did not grow the
+            trees; for the Cox loss these slopes are martingale residuals without predictors.
+            ``"impurity"`` if there are too few rows to hold some out.
+        progress : bool, default False
+            Show a progress bar while trees are grown.
+
+        Returns
+        -------
+        DataFrame
+            Index: predictors as in the formula.  Columns: ``importance``, and ``share``, its share
+            of the sum of those above 0.
+
+        Raises
+        ------
+        InputError
+            If `type` is unknown, or ``"held_out"`` with too few rows.
+        """
+        if type is None:
+            return self._measured_importance(progress).table.copy()
+        if checked_choice("type", type, IMPORTANCE_TYPES) == IMPURITY:
+            return impurity_table(self.fit)
+        table = self._held_out_importance(progress)
+        if table is None:
+            raise InputError(f'type="{HELD_OUT}" needs more rows: use type="{IMPURITY}"')
+        return table.copy()
+
+    def _held_out_importance(self, progress: bool) -> pd.DataFrame | None:
+        if "_held_out_table" not in vars(self):
+            self._held_out_table = held_out_table(self.fit, progress)
+        return self._held_out_table
+
+    def _measured_importance(self, progress: bool) -> MeasuredImportance:
+        table = self._held_out_importance(progress)
+        if table is None:
+            return impurity_measured(self.fit)
+        return judged_measured(self.fit, table, "held out")
+
+    def plot(self, kind: str = "loss", *, ax: Axes | None = None, progress: bool = False) -> Axes:
+        """Plot the loss against the number of rounds, or the importances.
+
+        Parameters
+        ----------
+        kind : {"loss", "importance"}, default "loss"
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown.
+        """
+        if checked_choice("kind", kind, ("loss", "importance")) == "loss":
+            return plots.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
+        measured = self._measured_importance(progress)
+        return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
+
+    def summary(self, *, progress: bool = False) -> Summary:
+        """Return a summary: data, concordance, options, losses, importances.
+
+        Parameters
+        ----------
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
 
         Returns
         -------
         Summary
         """
-        return boosted_survival_summary(self.fit, self.concordance)
+        importance = self._measured_importance(progress)
+        return boosted_survival_summary(self.fit, self.concordance, importance)
 
     def _card(self) -> Card:
         return boosted_survival_card(self.fit, self.concordance)
