@@ -17,8 +17,8 @@ __all__ = ["CLASSES", "callables"]
 SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
-    "Estimator", "Experiment", "Function", "JudgedRows", "Metric", "Model", "PowerLaw",
-    "SampleSource", "Scoring", "Split", "Task", "View",
+    "Estimator", "Experiment", "Function", "JudgedRows", "LogNormalLaw", "Metric", "Model",
+    "PowerLaw", "SampleSource", "Scoring", "Split", "SurvivalLaw", "Task", "View", "WeibullLaw",
 }  # fmt: skip
 
 

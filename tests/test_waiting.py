@@ -93,7 +93,8 @@ SHORT = {
     ],
     "they read files": ["from_images", "load", "load_data"],
     "they draw as many rows as they are told": [
-        "Problem.plot", "sample", "truth",
+        "Problem.plot", "SurvivalProblem.cumulative_incidence", "SurvivalProblem.restricted_mean",
+        "SurvivalProblem.survival", "sample", "truth",
         *(name for name in odrf.simulate.__all__ if name.islower()),
     ],
 }  # fmt: skip

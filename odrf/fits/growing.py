@@ -25,7 +25,6 @@ from odrf.fits.survival.evidence_of_curves import EvidenceOfCurves
 from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import (
-    BEST,
     ERROR,
     blends,
     kinds_of_trees,
@@ -35,6 +34,7 @@ from odrf.options.kinds import (
 from odrf.options.request import Request
 from odrf.options.rule_function import RuleFunction
 from odrf.options.scale_names import require_split_scale
+from odrf.options.survival_kinds import kinds_of_survival_trees
 from odrf.public.progress import progress_bar
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "joining_of", "kinds_of_blend", "one_kind"]
@@ -187,7 +187,7 @@ def _fit_blend(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool
 ) -> Fit:
     controls, scale_errors = kinds_of_blend(request, design, data)
-    base = controls[BEST]
+    base = next(iter(controls.values()))
     grown = grow_in_kinds(
         design, data, list(controls.values()), base.n_jobs, progress,
         objective=request.objective, joining=joining_of(data, base),
@@ -205,10 +205,13 @@ def kinds_of_blend(
 
     Also the errors by which the scale of the splits was chosen, if it was.
     """
-    classification = design.response.kind == "classification"
-    n, P = len(data.y), len(design.predictors)
-    kinds = kinds_of_trees(request, n, P, design.n_terms, classification, design.response.ordinal)
-    base = _resolve(kinds[BEST], design, data)
+    response, n, p = design.response, len(data.y), design.n_terms
+    if data.times is not None:
+        kinds = kinds_of_survival_trees(request, n, p)
+    else:
+        classes = response.kind == "classification"
+        kinds = kinds_of_trees(request, n, len(design.predictors), p, classes, response.ordinal)
+    base = _resolve(next(iter(kinds.values())), design, data)
     require_blendable(base.n_trees, base.resample)
     scale, scale_errors = _scale(request, design, data, base)
     controls = {

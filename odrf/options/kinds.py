@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,16 +16,22 @@ from odrf.projections.family import Family
 from odrf.projections.mixture import read_projection
 
 __all__ = [
+    "AXIS_OPTIONS",
     "BEST",
     "BRIER",
     "ERROR",
     "FEWEST_TREES",
+    "LEAST_SHARE",
     "LOG_LOSS",
     "OBJECTIVES",
+    "SPARSE_OPTIONS",
     "blends",
+    "kinds_differing",
     "kinds_of_trees",
     "require_blendable",
+    "require_estimated",
     "require_objective",
+    "sparse_and_estimated",
 ]
 
 BEST = "best"
@@ -121,7 +128,7 @@ def kinds_of_trees(
     InputError
         The directions of `projection` are not estimated, or it has several families.
     """
-    _require_estimated(request.projection)
+    require_estimated(request.projection)
     root, given = math.ceil(math.sqrt(P)), request.given
     random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
     defaults: dict[str, dict[str, Any]] = {
@@ -135,17 +142,31 @@ def kinds_of_trees(
         defaults["extra"]["n_singles"] = root
         defaults["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
     if classification and not SPARSE_OPTIONS.intersection(given):
-        defaults["sparse"] = random | {"n_thresholds": 3} | _sparse(p, request.projection, ordinal)
+        sparse = sparse_and_estimated(p, request.projection)
+        defaults["sparse"] = random | {"n_thresholds": 3} | sparse
+        if not ordinal:
+            defaults["sparse"]["criterion"] = "entropy"
     if classification and not AXIS_OPTIONS.intersection(given):
         defaults["axis"] = {
             "projection": "axis",
             "min_leaf": 1,
             "sample_fraction": LEAST_SHARE,
         }
-    sampled = {"resample": "subsample"}
+    return kinds_differing(request, defaults)
+
+
+def kinds_differing(
+    request: Request, defaults: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Request]:
+    """Return the request for each kind whose default options are these, by its name.
+
+    Options that the user has set hold for all kinds.  A kind that then grows like an earlier one is
+    left out.
+    """
+    given, sampled = request.given, {"resample": "subsample"}
     kinds: dict[str, Request] = {}
     for name, options in defaults.items():
-        free = {key: value for key, value in (sampled | options).items() if key not in given}
+        free = {key: value for key, value in (sampled | dict(options)).items() if key not in given}
         if "resample" in given:
             free.pop("sample_fraction", None)
         if name == "sparse":  # which mixes sparse directions with those of the user's projection
@@ -161,16 +182,16 @@ def _growth(kind: Request) -> Request:
     return replace(kind, sample_fraction=None)
 
 
-def _sparse(p: int, estimated: str | Family, ordinal: bool) -> dict[str, Any]:
+def sparse_and_estimated(p: int, estimated: str | Family) -> dict[str, Any]:
+    """Return the options of trees with random sparse directions and one that is `estimated`."""
     n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
     return {
-        **({} if ordinal else {"criterion": "entropy"}),
         "projection": {"sparse": n_sparse, estimated: 1},
         "n_projections": n_sparse + 1,
     }
 
 
-def _require_estimated(projection: Any) -> None:
+def require_estimated(projection: Any) -> None:
     """Raise `InputError` unless forests with this ``projection=`` can be blends."""
     if not _can_be_blended(projection):
         raise InputError(

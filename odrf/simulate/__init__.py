@@ -1,7 +1,8 @@
 """Simulated problems whose truth is known, for training and testing models.
 
 Each function returns a `Problem`.  It draws samples as data frames and gives the regression
-function or the class probabilities, and the Bayes error.
+function or the class probabilities, and the Bayes error.  Functions of times to events return a
+`SurvivalProblem`, which gives survival curves.
 
 ==================  ==============  =============================================================
 problem             response        description
@@ -27,6 +28,17 @@ problem             response        description
 ``friedman3``       number          Friedman's third problem, the phase of a circuit
 ``jump``            number          a step across an oblique plane
 ==================  ==============  =============================================================
+
+========================  =======================================================================
+times to events           description
+========================  =======================================================================
+``proportional_hazards``  hazards rise along one direction; Cox's model holds
+``hazard_jump``           two groups on the sides of an oblique plane
+``hazard_interaction``    two predictors matter together, neither of them alone
+``crossing_hazards``      all survival curves meet in one point
+``accelerated_failure``   a function of one direction makes times shorter or longer
+``competing_risks``       two causes, each along a direction of its own
+========================  =======================================================================
 
 Examples
 --------
@@ -55,22 +67,38 @@ from odrf.simulate.regressions import (
     ridge_sum,
     single_index,
 )
+from odrf.simulate.survival_problem import SurvivalProblem
+from odrf.simulate.survival_problems import (
+    accelerated_failure,
+    competing_risks,
+    crossing_hazards,
+    hazard_interaction,
+    hazard_jump,
+    proportional_hazards,
+)
 
 __all__ = [
     "Problem",
+    "SurvivalProblem",
+    "accelerated_failure",
     "additive",
     "bars",
     "biau",
     "checkerboard",
     "circle",
+    "competing_risks",
+    "crossing_hazards",
     "friedman1",
     "friedman2",
     "friedman3",
+    "hazard_interaction",
+    "hazard_jump",
     "hypercube",
     "impulse",
     "jump",
     "orthant",
     "pie",
+    "proportional_hazards",
     "radial",
     "random_rbf",
     "ridge_sum",

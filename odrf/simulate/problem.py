@@ -20,7 +20,7 @@ from odrf.public import public, respelled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RESPONSE", "Problem", "View", "column_names", "one_hot"]
+__all__ = ["RESPONSE", "Problem", "View", "column_names", "one_hot", "predictor_matrix"]
 
 RESPONSE = "y"
 # The standard error of a mean of this many numbers between 0 and 1 is below 0.001.
@@ -208,7 +208,7 @@ class Problem:
         >>> problem.truth(pd.DataFrame({"x1": [0.5], "x2": [-0.5]})).round(3)
         array([[0.1, 0.7, 0.1, 0.1]])
         """
-        return self._noisy(self.noiseless_truth(self._matrix(data)))
+        return self._noisy(self.noiseless_truth(predictor_matrix(data, self.p, self.name)))
 
     @cached_property
     def bayes_error(self) -> float:
@@ -284,23 +284,6 @@ class Problem:
         ]
         return float(np.mean(errors))
 
-    def _matrix(self, data: pd.DataFrame) -> NDArray[np.float64]:
-        if not isinstance(data, pd.DataFrame):
-            raise no_frame("data", data)
-        for name in self.predictors:
-            if name not in data.columns:
-                raise InputError(
-                    f"data has no column {name!r}: {self.name} needs the columns x1 to x{self.p}, "
-                    "as sample() returns them"
-                )
-            if not pd.api.types.is_numeric_dtype(data[name]):
-                raise InputError(f"column {name!r} holds {data[name].dtype}: use numbers")
-            if data[name].isna().any():
-                raise InputError(
-                    f"column {name!r} has missing values: fill them in or drop these rows"
-                )
-        return data[self.predictors].to_numpy(dtype=np.float64)
-
 
 def one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     """Return indicators (n, K) of class codes (n,): probability 1 for the class of each row."""
@@ -310,6 +293,27 @@ def one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
 def column_names(p: int) -> list[str]:
     """Return the names of p predictors."""
     return [f"x{j}" for j in range(1, p + 1)]
+
+
+def predictor_matrix(data: pd.DataFrame, p: int, problem: str) -> NDArray[np.float64]:
+    """Return the predictors x1, …, xp as an array (n, p); raise `InputError` if they are not there.
+
+    `problem` is the name of the problem for the message.
+    """
+    if not isinstance(data, pd.DataFrame):
+        raise no_frame("data", data)
+    names = column_names(p)
+    for name in names:
+        if name not in data.columns:
+            raise InputError(
+                f"data has no column {name!r}: {problem} needs the columns x1 to x{p}, "
+                "as sample() returns them"
+            )
+        if not pd.api.types.is_numeric_dtype(data[name]):
+            raise InputError(f"column {name!r} holds {data[name].dtype}: use numbers")
+        if data[name].isna().any():
+            raise InputError(f"column {name!r} has missing values: fill them in or drop these rows")
+    return data[names].to_numpy(dtype=np.float64)
 
 
 def _fixed_values(p: int, shown: tuple[int, int], rest: NDArray) -> str:

@@ -149,3 +149,30 @@ def friedman2(x: Row) -> float:
 
 def friedman3(x: Row) -> float:
     return math.atan((x[1] * x[2] - 1 / (x[1] * x[3])) / x[0])
+
+
+def cumulative_hazards(name: str, x: Row, t: float) -> list[float]:
+    """The cumulative hazard of each cause by one time, of a problem with its defaults."""
+    along = {q: sum(x[:q]) / math.sqrt(q) for q in (4, 5)}
+    if name == "proportional_hazards":
+        return [t**1.5 * math.exp(2 * along[5])]
+    if name == "hazard_jump":
+        return [t**1.5 * (math.exp(2) if x[0] + x[1] > 0 else 1)]
+    if name == "hazard_interaction":
+        return [t**1.5 * math.exp(4 * x[0] * x[1])]
+    if name == "crossing_hazards":
+        return [t ** math.exp(along[5])]
+    if name == "accelerated_failure":
+        beyond = (math.log(t) - math.sin(math.pi * along[5])) / 0.5
+        return [-math.log(math.erfc(beyond / math.sqrt(2)) / 2)]
+    other = (x[0] - x[1] + x[2] - x[3]) / 2
+    return [t**1.5 * math.exp(2 * direction) / 2 for direction in (along[4], other)]
+
+
+def kaplan_meier(time: Row, event: list[bool], at: float) -> float:
+    """The estimated share without an event by one time."""
+    share = 1.0
+    for t in sorted({t for t, seen in zip(time, event, strict=True) if seen and t <= at}):
+        ended = sum(seen for s, seen in zip(time, event, strict=True) if s == t)
+        share *= 1 - ended / sum(s >= t for s in time)
+    return share

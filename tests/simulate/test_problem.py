@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 
 import odrf
 from odrf import InputError, simulate
+from odrf.simulate import survival_problems
 
-MAKERS = [name for name in simulate.__all__ if name != "Problem"]
+MAKERS = [
+    name
+    for name in simulate.__all__
+    if name not in ("Problem", "SurvivalProblem", *survival_problems.__all__)
+]
 SMALL = {"circle": {"p": 14}, "bars": {"size": 5, "mean": 3.0}, "impulse": {"p": 25}}
 CLASSES = [
     "bars", "biau", "checkerboard", "circle", "hypercube", "impulse", "orthant", "pie",

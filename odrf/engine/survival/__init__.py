@@ -1,1 +1,1 @@
-"""Kernels for times to an event: scores of nodes, curves of leaves, and their means."""
+"""Kernels for times to an event: scores of nodes, curves of leaves, pairs of rows."""

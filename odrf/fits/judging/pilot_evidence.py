@@ -64,7 +64,7 @@ class _Found(NamedTuple):
     places: NDArray[np.int64]
 
 
-class _Judged(NamedTuple):
+class _JudgedPilots(NamedTuple):
     """Pilot trees and the rows that they are judged on.
 
     Attributes
@@ -156,7 +156,7 @@ def _judged(
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
     codes: RowCodes | None,
-) -> _Judged:
+) -> _JudgedPilots:
     n = len(weights)
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X_evaluated = with_rows(X, at)
@@ -165,7 +165,7 @@ def _judged(
     for sampling in dict.fromkeys(samplings):
         draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         masks[sampling] = np.take(draws.all_unseen(), at, axis=1).T
-    return _Judged(at, leaves, [masks[sampling] for sampling in samplings], n_jobs)
+    return _JudgedPilots(at, leaves, [masks[sampling] for sampling in samplings], n_jobs)
 
 
 def _values(found: Sequence[_Found], block: slice) -> NDArray[np.float64]:
@@ -174,7 +174,7 @@ def _values(found: Sequence[_Found], block: slice) -> NDArray[np.float64]:
 
 
 def _evidence_of_numbers(
-    judged: _Judged,
+    judged: _JudgedPilots,
     target: NDArray[np.float64],
     root: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -191,7 +191,7 @@ def _evidence_of_numbers(
 
 
 def _evidence_of_classes(
-    judged: _Judged, code: NDArray[np.int64], weights: NDArray[np.float64], K: int
+    judged: _JudgedPilots, code: NDArray[np.int64], weights: NDArray[np.float64], K: int
 ) -> Evidence:
     """Return the evidence on K classes."""
     target, total = np.eye(K)[code], weights.sum()

@@ -1,0 +1,138 @@
+"""Survival by lifelines, scikit-survival and R: see ``survival_anchors.py`` and ``survival.R``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.statistics.survival.brier import brier_scores
+from odrf.statistics.survival.censoring import censoring_curve
+from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.risk_sets import number_at_risk
+
+ROWS = pd.read_csv(Path(__file__).with_name("survival_rows.csv"))
+COLUMNS = {name: ROWS[name].to_numpy() for name in ROWS}
+TIME, EVENT, SCORE = (COLUMNS[name] for name in ("time", "event", "score"))
+HAPPENED, WEIGHTS, COPIES = EVENT > 0, COLUMNS["weights"], COLUMNS["copies"].astype(float)
+# as in the scripts
+AT = np.array([0.55, 1.05, 1.55, 2.05])
+RISK = ROWS[[f"risk{m}" for m in range(len(AT))]].to_numpy()
+EARLY = np.floor(10 * COLUMNS["start"]) / 10
+TRAINING, NEW = slice(0, 80), slice(80, None)
+
+
+def table(name):
+    found = pd.read_csv(Path(__file__).with_name(f"survival_{name}.csv"))
+    return dict(list(found.groupby("what", sort=False)))
+
+
+PYTHON, R = table("python"), table("r")
+
+
+def equal(ours, theirs, rtol=1e-10, atol=1e-12):
+    np.testing.assert_allclose(ours, theirs["value"], rtol=rtol, atol=atol)
+
+
+LIFELINES = {
+    "plain": {},
+    "weighted": {"weights": COPIES},
+    "late": {"weights": COPIES, "start": COLUMNS["start"]},
+}
+OF_R = {
+    "plain": {},
+    "weighted": {"weights": COPIES},
+    "late": {"weights": COPIES, "start": EARLY},
+    "robust": {"weights": WEIGHTS},
+    "robust late": {"weights": WEIGHTS, "start": EARLY},
+}
+
+
+@pytest.mark.parametrize("name", LIFELINES)
+def test_curves_are_those_of_lifelines(name):
+    ours = kaplan_meier(TIME, EVENT, **LIFELINES[name])
+    equal(ours.survival, PYTHON[f"survival {name}"])
+    assert ours.times.tolist() == PYTHON[f"survival {name}"]["at"].tolist()
+    for limits, side in zip(ours.limits(), ("low", "high"), strict=True):
+        alive = ours.survival > 0
+        equal(limits[alive], PYTHON[f"{side} {name}"][alive])
+    equal(nelson_aalen(TIME, EVENT, **LIFELINES[name]).hazard, PYTHON[f"hazard {name}"])
+
+
+@pytest.mark.parametrize("name", OF_R)
+def test_curves_and_errors_are_those_of_r(name):
+    ours = kaplan_meier(TIME, EVENT, **OF_R[name])
+    robust = name.startswith("robust")
+    equal(ours.survival, R[f"survival {name}"])
+    equal(ours.sets.at_risk, R[f"at risk {name}"])
+    equal(number_at_risk(ours.times, TIME, **OF_R[name]), R[f"at risk {name}"])
+    variance = ours.robust_variance if robust else ours.variance
+    equal(np.sqrt(variance), R[f"error {name}"])
+    if not robust:
+        for limits, side in zip(ours.limits(), ("low", "high"), strict=True):
+            equal(limits, R[f"{side} {name}"])
+    hazard = nelson_aalen(TIME, EVENT, **OF_R[name])
+    equal(hazard.hazard, R[f"hazard {name}"])
+    variance = hazard.robust_variance if robust else hazard.variance
+    equal(np.sqrt(variance), R[f"error of hazard {name}"])
+
+
+def test_the_median_is_that_of_r():
+    equal(kaplan_meier(TIME, EVENT).quantile(), R["median"])
+
+
+def test_the_curve_of_censoring_is_that_of_scikit_survival():
+    equal(censoring_curve(TIME, EVENT)(AT), PYTHON["censoring"])
+
+
+def test_harrells_c_is_that_of_scikit_survival():
+    ours = harrells_c(TIME, EVENT, SCORE)
+    equal([ours.estimate], PYTHON["harrell"])
+    equal([ours.tied], PYTHON["tied"])
+    equal([ours.in_order - ours.tied / 2], PYTHON["in order"])
+    equal([ours.compared - ours.in_order - ours.tied / 2], PYTHON["not in order"])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("plain", {}),
+        ("weighted", {"weights": WEIGHTS}),
+        ("late", {"weights": WEIGHTS, "start": EARLY}),
+    ],
+)
+def test_harrells_c_and_its_error_are_those_of_r(name, options):
+    ours = harrells_c(TIME, EVENT, SCORE, **options)
+    equal([ours.estimate], R[f"concordance {name}"])
+    equal([ours.std_error**2], R[f"variance of concordance {name}"])
+
+
+def judged(name):
+    """The rows that are judged, and the curve of other rows if they are new."""
+    if not name:
+        return slice(None), None
+    return NEW, censoring_curve(TIME[TRAINING], EVENT[TRAINING])
+
+
+@pytest.mark.parametrize("name", ["", " new"])
+def test_unos_c_is_that_of_scikit_survival(name):
+    rows, G = judged(name)
+    given = TIME[rows], EVENT[rows], SCORE[rows]
+    equal([unos_c(*given, t, censoring=G).estimate for t in AT], PYTHON[f"uno{name}"])
+
+
+def test_unos_c_is_that_of_r():
+    theirs = R["concordance by censoring"]
+    equal([unos_c(TIME, EVENT, SCORE, float(t)).estimate for t in theirs["at"]], theirs)
+
+
+@pytest.mark.parametrize("name", ["", " new"])
+def test_brier_scores_are_those_of_scikit_survival(name):
+    rows, G = judged(name)
+    ours = brier_scores(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
+    equal(ours.score, PYTHON[f"brier{name}"])
+    equal([ours.integrated.estimate], PYTHON[f"integrated brier{name}"])

@@ -1,0 +1,173 @@
+"""Survival by the formulas: one time, one pair of rows at a time.
+
+Weights may be complex, so that derivatives by them are exact: see `influence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+STEP = 1e-30
+
+
+class Rows(NamedTuple):
+    """Times, causes (0: censored), weights and entries of rows, in lists."""
+
+    time: list[float]
+    event: list[int]
+    weights: list[Any]
+    start: list[float]
+
+    @property
+    def numbers(self) -> range:
+        return range(len(self.time))
+
+    def present(self, i: int, t: float) -> bool:
+        return self.start[i] < t <= self.time[i]
+
+    def event_times(self) -> list[float]:
+        """Distinct times of events of rows that count."""
+        return sorted({
+            self.time[i] for i in self.numbers if self.event[i] and self.weights[i].real > 0
+        })  # fmt: skip
+
+    def at_risk(self, t: float) -> Any:
+        return sum(self.weights[i] for i in self.numbers if self.present(i, t))
+
+    def events(self, t: float, causes: tuple[int, ...] = (1, 2)) -> Any:
+        return sum(
+            self.weights[i]
+            for i in self.numbers
+            if self.time[i] == t and self.event[i] in causes
+        )  # fmt: skip
+
+    def of(self, causes: tuple[int, ...]) -> Rows:
+        """The same rows, other causes being censored."""
+        return self._replace(event=[int(e in causes) for e in self.event])
+
+
+def influence(function: Callable[[Rows], Any], rows: Rows) -> list[float]:
+    """Each weight times the derivative by it, of a function of weights that is a quotient."""
+    found = []
+    for k in rows.numbers:
+        moved = [w + (1j * STEP if i == k else 0) for i, w in enumerate(rows.weights)]
+        value = complex(function(rows._replace(weights=moved)))
+        found.append(float(rows.weights[k].real) * value.imag / STEP)
+    return found
+
+
+def survival(rows: Rows, t: float) -> Any:
+    product: Any = 1.0
+    for u in rows.event_times():
+        if u <= t:
+            product *= 1 - rows.events(u) / rows.at_risk(u)
+    return product
+
+
+def cumulative_hazard(rows: Rows, t: float) -> Any:
+    return sum(rows.events(u) / rows.at_risk(u) for u in rows.event_times() if u <= t)
+
+
+def greenwood(rows: Rows, t: float) -> float:
+    """Without a variance once nobody survives."""
+    if survival(rows, t) == 0:
+        return float("nan")
+    parts = 0.0
+    for u in rows.event_times():
+        if u <= t:
+            n, d = rows.at_risk(u), rows.events(u)
+            parts += d / (n * (n - d))
+    return survival(rows, t) ** 2 * parts
+
+
+def observed(rows: Rows, t: float, at_it: bool) -> Any:
+    """The probability not to be censored before t, or also at t; events come first."""
+    product: Any = 1.0
+    lost = {rows.time[i] for i in rows.numbers if not rows.event[i] and rows.weights[i].real > 0}
+    for u in sorted(lost):
+        if u < t or (at_it and u == t):
+            leaving, staying = 0.0, 0.0
+            for i in rows.numbers:
+                if rows.start[i] < u and rows.time[i] == u and not rows.event[i]:
+                    leaving += rows.weights[i]
+                elif rows.start[i] < u < rows.time[i]:
+                    staying += rows.weights[i]
+            product *= staying / (leaving + staying)
+    return product
+
+
+def inverse(p: Any) -> Any:
+    return 1 / p if p != 0 else 0.0
+
+
+def concordance(
+    rows: Rows,
+    score: list[float],
+    weight_of_pair: Callable[[int, int], Any] = lambda i, j: 1.0,
+    cause: int | None = None,
+) -> tuple[Any, Any, Any]:
+    """In order, tied and compared pairs of a row with an event and one still at risk.
+
+    With a cause, rows that had an event of another one before are compared, too.
+    """
+    in_order, tied, compared = 0.0, 0.0, 0.0
+    for i in rows.numbers:
+        if not (rows.event[i] if cause is None else rows.event[i] == cause):
+            continue
+        for j in rows.numbers:
+            t = rows.time[i]
+            later = rows.time[j] > t or (rows.time[j] == t and rows.event[j] == 0)
+            spared = cause is not None and rows.event[j] not in (0, cause) and rows.time[j] <= t
+            if rows.start[j] < t and (later or spared):
+                weight = rows.weights[i] * rows.weights[j] * weight_of_pair(i, j)
+                compared += weight
+                tied += weight * (score[i] == score[j])
+                in_order += weight * ((score[i] > score[j]) + (score[i] == score[j]) / 2)
+    return in_order, tied, compared
+
+
+def unos(rows: Rows, score: list[float], tau: float, curve: Rows | None) -> Any:
+    """Uno's C, weighted by the curve of given rows or of these."""
+
+    def weight(i: int, j: int) -> Any:
+        G = observed(rows if curve is None else curve, rows.time[i], False)
+        return inverse(G) ** 2 * (rows.time[i] < tau)
+
+    in_order, _, compared = concordance(rows, score, weight)
+    return in_order / compared if compared.real > 0 else np.nan
+
+
+def wolbers(rows: Rows, score: list[float], tau: float, curve: Rows | None) -> Any:
+    """C of cause 1."""
+
+    def weight(i: int, j: int) -> Any:
+        known = rows if curve is None else curve
+        spared = rows.event[j] == 2 and rows.time[j] <= rows.time[i]
+        first = inverse(observed(known, rows.time[i], False))
+        second = inverse(observed(known, rows.time[j], False)) if spared else first
+        return first * second * (rows.time[i] < tau)
+
+    in_order, _, compared = concordance(rows, score, weight, 1)
+    return in_order / compared if compared.real > 0 else np.nan
+
+
+def brier(
+    rows: Rows, risk: list[float], t: float, causes: tuple[int, ...], curve: Rows | None
+) -> Any:
+    known = rows if curve is None else curve
+    if observed(known, t, True) == 0:
+        return np.nan
+    total = 0.0
+    for i in rows.numbers:
+        if rows.time[i] > t:
+            loss = risk[i] ** 2 * inverse(observed(known, t, True))
+        elif rows.event[i]:
+            loss = (risk[i] - (rows.event[i] in causes)) ** 2
+            loss *= inverse(observed(known, rows.time[i], False))
+        else:
+            loss = 0.0
+        total += rows.weights[i] * loss
+    return total / sum(rows.weights)

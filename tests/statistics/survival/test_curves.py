@@ -1,0 +1,152 @@
+"""Kaplan–Meier, Nelson–Aalen and their variances against the twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from lifetimes import lifetimes
+from odrf.errors import InputError
+from odrf.statistics.survival.censoring import censoring_curve
+from odrf.statistics.survival.kaplan_meier import kaplan_meier, kaplan_meier_of_groups
+from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.pointwise_limits import (
+    limits_of_cumulative_hazard,
+    limits_of_probability,
+)
+from odrf.statistics.survival.risk_sets import number_at_risk, risk_sets
+from odrf.statistics.survival.step_curves import StepCurve
+from reference import survival as twin
+
+AT = np.array([0.5, 1, 1.5, 2, 3, 4, 5, 6, 7])
+
+
+def given_to(function, of):
+    return function(of.time, of.event, of.weights, of.start)
+
+
+@given(lifetimes())
+def test_risk_sets_are_those_of_the_twin(of):
+    sets = given_to(risk_sets, of)
+    assert sets.times.tolist() == of.rows.event_times()
+    np.testing.assert_allclose(sets.at_risk, [of.rows.at_risk(t) for t in sets.times])
+    np.testing.assert_allclose(sets.events, [of.rows.events(t) for t in sets.times])
+    np.testing.assert_allclose(
+        number_at_risk(AT, of.time, of.weights, of.start),
+        [of.rows.at_risk(t) for t in AT],
+        atol=1e-12,
+    )
+
+
+@given(lifetimes())
+def test_survival_and_its_variances_are_those_of_the_twin(of):
+    found = given_to(kaplan_meier, of)
+    np.testing.assert_allclose(
+        found.curve(AT), [twin.survival(of.rows, t) for t in AT], rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(found.variance, [twin.greenwood(of.rows, t) for t in found.times])
+    for k, t in enumerate(found.times):
+        by_row = twin.influence(lambda rows, t=t: twin.survival(rows, t), of.rows)
+        if found.survival[k] > 0:
+            np.testing.assert_allclose(found.influence(t), by_row, rtol=1e-9, atol=1e-12)
+            assert found.robust_variance[k] == pytest.approx(np.sum(np.square(by_row)), abs=1e-12)
+        else:
+            assert np.isnan(found.robust_variance[k])
+
+
+@given(lifetimes())
+def test_cumulative_hazards_and_their_variances_are_those_of_the_twin(of):
+    found = given_to(nelson_aalen, of)
+    np.testing.assert_allclose(
+        found.curve(AT), [twin.cumulative_hazard(of.rows, t) for t in AT], rtol=1e-12
+    )
+    parts = [of.rows.events(t) / of.rows.at_risk(t) ** 2 for t in found.times]
+    np.testing.assert_allclose(found.variance, np.cumsum(parts))
+    for t, variance in zip(found.times, found.robust_variance, strict=True):
+        by_row = twin.influence(lambda rows, t=t: twin.cumulative_hazard(rows, t), of.rows)
+        assert variance == pytest.approx(np.sum(np.square(by_row)), abs=1e-12)
+
+
+@given(lifetimes())
+def test_the_curve_of_censoring_is_that_of_the_twin(of):
+    found = given_to(censoring_curve, of)
+    np.testing.assert_allclose(found(AT), [twin.observed(of.rows, t, True) for t in AT])
+    before = [twin.observed(of.rows, t, False) for t in AT]
+    np.testing.assert_allclose(found.just_before(AT), before)
+    # a sum of logarithms where the curve is not 0
+    parts = np.where(np.array(before) > 0, np.arange(1.0, len(AT) + 1), 0.0)
+
+    def product(rows):
+        values = [twin.observed(rows, t, False) for t in AT]
+        # the derivative of a logarithm is that of the value, divided by it
+        return sum(
+            part * value / value.real for part, value in zip(parts, values, strict=True) if part
+        )
+
+    np.testing.assert_allclose(
+        found.influence(found.passed(AT), parts),
+        twin.influence(lambda rows: product(rows) + 0j, of.rows),
+        rtol=1e-9,
+        atol=1e-12,
+    )
+
+
+@given(lifetimes(weights=(1.0, 2.0, 3.0)))
+def test_a_weight_counts_rows(of):
+    """For all but the robust variances."""
+    copies = np.repeat(np.arange(len(of.time)), of.weights.astype(int))
+    apart = of.part(copies)._replace(weights=np.ones(len(copies)))
+    for estimate in (kaplan_meier, nelson_aalen):
+        once, again = given_to(estimate, of), given_to(estimate, apart)
+        np.testing.assert_allclose(once.variance, again.variance)
+        np.testing.assert_allclose(once.limits(), again.limits())
+
+
+@given(lifetimes())
+def test_limits_are_around_the_estimates(of):
+    survival, hazard = given_to(kaplan_meier, of), given_to(nelson_aalen, of)
+    for scale in ("log-log", "plain"):
+        low, high = survival.limits(0.9, scale)
+        known = ~np.isnan(survival.variance)
+        assert (low[known] <= survival.survival[known] + 1e-12).all()
+        assert (high[known] >= survival.survival[known] - 1e-12).all()
+        assert np.isnan(low[~known]).all()
+        assert np.isnan(high[~known]).all()
+    for scale in ("log", "plain"):
+        low, high = hazard.limits(0.9, scale)
+        assert ((low >= 0) & (low <= hazard.hazard) & (high >= hazard.hazard)).all()
+
+
+def test_limits_by_hand():
+    one, error = np.array([1.0, 0.5]), np.array([0.0, 0.01])
+    low, high = limits_of_probability(one, error, 0.95, "plain")
+    np.testing.assert_allclose([low, high], [[1, 0.304], [1, 0.696]], atol=1e-4)
+    low, high = limits_of_cumulative_hazard(np.array([2.0]), np.array([0.25]))
+    np.testing.assert_allclose(low * high, 4)
+    np.testing.assert_allclose(np.log(high / low), 2 * 1.959964 * 0.5 / 2, rtol=1e-6)
+    with pytest.raises(InputError, match="did you mean 'log-log'"):
+        limits_of_probability(one, error, 0.95, "loglog")
+
+
+@given(lifetimes())
+def test_groups_have_their_own_curves(of):
+    curves = kaplan_meier_of_groups(of.time, of.event, of.score, of.weights, of.start)
+    assert list(curves) == np.unique(of.score).tolist()
+    for level, found in curves.items():
+        alone = given_to(kaplan_meier, of.part(of.score == level))
+        np.testing.assert_array_equal(found.survival, alone.survival)
+    plain = kaplan_meier_of_groups(of.time, of.event, np.zeros(len(of.time)))
+    np.testing.assert_array_equal(plain[0.0].survival, kaplan_meier(of.time, of.event).survival)
+
+
+def test_curves_are_constant_between_steps():
+    curve = StepCurve(np.array([1.0, 2.0]), np.array([0.6, 0.1]), 1.0)
+    fine = np.linspace(0, 3, 300_001)
+    assert curve.integral(3.0) == pytest.approx(np.mean(curve(fine)) * 3, abs=1e-4)
+    np.testing.assert_allclose(curve.integral([[0.0, 0.5], [1.0, 2.5]]), [[0, 0.5], [1, 1.65]])
+    assert curve.first_at_most(0.6) == 1
+    assert curve.first_at_most(0.05) == np.inf
+    nothing = StepCurve(np.empty(0), np.empty(0), 1.0)
+    assert nothing(3.0) == nothing.just_before(3.0) == 1
+    assert nothing.integral(3.0) == 3
