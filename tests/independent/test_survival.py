@@ -8,11 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.dynamic_roc import dynamic_areas
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.log_rank import log_rank
 from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.restricted_mean import restricted_mean
 from odrf.statistics.survival.risk_sets import number_at_risk
 
 ROWS = pd.read_csv(Path(__file__).with_name("survival_rows.csv"))
@@ -136,3 +140,63 @@ def test_brier_scores_are_those_of_scikit_survival(name):
     ours = brier_scores(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
     equal(ours.score, PYTHON[f"brier{name}"])
     equal([ours.integrated.estimate], PYTHON[f"integrated brier{name}"])
+
+
+@pytest.mark.parametrize("name", ["", " new"])
+def test_areas_are_those_of_scikit_survival(name):
+    rows, G = judged(name)
+    ours = dynamic_areas(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
+    equal(ours.area, PYTHON[f"area{name}"])
+    equal([ours.mean.estimate], PYTHON[f"mean area{name}"])
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+@pytest.mark.parametrize("name", LIFELINES)
+def test_incidences_and_variances_are_those_of_lifelines(name, cause):
+    distinct = TIME + 1e-4 * np.arange(len(TIME))
+    ours = aalen_johansen(distinct, EVENT, **LIFELINES[name])[cause]
+    of_cause = np.isin(ours.times, distinct[cause == EVENT])
+    equal(ours.incidence[of_cause], PYTHON[f"incidence of {cause} {name}"])
+    equal(ours.variance[of_cause], PYTHON[f"variance of {cause} {name}"])
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("plain", {}),
+        ("weighted", {"weights": WEIGHTS}),
+        ("late", {"weights": WEIGHTS, "start": EARLY}),
+    ],
+)
+def test_incidences_and_robust_errors_are_those_of_r(name, options, cause):
+    ours = aalen_johansen(TIME, EVENT, **options)[cause]
+    equal(ours.incidence, R[f"incidence of {cause} {name}"])
+    equal(np.sqrt(ours.robust_variance), R[f"robust error of {cause} {name}"])
+
+
+def test_restricted_means_and_their_errors_are_those_of_r():
+    theirs = R["restricted mean"]
+    ours = [restricted_mean(TIME, EVENT, t) for t in theirs["at"].astype(float)]
+    equal([each.estimate for each in ours], theirs)
+    equal([np.sqrt(each.variance) for each in ours], R["error of restricted mean"])
+    for each, t in zip(ours, theirs["at"], strict=True):
+        pseudo = R["infinitesimal pseudo mean"]
+        pseudo = pseudo[pseudo["at"].str.startswith(f"{t} ")]
+        equal(each.estimate + len(TIME) * each.influence, pseudo)
+
+
+def test_derivatives_of_survival_are_those_of_r():
+    found, pseudo = kaplan_meier(TIME, EVENT), R["infinitesimal pseudo"]
+    equal(found.curve(0.55) + len(TIME) * found.derivatives(0.55), pseudo.iloc[: len(TIME)])
+
+
+def test_log_rank_tests_are_those_of_lifelines_and_r():
+    group, stratum = COLUMNS["group"], COLUMNS["stratum"]
+    equal(log_rank(TIME, EVENT, group).statistic, PYTHON["log-rank"])
+    equal(log_rank(TIME, EVENT, group, COPIES).statistic, PYTHON["log-rank weighted"])
+    equal(log_rank(TIME, EVENT, group).statistic, R["log-rank"])
+    equal(log_rank(TIME, EVENT, group, stratum=stratum).statistic, R["log-rank in strata"])
+    distinct = TIME + 1e-4 * np.arange(1, len(TIME) + 1)
+    ours = log_rank(distinct, EVENT, group, start=EARLY, stratum=stratum)
+    equal(ours.statistic, R["log-rank late in strata"])

@@ -14,11 +14,18 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.prediction.labels import spread_codes, spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
 
-__all__ = ["SURVIVAL_PREDICTIONS", "checked_times", "predict_survival"]
+__all__ = [
+    "SURVIVAL_PREDICTIONS",
+    "checked_times",
+    "curves_as_asked",
+    "predict_survival",
+    "require_use",
+]
 
 SURVIVAL_PREDICTIONS = ("risk", "survival", "hazard", "time", "rmst", "quantile", "leaf")
 CURVES, RMST, QUANTILE = ("survival", "hazard"), "rmst", "quantile"
@@ -44,13 +51,26 @@ def predict_survival(
         As in `odrf.results.survival.survival_results.SurvivalResults.predict`, as are the errors.
     """
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
-    _require_use(type, times, shares)
+    require_use(type, times, shares)
     fit = cast(SurvivalFit, rows.fit)
-    predicted = PredictedRows(fit, rows.X, unseen)
     if type == "leaf":
         leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
         leaves = spread_codes(leaves, rows.complete)
         return pd.DataFrame(leaves, index=rows.index, columns=pd.RangeIndex(leaves.shape[1]))
+    predicted = PredictedRows(fit, rows.X, unseen)
+    return curves_as_asked(predicted, fit.event_times, rows, type, times, shares, progress)
+
+
+def curves_as_asked(
+    predicted: PredictedRows | PredictedScores,
+    event_times: NDArray[np.float64],
+    rows: RowsToPredict,
+    type: str,
+    times: Any,
+    shares: Any,
+    progress: bool,
+) -> pd.Series | pd.DataFrame:
+    """Return what is asked of the predicted curves of the rows, with event times (R,)."""
     if type == "risk":
         return _series(predicted.risk(), rows, "risk")
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
@@ -59,7 +79,7 @@ def predict_survival(
         if type == QUANTILE:
             asked = _checked_shares(shares)
             return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
-        at = checked_times(times, fit.event_times)
+        at = checked_times(times, event_times)
         if type == RMST:
             at = at if times is not None else at[-1:]
             return _frame(predicted.restricted_mean(at.tolist()), rows, at, "horizon")
@@ -102,7 +122,7 @@ def _checked_shares(shares: Any) -> NDArray[np.float64]:
     return np.asarray(asked, dtype=np.float64)
 
 
-def _require_use(type: str, times: Any, shares: Any) -> None:
+def require_use(type: str, times: Any, shares: Any) -> None:
     """Raise `InputError` if an argument is given that this type does not use."""
     if times is not None and type not in (*CURVES, RMST):
         raise InputError(f'times= is for the types "survival", "hazard" and "rmst", not {type!r}')
