@@ -68,14 +68,14 @@ class PredictedRows:
 
     def risk(self) -> NDArray[np.float64]:
         """Return the mortality (n,): the cumulative hazard added up over all event times."""
-        return self._mean([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
+        return self.mean([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
 
     def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
         """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
         times = self.fit.event_times
-        return self._mean([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
+        return self.mean([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
 
-    def _mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
         fit = self.fit
         forest = replace(fit.forest, value=np.column_stack(values))

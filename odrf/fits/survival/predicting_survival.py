@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,14 +14,22 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.prediction.labels import spread_codes, spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
 
 __all__ = ["SURVIVAL_PREDICTIONS", "checked_times", "predict_survival"]
 
-SURVIVAL_PREDICTIONS = ("risk", "survival", "hazard", "time", "rmst", "quantile", "leaf")
-CURVES, RMST, QUANTILE = ("survival", "hazard"), "rmst", "quantile"
+RISK, QUANTILE = "risk", "quantile"
+RMST, INCIDENCE, LOST = "rmst", "incidence", "lost"
+SURVIVAL_PREDICTIONS = (
+    RISK, "survival", "hazard", INCIDENCE, "time", RMST, LOST, QUANTILE, "leaf",
+)  # fmt: skip
+AT_TIMES = ("survival", "hazard", INCIDENCE, RMST, LOST)
+AREAS = (RMST, LOST)
+OF_CAUSES = (INCIDENCE, LOST)
 QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -31,6 +39,7 @@ def predict_survival(
     type: str,
     times: Any,
     shares: Any,
+    cause: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
     """Return the predictions for the rows.
@@ -40,19 +49,22 @@ def predict_survival(
     rows : RowsToPredict
     unseen : (B, n) bool or None
         The trees that predict each row; None: all.
-    type, times, shares, progress
+    type, times, shares, cause, progress
         As in `odrf.results.survival.survival_results.SurvivalResults.predict`, as are the errors.
     """
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
-    _require_use(type, times, shares)
+    _require_use(type, times, shares, cause)
     fit = cast(SurvivalFit, rows.fit)
+    causes = asked_causes(cause, fit.design.response.causes)
     predicted = PredictedRows(fit, rows.X, unseen)
     if type == "leaf":
         leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
         leaves = spread_codes(leaves, rows.complete)
         return pd.DataFrame(leaves, index=rows.index, columns=pd.RangeIndex(leaves.shape[1]))
-    if type == "risk":
-        return _series(predicted.risk(), rows, "risk")
+    if type == RISK and cause is None:
+        return _series(predicted.risk(), rows, RISK)
+    if type == RISK:
+        return _series(times_lost(predicted, fit.event_times[-1:], causes)[:, 0, 0], rows, RISK)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
         if type == "time":
             return _series(predicted.quantiles([0.5], bar.update)[:, 0], rows, "time")
@@ -60,14 +72,37 @@ def predict_survival(
             asked = _checked_shares(shares)
             return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
         at = checked_times(times, fit.event_times)
-        if type == RMST:
-            at = at if times is not None else at[-1:]
-            return _frame(predicted.restricted_mean(at.tolist()), rows, at, "horizon")
+        if times is None and type in AREAS:
+            at = at[-1:]
+        values = _at_times(predicted, type, at, causes, bar.update)
+    name = "horizon" if type in AREAS else "time"
+    if type not in OF_CAUSES or len(causes) == 1:
+        return _frame(values.reshape(len(values), len(at)), rows, at, name)
+    labels = pd.MultiIndex.from_product([fit.design.response.causes, at], names=["cause", name])
+    return _frame(values.reshape(len(values), len(labels)), rows, labels, None)
+
+
+def _at_times(
+    predicted: PredictedRows,
+    type: str,
+    at: NDArray[np.float64],
+    causes: NDArray[np.int64],
+    advance: Callable[[int], object],
+) -> NDArray[np.float64]:
+    """Return what is predicted at times (G,), or up to them: (n, G), of causes (n, K, G)."""
+    if type == RMST:
+        return predicted.restricted_mean(at.tolist())
+    if type == LOST:
+        return times_lost(predicted, at, causes)
+    order = np.argsort(at, kind="stable")
+    if type == INCIDENCE:
+        found = incidences(predicted, at[order], causes, advance)
+    else:
         curve = predicted.survival if type == "survival" else predicted.hazard
-        order = np.argsort(at, kind="stable")
-        values = np.empty((rows.X.shape[1], len(at)))
-        values[:, order] = curve(at[order], bar.update)
-        return _frame(values, rows, at, "time")
+        found = curve(at[order], advance)
+    values = np.empty_like(found)
+    values[..., order] = found
+    return values
 
 
 def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,12 +137,22 @@ def _checked_shares(shares: Any) -> NDArray[np.float64]:
     return np.asarray(asked, dtype=np.float64)
 
 
-def _require_use(type: str, times: Any, shares: Any) -> None:
+def _require_use(type: str, times: Any, shares: Any, cause: Any) -> None:
     """Raise `InputError` if an argument is given that this type does not use."""
-    if times is not None and type not in (*CURVES, RMST):
-        raise InputError(f'times= is for the types "survival", "hazard" and "rmst", not {type!r}')
+    if times is not None and type not in AT_TIMES:
+        raise InputError(f"times= is for the types {_listed(AT_TIMES)}, not {type!r}")
     if shares is not None and type != QUANTILE:
         raise InputError(f'quantiles= is for type="quantile", not {type!r}')
+    if cause is not None and type not in (RISK, *OF_CAUSES):
+        raise InputError(
+            f"cause= is for the types {_listed((RISK, *OF_CAUSES))}, not {type!r}, which takes "
+            "events of all causes together"
+        )
+
+
+def _listed(types: Sequence[str]) -> str:
+    names = [f'"{name}"' for name in types]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.Series:
@@ -117,8 +162,8 @@ def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.S
 def _frame(
     values: NDArray[np.float64],
     rows: RowsToPredict,
-    columns: Sequence[float] | NDArray[np.float64],
-    name: str,
+    columns: NDArray[np.float64] | pd.MultiIndex,
+    name: str | None,
 ) -> pd.DataFrame:
-    labels = pd.Index(columns, name=name)
+    labels = columns if isinstance(columns, pd.MultiIndex) else pd.Index(columns, name=name)
     return pd.DataFrame(spread_numbers(values, rows.complete), index=rows.index, columns=labels)
