@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from odrf.design import Design, TrainingData
+from odrf.design.offset import Offset
 from odrf.fits.growing import grow_fit
+from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
 from odrf.fits.survival.survival_fit import with_curves
+from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
+from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
 
-__all__ = ["survival_forest"]
+__all__ = ["survival_boosted", "survival_forest"]
 
 
 def survival_forest(
@@ -16,3 +20,17 @@ def survival_forest(
 ) -> SurvivalForestResults:
     """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``."""
     return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
+
+
+def survival_boosted(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    progress: bool,
+) -> SurvivalBoostedResults:
+    """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""
+    return SurvivalBoostedResults(
+        grow_boosted_survival(call, design, data, offset, control, progress)
+    )

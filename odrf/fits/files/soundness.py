@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from odrf.design.design import Design
 from odrf.design.predictors import Predictors
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import Coded, Layout, Matrix, stored
@@ -27,9 +28,12 @@ from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
+from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = [
     "require_sound_fit",
@@ -82,6 +86,9 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
             _require(_within(rows.predictors, 0, len(design.predictors)))
             _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
+        if isinstance(fit, BoostedSurvivalFit):
+            _require(fit.event_times.ndim == 1)
+            _require_curves(fit.curves)
 
 
 def _require_record(record: StreamRecord, n: int, n_trees: int) -> None:
@@ -285,7 +292,7 @@ def _require_design(design: Design) -> None:
     schema = design.schema
     _require(len(schema.columns) == len(schema.contents) == len(schema.dtypes))
     classes = design.response.classes
-    _require((design.response.kind == "regression") == (classes is None))
+    _require((design.response.kind == "classification") == (classes is not None))
     _require(classes is None or (len(classes) >= 2 and classes.is_unique))
 
 
@@ -315,9 +322,23 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     _require(data.kept is None or len(data.kept) == n)
     if data.structure is not None:
         _require_structure(data.structure, n)
+    if data.times is not None:
+        _require_times(data.times, n)
     if K > 1:
         _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
     _require_matrix(data.X)
+
+
+def _require_times(times: SurvivalTimes, n: int) -> None:
+    start = times.time if times.start is None else times.start
+    _require(times.time.shape == times.event.shape == start.shape == (n,))
+    _require(bool(np.isfinite(times.time).all()) and bool(np.isfinite(start).all()))
+    _require(_within(times.event, 0, len(times.causes) + 1) and times.event.dtype == np.int64)
+
+
+def _require_curves(curves: CurvesOfScores) -> None:
+    if isinstance(curves, ProportionalHazards):
+        _require(curves.times.ndim == 1 and curves.times.shape == curves.baseline.shape)
 
 
 def _require_structure(structure: RowStructure, n: int) -> None:

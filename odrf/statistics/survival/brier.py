@@ -41,12 +41,16 @@ class BrierScores(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Rows to be judged, and the curve they are weighted by."""
+    """Rows to be judged; each has a share of the mean, and a curve of censoring gives its weight.
+
+    `inverse` is 1/G(T-) of rows with an event, 0 of others; `passed` where G(T-) was read.
+    """
 
     time: Floats
-    event: NDArray
-    weights: Floats
+    share: Floats
     of_cause: NDArray[np.bool_]
+    inverse: Floats
+    passed: NDArray[np.int64]
     curve: CensoringCurve
     curve_known: bool
 
@@ -98,15 +102,17 @@ def brier_scores(
     at = np.asarray(at, dtype=np.float64)
     if at.ndim != 1 or not len(at) or not (np.diff(at) > 0).all():
         raise InputError("at= must be one or more times in ascending order: use np.unique(times)")
-    known = censoring is not None
-    curve = censoring if censoring is not None else censoring_curve(time, event, weights)
+    weights = np.ones(len(time)) if weights is None else weights
+    curve = censoring_curve(time, event, weights) if censoring is None else censoring
+    passed = curve.passed(time)
     rows = _Rows(
         time,
-        event,
-        np.ones(len(time)) if weights is None else weights,
+        weights / weights.sum(),
         (event > 0) if cause is None else (event == cause),
+        np.where(event > 0, inverse_or_zero(curve.values[passed]), 0.0),
+        passed,
         curve,
-        known,
+        censoring is not None,
     )
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
@@ -131,19 +137,18 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstima
 
 def _score_at(rows: _Rows, risk: Floats, t: float) -> RowwiseEstimate:
     """Return the Brier score at a time of risks (n,) or (1,)."""
-    past, G = rows.time <= t, rows.curve
-    # the state of a row is known if it had an event by then, or is observed longer
-    known = ~past | (rows.event > 0)
-    passed = np.where(past, G.passed(rows.time), G.passed_with(np.array(t)))
-    shares = rows.weights / rows.weights.sum()
-    squares = (risk - (past & rows.of_cause)) ** 2
-    losses = np.where(known, squares * inverse_or_zero(G.values[passed]), 0.0)
-    if G(np.array(t)) == 0:
-        return RowwiseEstimate(float("nan"), np.full(len(losses), np.nan))
-    score = float(shares @ losses)
-    influence = shares * (losses - score)
+    past = rows.time <= t
+    passed = int(rows.curve.passed_with(np.array(t)))
+    beyond = rows.curve.values[passed]
+    if beyond == 0:
+        return RowwiseEstimate(float("nan"), np.full(len(past), np.nan))
+    # rows censored by then have no weight: their state is not known
+    losses = np.where(past, rows.inverse, 1 / beyond) * (risk - (past & rows.of_cause)) ** 2
+    parts = rows.share * losses
+    score = float(parts.sum())
+    influence = parts - score * rows.share
     if not rows.curve_known:
-        influence += G.influence(passed, -shares * losses)
+        influence += rows.curve.influence(np.where(past, rows.passed, passed), -parts)
     return RowwiseEstimate(score, influence)
 
 

@@ -1,0 +1,1 @@
+"""Pseudo-values: what rows add to an estimate from censored times."""
