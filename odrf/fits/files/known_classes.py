@@ -69,8 +69,8 @@ from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
 from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KernelRidge
-from odrf.statistics.survival.breslow import ProportionalHazards
-from odrf.statistics.survival.failure_times import FailureTimes
+from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
 

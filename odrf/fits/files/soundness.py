@@ -32,8 +32,8 @@ from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
-from odrf.statistics.survival.breslow import ProportionalHazards
-from odrf.statistics.survival.curves_of_scores import CurvesOfScores
+from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = [
     "require_sound_fit",

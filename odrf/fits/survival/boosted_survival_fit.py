@@ -18,10 +18,13 @@ from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit, grow_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.options.boosting_control import BoostingControl
-from odrf.statistics.survival.breslow import breslow_baseline
-from odrf.statistics.survival.calibrated_scores import calibrated_failure_times, calibrated_hazards
-from odrf.statistics.survival.curves_of_scores import CurvesOfScores
-from odrf.statistics.survival.failure_times import FailureTimes
+from odrf.statistics.survival.of_scores.breslow import breslow_baseline
+from odrf.statistics.survival.of_scores.calibrated_scores import (
+    calibrated_failure_times,
+    calibrated_hazards,
+)
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = ["BoostedSurvivalFit", "enlarged_boosted_survival", "grow_boosted_survival", "times_of"]
 

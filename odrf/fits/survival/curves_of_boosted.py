@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
-from odrf.statistics.survival.curves_of_scores import CurvesOfScores
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = ["PredictedScores"]
 

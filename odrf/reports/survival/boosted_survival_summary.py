@@ -13,7 +13,7 @@ from odrf.reports.summaries import (
     missing_notes,
 )
 from odrf.statistics.survival.concordance import Concordance
-from odrf.statistics.survival.failure_times import FailureTimes
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 from odrf.text.wording import number

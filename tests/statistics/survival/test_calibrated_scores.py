@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
 from odrf.engine.survival.log_times import log_times
-from odrf.statistics.survival.breslow import breslow_baseline
-from odrf.statistics.survival.calibrated_scores import calibrated_failure_times, calibrated_hazards
+from odrf.statistics.survival.of_scores.breslow import breslow_baseline
+from odrf.statistics.survival.of_scores.calibrated_scores import (
+    calibrated_failure_times,
+    calibrated_hazards,
+)
 from reference import survival_losses as twin
 
 LAWS = {

@@ -7,7 +7,7 @@ import pytest
 import scipy
 
 from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
-from odrf.statistics.survival.failure_times import FailureTimes
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 LAWS = {
     "lognormal": (NormalError(), lambda f, s: scipy.stats.lognorm(s, scale=np.exp(f))),

@@ -14,8 +14,8 @@ from odrf.engine.survival.error_laws import ErrorLaw
 from odrf.engine.survival.event_ranks import event_ranks
 from odrf.engine.survival.log_times import LogTimes, best_line
 from odrf.engine.survival.partial_likelihood import partial_likelihood
-from odrf.statistics.survival.breslow import ProportionalHazards, breslow_baseline
-from odrf.statistics.survival.failure_times import FailureTimes
+from odrf.statistics.survival.of_scores.breslow import ProportionalHazards, breslow_baseline
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = ["calibrated_failure_times", "calibrated_hazards"]
 
@@ -33,7 +33,7 @@ def calibrated_hazards(
 ) -> ProportionalHazards:
     """Return curves with the slope of Cox's regression on the score, and Breslow's baseline.
 
-    Arguments as in `odrf.statistics.survival.breslow.breslow_baseline`.
+    Arguments as in `odrf.statistics.survival.of_scores.breslow.breslow_baseline`.
 
     Examples
     --------

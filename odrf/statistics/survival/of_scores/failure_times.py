@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.survival.error_laws import ErrorLaw
-from odrf.statistics.survival.curves_of_scores import CurvesOfScores
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = ["FailureTimes"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.survival.event_ranks import event_ranks
 from odrf.engine.survival.partial_likelihood import relative_risks
 from odrf.engine.survival.risk_sums import sums_over_rows
-from odrf.statistics.survival.curves_of_scores import CurvesOfScores
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = ["ProportionalHazards", "breslow_baseline"]
 
