@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 STEP = 1e-30
 
@@ -200,6 +201,23 @@ def variance_of_incidence(rows: Rows, causes: tuple[int, ...], t: float) -> floa
     return total
 
 
+def aalen_variance(rows: Rows, causes: tuple[int, ...], t: float) -> float:
+    """Of incidence: a sum over events of the causes and of others."""
+    total, before = 0.0, 1.0
+    for u in rows.event_times():
+        if u <= t:
+            n, d, own = rows.at_risk(u), rows.events(u), rows.events(u, causes)
+            rest = incidence(rows, causes, t) - incidence(rows, causes, u)
+            alive = n - d > 1e-12 and before > 1e-12
+            after = before * (1 - d / n) if alive else 1.0
+            for factor, events in ((1 - rest / after, own), (rest / after, d - own)):
+                if events > 1e-12 and (alive or factor == 1):
+                    others = (events - 1) / (n - 1) if events > 1 else 0.0
+                    total += factor**2 * (1 - others) * before**2 * events / n**2
+            before *= 1 - d / n
+    return total
+
+
 def restricted_mean(rows: Rows, horizon: float) -> Any:
     ends = [0.0, *(t for t in rows.event_times() if t < horizon), horizon]
     return sum(survival(rows, a) * (b - a) for a, b in pairwise(ends))
@@ -272,3 +290,54 @@ def pseudo_value(function: Callable[[Rows], Any], rows: Rows, k: int) -> Any:
     n = len(rows.time)
     others = Rows(*([value for i, value in enumerate(column) if i != k] for column in rows))
     return n * function(rows) - (n - 1) * function(others)
+
+
+def grays_test(
+    rows: Rows, group: list[float], cause: int, levels: list[float]
+) -> tuple[NDArray, NDArray]:
+    """Scores of the groups and their covariance, time by time; Gray (1988)."""
+    K = len(levels)
+    of = [
+        Rows(*([c[i] for i in rows.numbers if group[i] == g] for c in rows)) for g in levels
+    ]  # fmt: skip
+    times = rows.event_times()
+    h = np.zeros((len(times), K))
+    a, c = np.zeros((2, len(times), K, K))
+    score, F, grown = np.zeros(K), [0.0], np.zeros((K, K))
+    before = np.ones((len(times), K))
+    for m, u in enumerate(times):
+        q = np.zeros(K)
+        for k in range(K):
+            if of[k].at_risk(u) > 0:
+                before[m, k] = survival(of[k], u - 0.25)
+                h[m, k] = of[k].at_risk(u) / before[m, k]
+                q[k] = h[m, k] * (1 - incidence(of[k], (cause,), u - 0.25))
+        d, H = rows.events(u, (cause,)), h[m].sum()
+        step = d / H if H > 0 else 0.0
+        for i in range(K):
+            if q.sum() > 0:
+                score[i] += of[i].events(u, (cause,)) - d * q[i] / q.sum()
+            for k in range(K):
+                a[m, i, k] = h[m, i] * ((i == k) - (h[m, k] / H if H > 0 else 0.0))
+        if F[-1] < 1:
+            grown += a[m] * step / (1 - F[-1])
+        c[m] = grown
+        F.append(F[-1] + step)
+    covariance = np.zeros((K, K))
+    for m, u in enumerate(times):
+        d, H = rows.events(u, (cause,)), h[m].sum()
+        for k in range(K):
+            n = of[k].at_risk(u)
+            if n <= 0:
+                continue
+            S, after = before[m, k], survival(of[k], u)
+            D = grown[:, k] - c[m, :, k]
+            left = (1 - F[m + 1]) / after if after > 0 else 0.0
+            ties = 1 - (d - 1) / (H * S - 1) if d > 1 else 1.0
+            one = a[m, :, k] + (1 - left) * D
+            covariance += np.outer(one, one) * ties * S * d / (H * n)
+            other = of[k].events(u) - of[k].events(u, (cause,))
+            ties = 1 - (other - 1) / (n - 1) if other > 1 else 1.0
+            if after > 0:
+                covariance += np.outer(left * D, left * D) * ties * S**2 * other / n**2
+    return score, covariance

@@ -22,7 +22,7 @@ from odrf.engine.survival.partial_likelihood import PartialLikelihood, partial_l
 __all__ = ["Cox", "SurvivalLoss"]
 
 Array = NDArray[np.float64]
-NO_RANKS = EventRanks(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), 0)
+NO_RANKS = event_ranks(np.empty(0), np.empty(0, dtype=np.int64), None, np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +97,7 @@ class Cox(SurvivalLoss):
         return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
 
     def _terms(self, y: Array, scores: Array, weights: Array) -> PartialLikelihood:
-        rows, (code, entry, n_times) = y.astype(np.int64), self.ranks
-        ranks = EventRanks(code[rows], entry[rows] if len(entry) else entry, n_times)
+        rows, (code, entry, *_) = y.astype(np.int64), self.ranks
+        entry = entry[rows] if len(entry) else entry
+        ranks = self.ranks._replace(code=code[rows], entry=entry)
         return partial_likelihood(ranks, weights, scores[0])

@@ -21,14 +21,16 @@ __all__ = [
 def survival_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
     """Return the Kaplan–Meier survival (m,) of each node's curve at the event time of a rank."""
     out = np.empty(len(curves.start) - 1)
-    _survival_at(*curves, rank, out)
+    _survival_at(curves.start, curves.rank, curves.hazard, rank, out)
     return out
 
 
 def hazard_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
     """Return the cumulative hazard (m,) of each node's curve at the event time of a rank."""
     out = np.empty(len(curves.start) - 1)
-    _weighted_hazard(*curves, (np.arange(rank + 1) >= 0).astype(np.float64), out)
+    _weighted_hazard(
+        curves.start, curves.rank, curves.hazard, (np.arange(rank + 1) >= 0).astype(np.float64), out
+    )
     return out
 
 
@@ -40,7 +42,7 @@ def mortality(curves: LeafCurves, n_times: int) -> NDArray[np.float64]:
     """
     out = np.empty(len(curves.start) - 1)
     later = n_times + 1.0 - np.arange(n_times + 1)
-    _weighted_hazard(*curves, later, out)
+    _weighted_hazard(curves.start, curves.rank, curves.hazard, later, out)
     return out
 
 
@@ -56,7 +58,7 @@ def restricted_mean_at(
     horizon : float
     """
     out = np.empty(len(curves.start) - 1)
-    _restricted_mean(*curves, event_times, horizon, out)
+    _restricted_mean(curves.start, curves.rank, curves.hazard, event_times, horizon, out)
     return out
 
 

@@ -30,7 +30,7 @@ from odrf.fits.survival.boosted_survival_fit import (
 )
 from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.predicting_survival import (
-    SURVIVAL_PREDICTIONS,
+    CURVE_PREDICTIONS,
     curves_as_asked,
     require_use,
 )
@@ -215,8 +215,8 @@ class SurvivalBoostedResults(FitFacts):
         ----------
         N. Breslow. Covariance analysis of censored survival data. Biometrics 30 (1974).
         """
-        checked_choice("type", type, (*SURVIVAL_PREDICTIONS, LINK))
-        require_use(type, times, quantiles)
+        checked_choice("type", type, (*CURVE_PREDICTIONS, LINK))
+        require_use(type, times, quantiles, None)
         fit, out_of_bag = self.fit, asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
         rows = training_rows(fit, None) if newdata is None else rows_of(fit, newdata)
         if type == LEAF:

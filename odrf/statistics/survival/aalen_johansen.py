@@ -66,6 +66,38 @@ class CumulativeIncidence:
         return np.maximum(own_part + squares - 2 * products, 0.0)
 
     @cached_property
+    def aalen_variance(self) -> Floats:
+        """Aalen's variance (R,), which takes weights as numbers of rows.
+
+        Events of the cause and of others are independent increments; of several at a time the
+        number is hypergeometric.  It is a little larger than that by the delta method where few
+        rows are at risk, and is what the R package cmprsk gives.
+
+        References
+        ----------
+        Aalen (1978), Nonparametric estimation of partial transition probabilities in multiple
+        decrement models, Annals of Statistics 6, 534-545.
+        """
+        F, n = self.incidence, self.sets.at_risk
+        own = self.of_cause.events
+        after = self.survival_before * self.sets.survivors / n
+        per_after = np.where(after > 0, 1 / np.where(after > 0, after, 1.0), 0.0)
+
+        def spread(events: Floats) -> Floats:
+            others = np.where(events > 1, (events - 1) / np.where(n > 1, n - 1, 1.0), 0.0)
+            return (1 - others) * self.survival_before**2 * events / n**2
+
+        def squares(constant: Floats, variance: Floats) -> Floats:
+            # Σ (constant(s) - F(t)/S(s))²·variance(s), written out
+            whole = np.cumsum(constant**2 * variance)
+            whole = whole - 2 * F * np.cumsum(constant * per_after * variance)
+            return whole + F**2 * np.cumsum(per_after**2 * variance)
+
+        of_cause = squares(1 + F * per_after, spread(own))
+        of_others = squares(F * per_after, spread(self.sets.events - own))
+        return np.maximum(of_cause + of_others, 0.0)
+
+    @cached_property
     def robust_variance(self) -> Floats:
         """The infinitesimal jackknife's variance (R,), right for weights of any kind."""
         F, left = self.incidence, self.sets.per_survivor

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from odrf.statistics.survival.risk_sets import RiskSets, risk_sets, sums_at
 
-__all__ = ["LogRank", "log_rank", "quadratic_form"]
+__all__ = ["LogRank", "log_rank", "quadratic_form", "rows_of_strata"]
 
 Floats = NDArray[np.float64]
+
+# Eigenvalues of a covariance that are smaller, compared with the largest one, are 0.
+ROUNDING = 1e-10
 
 
 class LogRank(NamedTuple):
@@ -82,7 +85,7 @@ def log_rank(
     groups, code = np.unique(group, return_inverse=True)
     K = len(groups)
     observed, expected, covariance = np.zeros(K), np.zeros(K), np.zeros((K, K))
-    for rows in _strata(stratum, len(time)):
+    for rows in rows_of_strata(stratum, len(time)):
         sets = risk_sets(
             time[rows],
             event[rows],
@@ -102,13 +105,14 @@ def log_rank(
 
 
 def quadratic_form(difference: Floats, covariance: Floats) -> tuple[float, int]:
-    """Return δ'·C⁻·δ and the rank of C, whose rows add up to 0."""
-    rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
-    inverse = np.linalg.pinv(covariance, hermitian=True)
-    return float(difference @ inverse @ difference), rank
+    """Return δ'·C⁻·δ and the rank of C, whose rows add up to 0 but for rounding."""
+    size, direction = np.linalg.eigh(covariance)
+    used = size > ROUNDING * max(size.max(), 0.0)
+    along = difference @ direction[:, used]
+    return float(np.sum(along**2 / size[used])), int(used.sum())
 
 
-def _strata(stratum: NDArray | None, n: int) -> list[NDArray[np.int64]]:
+def rows_of_strata(stratum: NDArray | None, n: int) -> list[NDArray[np.int64]]:
     """Return the rows of each stratum."""
     if stratum is None:
         return [np.arange(n)]

@@ -28,6 +28,8 @@ def test_incidences_and_their_variances_are_those_of_the_twin(of):
         )
         expected = [twin.variance_of_incidence(of.rows, (cause,), t) for t in each.times]
         np.testing.assert_allclose(each.variance, expected, atol=1e-12)
+        expected = [twin.aalen_variance(of.rows, (cause,), t) for t in each.times]
+        np.testing.assert_allclose(each.aalen_variance, expected, atol=1e-12)
         for t, variance in zip(each.times, each.robust_variance, strict=True):
             by_row = twin.influence(
                 lambda rows, t=t, c=cause: twin.incidence(rows, (c,), t), of.rows
