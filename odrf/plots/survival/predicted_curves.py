@@ -45,14 +45,10 @@ def plot_predicted_curves(
     named = len(shown) <= NAMED
     names = shortened_names([str(label) for label in shown.index], MOST_CHARACTERS)
     times = [0.0, *shown.columns]
+    faint: dict[str, Any] = {"color": ACCENT, "linewidth": 0.8, "alpha": 0.3}
     for k, (name, row) in enumerate(zip(names, shown.to_numpy(), strict=True)):
-        style: dict[str, Any] = {
-            "color": CLASSES[k % len(CLASSES)],
-            "label": name,
-            "linewidth": 1.6,
-        }
-        if not named:
-            style: dict[str, Any] = {"color": ACCENT, "linewidth": 0.8, "alpha": 0.3}
+        bold = {"color": CLASSES[k % len(CLASSES)], "label": name, "linewidth": 1.6}
+        style = bold if named else faint
         ax.plot(times, [1.0, *row], drawstyle="steps-post", **style)
     ticks = time_axis(ax, float(times[-1]))
     draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [INK])
