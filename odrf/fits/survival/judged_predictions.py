@@ -17,10 +17,10 @@ from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.survival.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.kaplan_meier import KaplanMeier, kaplan_meier
+from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.of_curves.scores_of_curves import concordances, scores_of_curves
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
-from odrf.statistics.survival.scores_of_curves import concordances, scores_of_curves
 
 __all__ = [
     "NEW",

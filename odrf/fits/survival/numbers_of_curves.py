@@ -20,7 +20,7 @@ from odrf.engine.survival.curve_numbers import (
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.survival.pseudo.pseudo_values_by_influence import (
+from odrf.statistics.survival.pseudo_values import (
     hazard_pseudo_values,
     restricted_mean_pseudo_values,
     survival_pseudo_values,

@@ -13,8 +13,8 @@ from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import growth_card, growth_summary
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.of_curves.scores_of_curves import EXPLAINED, HARRELL, INTEGRATED, UNO
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
-from odrf.statistics.survival.scores_of_curves import EXPLAINED, HARRELL, INTEGRATED, UNO
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary

@@ -89,11 +89,11 @@ class EstimandResults(
 
     Censored times do not tell the number of a row.  In place of responses the training rows have
     pseudo-values: what each row adds to the Kaplan–Meier estimate of the number (to the
-    Nelson–Aalen estimate of a hazard), as if it had been observed to the end; see
-    `odrf.statistics.survival.pseudo.pseudo_values_by_influence`.  Their mean given the predictors
-    is the number that is predicted, if censoring does not depend on the predictors.  They are what
-    out-of-bag errors, R² and importances compare predictions with; predictions, effects and their
-    standard errors do not use them.  Single pseudo-values can lie outside the range of the number.
+    Nelson–Aalen estimate of a hazard), as if it had been observed to the end
+    (`odrf.statistics.survival.pseudo_values`).  Their mean given the predictors is the number that
+    is predicted, if censoring does not depend on the predictors.  They are what out-of-bag errors,
+    R² and importances compare predictions with; predictions, effects and their standard errors do
+    not use them.  Single pseudo-values can lie outside the range of the number.
 
     What would grow or change trees is not there, or raises `InputError`: that is for the survival
     forest.

@@ -1,11 +1,18 @@
-"""Pseudo-values by derivatives of the estimates."""
+"""Pseudo-values by derivatives of the estimates, and the restricted mean by its pieces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
-from reference.survival import Rows, influence
+from reference.survival import Rows, influence, survival
+
+
+def restricted_mean(rows: Rows, horizon: float) -> Any:
+    """The survival just after each end of a piece, times the length of the piece."""
+    ends = [0.0, *(t for t in rows.event_times() if t < horizon), horizon]
+    return sum(survival(rows, a) * (b - a) for a, b in pairwise(ends))
 
 
 def pseudo_values(estimate: Callable[[Rows], Any], rows: Rows) -> list[float]:

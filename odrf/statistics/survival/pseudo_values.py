@@ -2,12 +2,11 @@
 
 The pseudo-value of a row is the estimate plus the total weight of all rows times the derivative of
 the estimate by the weight of the row.  It is the infinitesimal jackknife's version of
-n θ - (n - 1) θ₋ᵢ, for which see `odrf.statistics.survival.pseudo.pseudo_values`: it differs by
-terms of order 1/n, and is the one for rows of different weights.  Without censoring, pseudo-values
-of the survival at t are the indicators of T > t, those of the restricted mean are min(T, horizon).
-Given predictors their expectation is the conditional survival, or restricted mean, if censoring
-does not depend on the predictors.  So the squared error of predictions of them tells how well
-curves are predicted.
+n θ - (n - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case
+weights.  Without censoring, pseudo-values of the survival at t are the indicators of T > t, those
+of the restricted mean are min(T, horizon).  Given predictors their expectation is the conditional
+survival, or restricted mean, if censoring does not depend on the predictors.  So the squared error
+of predictions of them tells how well curves are predicted.
 
 References
 ----------

@@ -1,1 +1,0 @@
-"""Pseudo-values: what rows add to an estimate from censored times."""
