@@ -6,25 +6,25 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
+from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, POISSON, SQUARED_ERROR
 from odrf.engine.splits.impurity import NEGLIGIBLE, Node, whole_logs
 from problems import case_weights
 from reference.impurity import impurity
 
-CRITERIA = [SQUARED_ERROR, GINI, ENTROPY, ORDINAL]
+CRITERIA = [SQUARED_ERROR, GINI, ENTROPY, ORDINAL, POISSON]
 
 
 def described(
     y: NDArray, w: NDArray, counts: NDArray[np.int64], criterion: int, n_classes: int
 ) -> Node:
     """A node of all the rows, as growth describes it, by plain formulas."""
-    if criterion == SQUARED_ERROR:
+    if criterion in (SQUARED_ERROR, POISSON):
         value = np.array([np.average(y, weights=w)])
     else:
         value = np.array([np.average(y == k, weights=w) for k in range(n_classes)])
     factor, moments = 0.0, np.empty(0)
     unit = bool((w == counts).all()) and criterion != ORDINAL
-    if criterion == ENTROPY and n_classes == 2:
+    if criterion == POISSON or (criterion == ENTROPY and n_classes == 2):
         factor, moments = 1 / w.sum(), w * y
     elif len(value) <= 2:
         factor, moments = float(len(value)), w * (y - value[-1])

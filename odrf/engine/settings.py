@@ -26,7 +26,7 @@ class Settings(NamedTuple):
     Attributes
     ----------
     criterion : int
-        Impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY` or `ORDINAL` of
+        Impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY`, `ORDINAL` or `POISSON` of
         `odrf.engine.splits.criteria`.
     n_classes : int
         K; 1 for a numeric response.
@@ -60,7 +60,8 @@ class Settings(NamedTuple):
         the next node breadth-first; not with surrogates.
     min_weight : float
         Least weight of a leaf, for a numeric response.  Rows of boosted trees weigh as much as the
-        second derivatives of their losses.
+        second derivatives of their losses; with `POISSON` a weight is an exposure, as many events
+        as are expected at a rate of 1.
     n_times : int
         Number of different event times, if the response is a time to an event; else 0.
     truncated : bool

@@ -50,6 +50,8 @@ LOSSES = (ERROR, IMPURITY)
 # tied with it: smaller differences are rounding errors, and ties must go to the smaller tree.
 DIGITS = 12
 TIE = 0.75e-12
+# A loss that grows by less than this share of the root's is rounded.
+ROUNDING = 1e-10
 
 
 def root_losses(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
@@ -83,14 +85,15 @@ def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     Returns
     -------
     (m,) float64
-        0 at leaves and at nodes that were pruned away.
+        0 at leaves and at nodes that were pruned away.  Only rates that are shrunken
+        (`odrf.pruning.event_deviance`) can raise R, by a negative decrease.
     """
     losses = _node_losses(forest, loss)
     splits = np.flatnonzero(forest.is_split())
     left = forest.left[splits]
-    # no split raises the error of its node: a negative difference is rounding
-    decrease = np.maximum(losses[splits] - losses[left] - losses[left + 1], 0.0)
     root = forest.root[_tree_of(forest, splits)]
+    decrease = losses[splits] - losses[left] - losses[left + 1]
+    decrease[(decrease < 0.0) & (decrease > -ROUNDING * losses[root])] = 0.0
     all_nodes = np.zeros(forest.n_nodes)
     all_nodes[splits] = decrease / forest.weight[root]
     return all_nodes
@@ -115,7 +118,7 @@ def critical_alphas(
         critical = _growth_alphas(forest, decrease)
     scale = np.repeat(root_losses(forest, loss), np.diff(forest.root))
     relative = np.divide(critical, scale, out=np.zeros_like(critical), where=scale > 0)
-    return np.round(relative, DIGITS) * scale
+    return np.round(np.maximum(relative, 0.0), DIGITS) * scale
 
 
 def pruned(

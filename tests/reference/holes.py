@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 
 def best_placement(x: NDArray, y: NDArray, min_leaf: int) -> float:
-    """The best decrease of the mean squared error over all cuts of x and both sides of the holes.
+    """The best decrease of the mean squared error over all `placements`."""
+    return max((decrease(y, left) for left in placements(x, min_leaf)), default=0.0)
+
+
+def placements(x: NDArray, min_leaf: int) -> Iterator[NDArray[np.bool_]]:
+    """Yield the left side of each cut.
 
     Rows with an empty cell go left or right of every cut, or are split from all others.
     """
-    empty, best = np.isnan(x), 0.0
+    empty = np.isnan(x)
     values = np.unique(x[~empty])
     for cut in [*((values[1:] + values[:-1]) / 2), np.inf]:
         for holes_left in (False, True):
             left = np.where(empty, holes_left, np.where(empty, 0.0, x) <= cut)
-            if min_leaf <= left.sum() <= len(y) - min_leaf:
-                best = max(best, decrease(y, left))
-    return best
+            if min_leaf <= left.sum() <= len(x) - min_leaf:
+                yield left
 
 
 def decrease(y: NDArray, left: NDArray) -> float:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.splits.criteria import ENTROPY, ORDINAL, SQUARED_ERROR
+from odrf.engine.splits.criteria import ENTROPY, ORDINAL, POISSON, SQUARED_ERROR
 
 
 def impurity(y: NDArray, w: NDArray, criterion: int) -> float:
@@ -16,6 +17,9 @@ def impurity(y: NDArray, w: NDArray, criterion: int) -> float:
         return 0.0  # whatever the rounding of the mean
     if criterion == SQUARED_ERROR:
         return np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+    if criterion == POISSON:  # half the deviance of events w·y that are expected in proportion to w
+        share = y / np.average(y, weights=w)
+        return np.average(scipy.special.xlogy(y, share), weights=w)
     if criterion == ORDINAL:
         reached = [np.average(y <= k, weights=w) for k in range(int(y.max()))]
         return sum(share * (1 - share) for share in reached)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CRITERIA", "ENTROPY", "GINI", "ORDINAL", "SQUARED_ERROR", "Criterion"]
+__all__ = ["CRITERIA", "ENTROPY", "GINI", "ORDINAL", "POISSON", "SQUARED_ERROR", "Criterion"]
 
-SQUARED_ERROR, GINI, ENTROPY, ORDINAL = 0, 1, 2, 3
+SQUARED_ERROR, GINI, ENTROPY, ORDINAL, POISSON = 0, 1, 2, 3, 4
 
 
 class Criterion(NamedTuple):
@@ -35,5 +35,12 @@ CRITERIA = {
     GINI: Criterion(of_classes=True, ordered=False, uses_logs=False),
     ENTROPY: Criterion(of_classes=True, ordered=False, uses_logs=True),
     ORDINAL: Criterion(of_classes=True, ordered=True, uses_logs=False),
+    POISSON: Criterion(of_classes=False, ordered=False, uses_logs=False),
 }
-"""By their codes."""
+"""By their codes.
+
+The response of `POISSON` is a rate, events divided by exposure, and its weights have the exposure
+as a factor.  Its impurity is half the Poisson deviance per unit of exposure.  With 0 or 1 event,
+and with times of observation as exposures, scaled such that the hazard of all rows is constant,
+that is the full likelihood of exponential survival (LeBlanc and Crowley 1992).
+"""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL
+from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, POISSON
 
 __all__ = [
     "NEGLIGIBLE",
@@ -50,15 +50,18 @@ class Node(NamedTuple):
     entropy of two classes needs one sum too, the weight of the second class.  More classes need the
     weight of each class.
 
+    For Poisson, y is the rate of a row, its events divided by its exposure, and its weight is the
+    exposure times the case weight times the multiplicity.  Each side needs its events, Σ w·y.
+
     Attributes
     ----------
     y, weights : (m,) float64
     counts : (m,) int32
     moments : (m,) float64
         The terms of S: w·(y - mean), y being the response or the indicator of the second of two
-        classes; w·y for entropy; empty where not used.
+        classes; w·y for entropy and Poisson; empty where not used.
     value : (K,) float64
-        Mean response, or class proportions.
+        Mean response, or class proportions; for Poisson events divided by exposure.
     weight : float
         Sum of the weights.
     n_rows : int
@@ -136,6 +139,38 @@ def _centre(moments, weights, weight):
         moments[i] -= weights[i] * excess
 
 
+# The next two are kernels and not parts: merged with their logarithms, the loops of the other
+# criteria are slower, that over the rows of a node twice as slow.
+
+
+@kernel
+def _poisson_deviance(y, weights, rate, moments):
+    """Return Σ w·(y·log(y/rate) - (y - rate)), half the deviance; write w·y to moments (≥ m,).
+
+    No term is negative.
+    """
+    total = 0.0
+    for i in range(len(y)):
+        moments[i] = weights[i] * y[i]
+        term = rate - y[i]
+        if y[i] > 0.0:
+            term += y[i] * math.log(y[i] / rate)
+        total += weights[i] * term
+    return total
+
+
+@kernel
+def _poisson_gain(events, left_weight, weight, total):
+    """Return Σ D·log((D/E) / (D(A)/E(A))) over both sides, D being events and E exposure."""
+    others, right_weight, per_event = total - events, weight - left_weight, weight / total
+    gain = 0.0
+    if events > 0.0:
+        gain += events * math.log(events * per_event / left_weight)
+    if others > 0.0:
+        gain += others * math.log(others * per_event / right_weight)
+    return gain
+
+
 @kernel
 def describe(rows, lo, m, value, moments, logs, criterion, min_weight):
     """Return the `Node` of the m rows from `lo` on; write value (K,) and moments (≥ m,).
@@ -172,6 +207,9 @@ def describe(rows, lo, m, value, moments, logs, criterion, min_weight):
             for i in range(m):
                 node_impurity += moments[i] * (y[i] - value[0])
         node_impurity /= weight
+    if criterion == POISSON:
+        factor = 1.0 / weight
+        node_impurity = factor * _poisson_deviance(y, weights, value[0], moments)
     if low == high:
         node_impurity = 0.0
     elif K > 1:
@@ -212,17 +250,24 @@ def _entropy_gain(moment, left_weight, weight, second, logs):
 def moment_gain(moment, left_weight, weight, second, criterion, logs):
     """Return Δ / factor of a cut, plus the baseline that `node_moments` returns.
 
-    `moment` is S of the left side, see `Node`; `second` that of the node, used for entropy only.
-    The result is meaningless if a side has almost no weight: check `is_allowed`.
+    `moment` is S of the left side, see `Node`; `second` that of the node, which is used for entropy
+    and Poisson.  The result is meaningless if a side has almost no weight: check `is_allowed`.
     """
     if criterion == ENTROPY:
         return _entropy_gain(moment, left_weight, weight, second, logs)
+    if criterion == POISSON:
+        return _poisson_gain(moment, left_weight, weight, second)
     return moment * moment / (left_weight * (weight - left_weight))
 
 
 @kernel
 def node_moments(node):
-    """Return S of the node and the baseline of `moment_gain`; both are 0 except for entropy."""
+    """Return S of the node and the baseline of `moment_gain`.
+
+    Only the entropy has a baseline; and a squared error sums up to S = 0.
+    """
+    if node.criterion == POISSON:
+        return node.value[0] * node.weight, 0.0
     if node.criterion != ENTROPY:
         return 0.0, 0.0
     second = node.value[1] * node.weight
