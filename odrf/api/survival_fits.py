@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from odrf.design import Design, TrainingData
 from odrf.fits.growing import grow_fit
+from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.survival_fit import with_curves
+from odrf.fits.survival.survival_tree import survival_tree_of
 from odrf.options.request import Request
 from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-__all__ = ["survival_forest"]
+__all__ = ["survival_forest", "survival_tree"]
 
 
 def survival_forest(
@@ -16,3 +19,11 @@ def survival_forest(
 ) -> SurvivalForestResults:
     """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``."""
     return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
+
+
+def survival_tree(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> SurvivalTreeResults:
+    """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
+    grown = survival_tree_of(grow_fit(call, design, data, request))
+    return SurvivalTreeResults(sized_tree(grown, progress))

@@ -1,0 +1,1 @@
+"""Reports of fits to times to an event."""
