@@ -19,6 +19,8 @@ from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
 from odrf.results.streamed.all_rows_results import AllRowsResults
 from odrf.results.streamed.streamed_results import StreamedResults
+from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
 from odrf.warn import warn_user
@@ -29,7 +31,7 @@ RESULTS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
-        *(StreamedResults, AllRowsResults),
+        *(StreamedResults, AllRowsResults, SurvivalTreeResults, SurvivalForestResults),
     )
 } | {"CalibratedFit": CalibratedFit}
 # What a file begins with that version 0.1 wrote, and a pickle.

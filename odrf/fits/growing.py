@@ -66,7 +66,7 @@ def grow_fit(
     """
     blended, classification = blends(request), design.response.kind == "classification"
     require_objective(request.objective, classification, blended)
-    require_split_scale(request.split_scale, classification, blended)
+    require_split_scale(request.split_scale, design.response.kind, blended)
     if blended:
         fit = _fit_blend(call, design, data, request, progress)
     else:

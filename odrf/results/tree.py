@@ -11,23 +11,16 @@ from odrf import plots
 from odrf.checks import (
     Seed,
     checked_choice,
-    checked_jobs,
     checked_seed,
     checked_whole,
 )
 from odrf.design.dividing.division import Folds
-from odrf.errors import InputError
-from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, training_path
+from odrf.fits.evaluating import stages_by_folds
 from odrf.fits.fit import Fit
 from odrf.fits.judging.judging_folds import folds_asked
-from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
 from odrf.fits.sizing import sized_tree
-from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.growth_stages import LEAVES
-from odrf.pruning.subtrees import with_leaves
-from odrf.public import respelled
 from odrf.reports.growth_path import GrowthPath, growth_path
-from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
@@ -71,6 +64,8 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
     >>> int(tree.prune(leaves=3).n_leaves[0])
     3
     """
+
+    fit: Fit
 
     def growth_path(
         self,

@@ -17,6 +17,7 @@ from odrf.design.offset import Offset
 from odrf.design.predictors import Predictors
 from odrf.design.response import Response
 from odrf.design.row_structure import RowStructure
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import Variable
 from odrf.engine.boosting.losses import (
@@ -36,6 +37,7 @@ from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
+from odrf.engine.survival.leaf_curves import LeafCurves
 from odrf.engine.trees.compact_forest import KEPT, CompactForest, Compaction
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
@@ -49,6 +51,8 @@ from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.fits.survival.node_hazards import NodeHazards
+from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl
@@ -80,6 +84,7 @@ CLASSES: dict[str, type] = {
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
+        *(SurvivalFit, SurvivalTimes, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),
         StackedControl,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from odrf.fits.survival.survival_fit import SurvivalFit
@@ -83,11 +82,11 @@ def _held_out(fit: SurvivalFit, path: PruningPath[Any] | None) -> dict[str, str]
 def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
     """Return the leaves, the largest hazard first; of many leaves, those at both ends."""
     nodes = hazard_nodes(fit)
-    leaves = nodes.loc[nodes["leaf"], list(COLUMNS)]
+    leaves = nodes[nodes["leaf"]][list(COLUMNS)]
     leaves = leaves.sort_values("relative_hazard", ascending=False, kind="stable")
     title = "Leaves, the largest hazard first"
     if len(leaves) > MOST_LEAVES:
-        ends = np.r_[: MOST_LEAVES // 2, len(leaves) - MOST_LEAVES // 2 : len(leaves)]
+        half = MOST_LEAVES // 2
         title += f" ({MOST_LEAVES} of {len(leaves)}, those at both ends)"
-        leaves = leaves.iloc[ends]
+        leaves = pd.concat([leaves.head(half), leaves.tail(half)])
     return {title: leaves}
