@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from odrf.plots.shapley.one_row import plot_shapley_row as plot_shapley_row
     from odrf.plots.shapley.one_term import plot_shapley_term as plot_shapley_term
     from odrf.plots.strength import plot_strength as plot_strength
+    from odrf.plots.survival.curves_in_leaves import CurvesInLeaves as CurvesInLeaves
+    from odrf.plots.survival.curves_in_leaves import plot_survival_tree as plot_survival_tree
     from odrf.plots.tree import plot_tree as plot_tree
 
 __getattr__ = loaded_later(
@@ -101,6 +103,8 @@ __getattr__ = loaded_later(
         "plot_shapley_swarm": "odrf.plots.shapley.all_terms",
         "plot_strength": "odrf.plots.strength",
         "plot_surface": "odrf.plots.problems",
+        "CurvesInLeaves": "odrf.plots.survival.curves_in_leaves",
+        "plot_survival_tree": "odrf.plots.survival.curves_in_leaves",
         "plot_thresholds": "odrf.plots.probabilities.threshold_curves",
         "plot_tree": "odrf.plots.tree",
     },

@@ -18,7 +18,7 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["survival_tree_card", "survival_tree_summary"]
+__all__ = ["REMOVED", "survival_tree_card", "survival_tree_summary"]
 
 NAME = "Oblique decision tree"
 REMOVED = "exponential deviance removed"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from odrf.checks import checked_whole
+from odrf import plots
+from odrf.checks import checked_choice, checked_whole
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import impurity_table
 from odrf.reports.node_tables import splits_table
-from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules
+from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
 from odrf.reports.survival.survival_tree_summary import (
+    REMOVED,
     survival_tree_card,
     survival_tree_summary,
 )
@@ -20,7 +23,12 @@ from odrf.results.survival.survival_results import SurvivalResults
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["SurvivalTreeResults"]
+
+PLOTS = ("tree", "importance")
 
 
 class SurvivalTreeResults(PrunableTree, SurvivalResults):
@@ -111,6 +119,56 @@ class SurvivalTreeResults(PrunableTree, SurvivalResults):
             of the sum.
         """
         return impurity_table(self.fit)
+
+    def plot(
+        self,
+        kind: str = "tree",
+        *,
+        ax: Axes | None = None,
+        max_depth: int | None = None,
+        max_terms: int = 3,
+        digits: int = 3,
+    ) -> Axes:
+        """Plot the tree with the Kaplan–Meier curves of its leaves, or the importances.
+
+        A leaf shows its relative hazard, as in `nodes`, the numbers of its rows and events, and its
+        curve from 0 to the last event time; the grey one behind it is that of all rows.  The darker
+        a leaf, the larger its hazard.
+
+        Parameters
+        ----------
+        kind : {"tree", "importance"}, default "tree"
+        ax : Axes, optional
+            Where to draw.  By default on a new figure that is large enough for the tree.
+        max_depth : int, optional
+            Levels of splits to draw.  By default all, or as many as stay readable.
+        max_terms : int, default 3
+            Most terms of a linear combination, or levels of a factor, in a box.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown or a number is below 1.
+        """
+        if checked_choice("kind", kind, PLOTS) == "importance":
+            return plots.plot_importance(self.importance()["share"], f"share of {REMOVED}", ax)
+        checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
+        checked_whole("max_terms", max_terms, 1)
+        checked_whole("digits", digits, 1)
+        fit, hazards = self.fit, hazards_of(self.fit)
+        curves = plots.CurvesInLeaves(
+            fit.forest.count, hazards.events * fit.data.weight_unit, hazards.relative, fit.curves,
+            fit.event_times, digits,
+        )  # fmt: skip
+        return plots.plot_survival_tree(
+            fit.forest, fit.design, curves, ax=ax, max_depth=max_depth, max_terms=max_terms
+        )
 
     def summary(self) -> Summary:
         """Return a summary: data, events, options, size, deviance, leaves and importances."""

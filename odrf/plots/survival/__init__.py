@@ -1,0 +1,1 @@
+"""Plots of fits to times to an event."""
