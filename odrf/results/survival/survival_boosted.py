@@ -11,7 +11,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
-from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
+from odrf.checks import (
+    MOST,
+    checked_choice,
+    checked_jobs,
+    checked_part,
+    checked_truth,
+    checked_whole,
+)
 from odrf.errors import InputError
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
@@ -26,9 +33,10 @@ from odrf.fits.prediction.training_rows import (
 from odrf.fits.survival.boosted_survival_fit import (
     BoostedSurvivalFit,
     enlarged_boosted_survival,
-    times_of,
 )
 from odrf.fits.survival.curves_of_boosted import PredictedScores
+from odrf.fits.survival.judged_boosted import judged_new_scores, judged_training_scores
+from odrf.fits.survival.judged_predictions import JudgedPredictions
 from odrf.fits.survival.predicting_survival import (
     CURVE_PREDICTIONS,
     curves_as_asked,
@@ -37,6 +45,7 @@ from odrf.fits.survival.predicting_survival import (
 from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar
 from odrf.reports.boosted_summary import loss_path
+from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,
     held_out_table,
@@ -48,8 +57,8 @@ from odrf.reports.survival.boosted_survival_summary import (
     boosted_survival_card,
     boosted_survival_summary,
 )
+from odrf.reports.survival.scores_table import estimates_table
 from odrf.results.facts.fit_facts import FitFacts
-from odrf.statistics.survival.concordance import Concordance, harrells_c
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -58,6 +67,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SurvivalBoostedResults"]
 
+LEVEL = 0.95
 LINK, LEAF = "link", "leaf"
 IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
 
@@ -133,20 +143,60 @@ class SurvivalBoostedResults(FitFacts):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return boosted_out_of_bag(self.fit)[0]
 
-    @property
-    def concordance(self) -> Concordance:
-        """Harrell's C of the training rows, with several runs of their out-of-bag scores.
+    def score(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        until: float | None = None,
+        level: float = LEVEL,
+    ) -> pd.DataFrame:
+        """Return how good predicted risks and curves are.
 
-        With rows held out, that of these rows.
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with their times and events, each of weight 1.  By default the training rows with
+            their case weights: with several runs predicted out of bag, else those held out.  With
+            one run and none held out it is all training rows, for which the scores are too good.
+        offset : str, array-like or float, optional
+            As in `predict`.
+        until, level
+            As in `SurvivalForestResults.score`.
+
+        Returns
+        -------
+        DataFrame
+            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
+            score, and the share that is explained.
+
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.score`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> problem = odrf.simulate.proportional_hazards()
+        >>> data = problem.sample(200, seed=1)
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
+        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
+        True
         """
-        if leaves_rows_out(self.fit):
-            return self._concordance(self._out_of_bag, ~np.isnan(self._out_of_bag))
-        rows = self.fit.held if self.fit.held.any() else ~self.fit.held
-        return self._concordance(self._in_bag, rows)
+        if newdata is None and offset is not None:
+            raise InputError("offset= needs newdata=: the training rows keep their offsets")
+        judged, level = self._judged_training, checked_part("level", level)
+        if newdata is not None:
+            judged = judged_new_scores(self.fit, newdata, offset)
+        rows = judged.rows
+        scores = judged.scores(None if until is None else rows.checked_time("until", until))
+        return estimates_table(scores, level, rows.groups, rows.source)
 
-    def _concordance(self, scores: NDArray[np.float64], rows: NDArray[np.bool_]) -> Concordance:
-        times, risk = times_of(self.fit).keeping(rows), self.fit.curves.risks(scores[rows])
-        return harrells_c(times.time, times.event, risk, self.fit.data.weights[rows], times.start)
+    @cached_property
+    def _judged_training(self) -> JudgedPredictions:
+        several = leaves_rows_out(self.fit)
+        return judged_training_scores(self.fit, self._out_of_bag if several else self._in_bag)
 
     def predict(
         self,
@@ -332,11 +382,13 @@ class SurvivalBoostedResults(FitFacts):
         measured = self._measured_importance(progress)
         return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
 
-    def summary(self, *, progress: bool = False) -> Summary:
-        """Return a summary: data, concordance, options, losses, importances.
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, scores, losses, importances.
 
         Parameters
         ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
         progress : bool, default False
             Show a progress bar while the importances are computed.
 
@@ -345,7 +397,15 @@ class SurvivalBoostedResults(FitFacts):
         Summary
         """
         importance = self._measured_importance(progress)
-        return boosted_survival_summary(self.fit, self.concordance, importance)
+        summary = boosted_survival_summary(self.fit, self._judged_training, importance)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _card(self) -> Card:
-        return boosted_survival_card(self.fit, self.concordance)
+        return boosted_survival_card(self.fit, self._judged_training)
+
+    def _shown_card(self) -> Card:
+        """Return the short description; without training rows, of which it tells, a shorter one."""
+        if self.fit.data.has_rows:
+            return self._card()
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, left out"}
+        return Card(type(self).__name__, facts)
