@@ -22,10 +22,7 @@ from odrf.fits.prediction.training_rows import (
 )
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.curves_of_boosted import PredictedScores
-from odrf.fits.survival.predicting_survival import (
-    curves_as_asked,
-    require_use,
-)
+from odrf.fits.survival.predicting_survival import CURVE_PREDICTIONS, curves_as_asked, require_use
 from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar
 from odrf.reports.boosted_summary import loss_path
