@@ -1,15 +1,19 @@
-"""Rebuild the tables of this folder from the PyPI packages that publish them.
+"""Rebuild the tables of this folder from the packages that publish them.
 
-    pip install scikit-learn palmerpenguins && pip install --no-deps ISLP
+    pip install scikit-learn palmerpenguins lifelines && pip install --no-deps ISLP
     python data/make.py
+
+melanoma is from boot, one of the packages that come with R.
 
 README.md says what each table is and whose it is.
 """
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
@@ -25,6 +29,16 @@ DIABETES_NAMES = {
     "s5": "ltg",
     "s6": "glu",
     "target": "progression",
+}
+GBSG2_NAMES = {
+    "horTh": "hormones",
+    "menostat": "menopause",
+    "tsize": "size",
+    "tgrade": "grade",
+    "pnodes": "nodes",
+    "progrec": "progesterone",
+    "estrec": "oestrogen",
+    "cens": "event",
 }
 HITTERS_NAMES = {
     "AtBat": "at_bats",
@@ -47,6 +61,14 @@ HITTERS_NAMES = {
     "Errors": "errors",
     "Salary": "salary",
     "NewLeague": "new_league",
+}
+PUBLICATION_NAMES = {
+    "posres": "positive",
+    "multi": "centres",
+    "clinend": "clinical",
+    "mech": "mechanism",
+    "sampsize": "participants",
+    "status": "event",
 }
 
 
@@ -82,12 +104,34 @@ def diabetes() -> pd.DataFrame:
     return source.frame.rename(columns=DIABETES_NAMES)
 
 
+def gbsg2() -> pd.DataFrame:
+    women = pd.read_csv(packaged("lifelines", "datasets", "gbsg2.csv")).rename(columns=GBSG2_NAMES)
+    return women.assign(menopause=women["menopause"].str.lower())
+
+
 def hitters() -> pd.DataFrame:
     return pd.read_csv(packaged("ISLP", "data", "Hitters.csv")).rename(columns=HITTERS_NAMES)
 
 
+def melanoma() -> pd.DataFrame:
+    export = "write.csv(boot::melanoma, row.names = FALSE)"
+    text = subprocess.run(["Rscript", "-e", export], capture_output=True, text=True, check=True)
+    patients = pd.read_csv(StringIO(text.stdout))
+    return patients.drop(columns="status").assign(
+        sex=patients["sex"].map({0: "female", 1: "male"}),
+        ulcer=patients["ulcer"].map({0: "no", 1: "yes"}),
+        event=patients["status"].map({1: "melanoma", 2: "censored", 3: "other"}),
+    )
+
+
 def penguins() -> pd.DataFrame:
     return pd.read_csv(packaged("palmerpenguins", "data", "penguins.csv"))
+
+
+def publication() -> pd.DataFrame:
+    return pd.read_csv(packaged("ISLP", "data", "Publication.csv")).rename(
+        columns=PUBLICATION_NAMES
+    )
 
 
 def wine() -> pd.DataFrame:
@@ -100,8 +144,11 @@ TABLES: tuple[Callable[[], pd.DataFrame], ...] = (
     auto_mpg,
     breast_cancer,
     diabetes,
+    gbsg2,
     hitters,
+    melanoma,
     penguins,
+    publication,
     wine,
 )
 

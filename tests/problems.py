@@ -65,6 +65,8 @@ class Recipe(NamedTuple):
     split_scale: int = ON_RESPONSE
     best_first: bool = False
     min_weight: float = 0.0
+    n_times: int = 0
+    truncated: bool = False
 
     @property
     def settings(self) -> Settings:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from odrf.design import Design, TrainingData
+from odrf.design.offset import Offset
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree
+from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
 from odrf.fits.survival.survival_fit import with_curves
 from odrf.fits.survival.survival_tree import survival_tree_of
+from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
+from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-__all__ = ["survival_forest", "survival_tree"]
+__all__ = ["survival_boosted", "survival_forest", "survival_tree"]
 
 
 def survival_forest(
@@ -27,3 +31,17 @@ def survival_tree(
     """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
     grown = survival_tree_of(grow_fit(call, design, data, request))
     return SurvivalTreeResults(sized_tree(grown, progress))
+
+
+def survival_boosted(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    progress: bool,
+) -> SurvivalBoostedResults:
+    """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""
+    return SurvivalBoostedResults(
+        grow_boosted_survival(call, design, data, offset, control, progress)
+    )

@@ -20,7 +20,8 @@ def data_names() -> list[str]:
     --------
     >>> from odrf.datasets import data_names
     >>> data_names()
-    ['auto_mpg', 'breast_cancer', 'diabetes', 'hitters', 'penguins', 'wine']
+    ['auto_mpg', 'breast_cancer', 'diabetes', 'gbsg2', 'hitters', 'melanoma', 'penguins',
+     'publication', 'wine']
     """
     return sorted(path.stem for path in _folder().glob("*.csv"))
 
@@ -34,16 +35,21 @@ def load_data(name: str) -> pd.DataFrame:
     name : str
         One of the names below.
 
-        =============  ====  =======  ===============  ==========================================
-        name           rows  columns  response         remarks
-        =============  ====  =======  ===============  ==========================================
-        auto_mpg        397        8  ``mpg``          numeric; a factor; 5 missing cells
-        breast_cancer   569       31  ``diagnosis``    2 classes
-        diabetes        442       11  ``progression``  numeric
-        hitters         322       20  ``salary``       numeric; 3 factors; 59 missing responses
-        penguins        344        8  ``species``      3 classes; 2 factors; 19 missing cells
-        wine            178       14  ``cultivar``     3 classes
-        =============  ====  =======  ===============  ==========================================
+        =============  ====  =======  ===================  ========================================
+        name           rows  columns  response             remarks
+        =============  ====  =======  ===================  ========================================
+        auto_mpg        397        8  ``mpg``              numeric; a factor; 5 missing cells
+        breast_cancer   569       31  ``diagnosis``        2 classes
+        diabetes        442       11  ``progression``      numeric
+        gbsg2           686       10  ``time``, ``event``  56% censored; 3 factors
+        hitters         322       20  ``salary``           numeric; 3 factors; 59 missing responses
+        melanoma        205        7  ``time``, ``event``  2 causes, 65% censored; 2 factors
+        penguins        344        8  ``species``          3 classes; 2 factors; 19 missing cells
+        publication     244        9  ``time``, ``event``  36% censored; a factor
+        wine            178       14  ``cultivar``         3 classes
+        =============  ====  =======  ===================  ========================================
+
+        Times and events are for the formula ``"Surv(time, event) ~ ."``.
 
     Returns
     -------

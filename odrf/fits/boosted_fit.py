@@ -18,13 +18,14 @@ from odrf.engine.boosting.plan import Boosted
 from odrf.engine.boosting.rounds import boost
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.boosting.sums import added_up
+from odrf.engine.boosting.survival_losses import SurvivalLoss
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar
 
-__all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
+__all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit", "loss_and_responses"]
 
 # A mean weight from here on counts as at least 1: balanced class weights have 1 but for rounding.
 ALMOST_ONE = 1.0 - 1e-9
@@ -69,7 +70,7 @@ class BoostedFit:
 
     @property
     def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
+        """``"regression"``, ``"classification"`` or ``"survival"``."""
         return self.design.response.kind
 
     @property
@@ -155,13 +156,14 @@ def _boosted(
 ) -> Boosted:
     done = 0 if before is None else len(before.training) - 1
     unit, plan = _penalty_unit(data), control.plan
+    loss, y = loss_and_responses(plan.loss, data)
     settings = plan.settings._replace(min_weight=plan.settings.min_weight * unit)
     with progress_bar(total=control.n_trees, initial=done, unit="round", progress=progress) as bar:
         return boost(
-            _sample(data, offset, ~held),
-            _sample(data, offset, held) if held.any() else None,
+            _sample(data, y, offset, ~held),
+            _sample(data, y, offset, held) if held.any() else None,
             design.feature_groups,
-            plan._replace(l2=plan.l2 * unit, settings=settings),
+            plan._replace(loss=loss, l2=plan.l2 * unit, settings=settings),
             control.seed,
             control.n_jobs,
             bar.update,
@@ -179,14 +181,28 @@ def _penalty_unit(data: TrainingData) -> float:
     return 1.0 / data.weight_unit if mean * data.weight_unit > ALMOST_ONE else mean
 
 
-def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sample:
-    """Return the rows `which`, without a copy if these are all."""
+def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
+    """Return the loss and the responses (n,) of the training rows, as the loss takes them.
+
+    A loss of times to an event then knows those of all rows, and responses are numbers of rows.
+    """
+    times = data.times
+    if times is None or not isinstance(loss, SurvivalLoss):
+        return loss, data.y
+    knowing = loss.knowing(times.time, times.event > 0, times.start)
+    return knowing, np.arange(data.n_rows, dtype=np.float64)
+
+
+def _sample(
+    data: TrainingData, y: NDArray[np.float64], offset: Offset, which: NDArray[np.bool_]
+) -> Sample:
+    """Return the rows `which` with responses y (n,), without a copy if these are all."""
     if which.all():
-        return Sample(data.X, data.y, data.weights, offset.values, data.codes)
+        return Sample(data.X, y, data.weights, offset.values, data.codes)
     X, codes = with_rows(data.X, which), data.codes
     return Sample(
         X,
-        data.y[which],
+        y[which],
         data.weights[which],
         offset.values[which],
         None if codes is None else codes.keeping(which),
@@ -194,9 +210,12 @@ def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sam
 
 
 def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> NDArray[np.bool_]:
-    """Hold out a `share` of the rows of positive weight."""
+    """Hold out a `share` of the rows of positive weight: the same of those with an event."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
-    held = held_out_share(rows_to_divide(design, data), share, rng)
+    rows = rows_to_divide(design, data)
+    if data.times is not None:
+        rows = rows._replace(y=(data.times.event > 0).astype(np.float64), n_classes=2)
+    held = held_out_share(rows, share, rng)
     weighted = int((data.weights > 0).sum())
     if not 0 < held.sum() < weighted:
         raise InputError(

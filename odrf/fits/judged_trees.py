@@ -18,7 +18,7 @@ from odrf.design.folds import FoldRows
 from odrf.engine.parallel import in_order
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.errors import InputError
-from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
+from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit, loss_and_responses
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.growing import grow_alike, grow_fit
 from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
@@ -75,8 +75,9 @@ def responses_judging(fit: AnyFit) -> NDArray[np.float64]:
     y = fit.data.y
     if isinstance(fit, BoostedFit):
         weights, offset = fit.data.weights, fit.offset.values
-        start = fit.loss.start(y, weights, fit.control.n_outputs, offset)
-        return -fit.loss.derivatives(y, start[:, None] + offset, weights).first.T
+        loss, y = loss_and_responses(fit.loss, fit.data)
+        start = loss.start(y, weights, fit.control.n_outputs, offset)
+        return -loss.derivatives(y, start[:, None] + offset, weights).first.T
     n_classes = fit.forest.value.shape[1]
     return y[:, None] if n_classes == 1 else np.eye(n_classes)[y.astype(np.int64)]
 

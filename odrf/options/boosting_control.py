@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
-from odrf.engine.boosting.losses import LOSSES, Loss
+from odrf.design.response import SURVIVAL
+from odrf.engine.boosting.every_loss import LOSSES
+from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
@@ -40,6 +42,8 @@ LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
+# Of classes it depends on their number and order.
+LOSS_OF_KIND = {"regression": "squared_error", SURVIVAL: "cox"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class BoostingControl:
     Attributes
     ----------
     kind : str
-        ``"regression"`` or ``"classification"``.
+        ``"regression"``, ``"classification"`` or ``"survival"``.
     plan : Plan
         The options as the engine reads them.
     mixture : Mixture
@@ -189,7 +193,7 @@ def resolve_boosting(
         The arguments of `odrf.odbt` that concern growth, by name.
     y : (n,) float64
         Response, or class codes.
-    kind : {"regression", "classification"}
+    kind : {"regression", "classification", "survival"}
     P, p, n_classes : int
         Predictors, columns and classes (1 for a regression) of the data.
     ordered : bool
@@ -300,11 +304,13 @@ def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
     checked_choice("loss", value, [AUTO, *LOSSES])
     if value == AUTO:
         of_classes = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
-        return "squared_error" if kind == "regression" else of_classes
+        return LOSS_OF_KIND.get(kind, of_classes)
     suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
     if value not in suited:
         listing = " or ".join(repr(name) for name in suited)
-        raise InputError(f"loss={value!r} is not for a {kind}: use {listing}")
+        what = "time to an event" if kind == SURVIVAL else kind
+        hint = ", or the response Surv(time, event)" if LOSSES[value].kind == SURVIVAL else ""
+        raise InputError(f"loss={value!r} is not for a {what}: use {listing}{hint}")
     if LOSSES[value].binary and n_classes > 2:
         raise InputError(
             f'loss="{value}" is for two classes, the response has {n_classes}: use "auto"'

@@ -25,7 +25,7 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["boosted_card", "boosted_summary", "loss_path"]
+__all__ = ["boosted_card", "boosted_facts", "boosted_summary", "loss_path", "loss_section"]
 
 # Rounds of the loss path in the summary.
 SHOWN = 6
@@ -51,13 +51,21 @@ def boosted_summary(
     `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
     runs that did not draw a row; the latter None for one run.
     """
+    facts = {**data_facts(fit), **boosted_facts(fit, _score(fit, fitted, out_of_bag))}
+    sections = {**loss_section(fit), **importance_section(importance)}
+    name = f"Boosted oblique trees: {fit.kind}"
+    notes = (*importance.notes, *missing_notes(fit))
+    return Summary(name, fit.call, facts, sections, notes)
+
+
+def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
+    """Return the losses of a fit, its `scores` in words, and its options."""
     control = fit.control
     l2 = number(control.l2)
     share = 100 * control.sample_fraction
-    facts = {
-        **data_facts(fit),
+    return {
         **_losses(fit),
-        **_score(fit, fitted, out_of_bag),
+        **scores,
         "Rounds": _rounds(fit),
         "Trees": str(fit.forest.n_trees),
         **_runs(fit),
@@ -75,13 +83,11 @@ def boosted_summary(
         "Leaves": mean_and_range(fit.forest.leaves()),
         "Seed": str(control.seed),
     }
-    sections = {
-        f"Mean loss ({control.loss.replace('_', ' ')})": _shown_rounds(fit),
-        **importance_section(importance),
-    }
-    name = f"Boosted oblique trees: {fit.kind}"
-    notes = (*importance.notes, *missing_notes(fit))
-    return Summary(name, fit.call, facts, sections, notes)
+
+
+def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
+    """Return the loss path at a few rounds, under its title."""
+    return {f"Mean loss ({fit.control.loss.replace('_', ' ')})": _shown_rounds(fit)}
 
 
 def boosted_card(

@@ -13,10 +13,10 @@ from odrf import plots
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
 from odrf.engine.boosting.sums import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag, rows_missed
 from odrf.fits.prediction.labels import class_labels, spread_numbers
+from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
 from odrf.fits.prediction.predicting import (
     RowsToPredict,
     as_asked,
@@ -204,25 +204,13 @@ class ODBTResults(
         rows = self._rows(newdata, training, type)
         if type == "leaf":
             return predict_rows(rows, type, progress=progress)
-        offsets = self._offsets(newdata, rows, offset)
+        offsets = offsets_of_rows(self.fit, newdata, rows, offset)
         scores = self._scores(rows, offsets, progress) if rows.oob is None else self._oob_scores
         if type == "link":
             return self._link(rows, scores)
         value = with_priors(self.fit, self.fit.loss.means(scores), shares)
         value = spread_numbers(value, rows.complete)
         return as_asked(self.fit, value, rows.index, type)
-
-    def _offsets(
-        self, newdata: pd.DataFrame | None, rows: RowsToPredict, offset: str | ArrayLike | None
-    ) -> NDArray[np.float64]:
-        """Return the offsets of the complete rows."""
-        if newdata is None:
-            if offset is not None:
-                raise InputError(
-                    "offset= needs newdata=: the training rows keep the offsets of the fit"
-                )
-            return self.fit.offset.values
-        return self.fit.offset.of(newdata, offset, rows.complete)
 
     def _scores(
         self, rows: RowsToPredict, offsets: NDArray[np.float64], progress: bool
@@ -264,7 +252,7 @@ class ODBTResults(
             declared; if offsets are missing.
         """
         rows = self._rows(newdata, training, "response")
-        fit, offsets = cast(BoostedFit, rows.fit), self._offsets(newdata, rows, offset)
+        fit, offsets = cast(BoostedFit, rows.fit), offsets_of_rows(self.fit, newdata, rows, offset)
         boosted, n_jobs = fit.boosted, fit.control.n_jobs
         trees = boosted.forest, boosted.stages, rows.X, boosted.starts
         if rows.oob is None:

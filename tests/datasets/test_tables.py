@@ -18,7 +18,9 @@ TABLES = {
     "auto_mpg": ((397, 8), {"origin"}, {"horsepower": 5}),
     "breast_cancer": ((569, 31), {"diagnosis"}, {}),
     "diabetes": ((442, 11), set(), {}),
+    "gbsg2": ((686, 10), {"hormones", "menopause", "grade"}, {}),
     "hitters": ((322, 20), {"league", "division", "new_league"}, {"salary": 59}),
+    "melanoma": ((205, 7), {"sex", "ulcer", "event"}, {}),
     "penguins": (
         (344, 8),
         {"species", "island", "sex"},
@@ -30,6 +32,7 @@ TABLES = {
             "sex": 11,
         },
     ),
+    "publication": ((244, 9), {"mechanism"}, {}),
     "wine": ((178, 14), {"cultivar"}, {}),
 }
 
@@ -48,6 +51,19 @@ def test_table_is_as_described(name):
     counts = table.isna().sum()
     assert counts[counts > 0].to_dict() == missing
     assert table.index.equals(pd.RangeIndex(len(table)))
+
+
+@pytest.mark.parametrize(("name", "events"), [("gbsg2", 299), ("publication", 156)])
+def test_times_end_in_events_or_not(name, events):
+    table = load_data(name)
+    assert (table["time"] > 0).all()
+    assert table["event"].value_counts().to_dict() == {1: events, 0: len(table) - events}
+
+
+def test_melanoma_has_two_causes_of_death():
+    event = load_data("melanoma")["event"]
+    assert list(event.cat.categories) == ["censored", "melanoma", "other"]
+    assert event.value_counts(sort=False).tolist() == [134, 57, 14]
 
 
 @pytest.mark.parametrize("name", TABLES)

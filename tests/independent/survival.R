@@ -1,8 +1,10 @@
-# Survival by R's packages survival and cmprsk, for the rows that survival_anchors.py drew: from the
-# root of the project,
+# Survival by R's packages survival, cmprsk, riskRegression and pec, for the rows that
+# survival_anchors.py drew: from the root of the project,
 #     Rscript tests/independent/survival.R
 library(survival)
 library(cmprsk)
+suppressMessages(library(riskRegression))
+suppressMessages(library(pec))
 
 here <- "tests/independent"
 rows <- read.csv(file.path(here, "survival_rows.csv"))
@@ -44,9 +46,10 @@ for (t in c(0.55, 1.05, 2.05)) {
   table <- summary(fit, rmean = t)$table
   save("restricted mean", t, table["rmean"])
   save("error of restricted mean", t, table["se(rmean)"])
-  save("infinitesimal pseudo", paste(t, rows$id), pseudo(fit, times = t))
-  save("infinitesimal pseudo mean", paste(t, rows$id), pseudo(fit, times = t, type = "rmst"))
 }
+fit <- survfit(Surv(time, happened) ~ 1, rows)
+save("infinitesimal pseudo", 1.05, pseudo(fit, times = 1.05))
+save("infinitesimal pseudo mean", 1.05, pseudo(fit, times = 1.05, type = "rmst"))
 save("median", NA, quantile(survfit(Surv(time, happened) ~ 1, rows), 0.5)$quantile)
 
 pairs <- function(name, formula, weights) {
@@ -95,6 +98,26 @@ gray <- function(name, ...) {
 }
 gray("plain")
 gray("in strata", strata = rows$stratum)
-gray("early", rho = 1)
+
+# measures of predictions
+at <- c(0.55, 1.05, 1.55, 2.05)
+risk <- as.matrix(rows[paste0("risk", 0:3)])
+score <- function(name, formula, ...) {
+  found <- Score(
+    list(ours = risk), formula = formula, data = rows, times = at, cens.model = "km",
+    metrics = c("auc", "brier"), contrasts = FALSE, null.model = FALSE, ...
+  )
+  save(paste("riskRegression area", name), at, found$AUC$score$AUC)
+  save(paste("error of riskRegression area", name), at, found$AUC$score$se)
+  save(paste("riskRegression brier", name), at, found$Brier$score$Brier)
+  save(paste("error of riskRegression brier", name), at, found$Brier$score$se)
+}
+score("of all", Surv(distinct, happened) ~ 1)
+score("of 1", Hist(distinct, event) ~ 1, cause = 1)
+share <- cindex(
+  list(ours = matrix(rows$score, nrow(rows), length(at))), Hist(distinct, event) ~ 1, rows,
+  eval.times = at, cause = 1, cens.model = "marginal", verbose = FALSE
+)
+save("pec concordance", at, share$AppCindex$ours)
 
 write.csv(do.call(rbind, found), file.path(here, "survival_r.csv"), row.names = FALSE, quote = FALSE)

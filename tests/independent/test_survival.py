@@ -8,11 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.censoring import censoring_curve
-from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
+from odrf.statistics.survival.dynamic_roc import dynamic_areas
+from odrf.statistics.survival.grays_test import grays_test
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.log_rank import log_rank
 from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.restricted_mean import restricted_mean
 from odrf.statistics.survival.risk_sets import number_at_risk
 
 ROWS = pd.read_csv(Path(__file__).with_name("survival_rows.csv"))
@@ -23,6 +28,7 @@ HAPPENED, WEIGHTS, COPIES = EVENT > 0, COLUMNS["weights"], COLUMNS["copies"].ast
 AT = np.array([0.55, 1.05, 1.55, 2.05])
 RISK = ROWS[[f"risk{m}" for m in range(len(AT))]].to_numpy()
 EARLY = np.floor(10 * COLUMNS["start"]) / 10
+DISTINCT = TIME + 1e-4 * np.arange(1, len(TIME) + 1)
 TRAINING, NEW = slice(0, 80), slice(80, None)
 
 
@@ -136,3 +142,91 @@ def test_brier_scores_are_those_of_scikit_survival(name):
     ours = brier_scores(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
     equal(ours.score, PYTHON[f"brier{name}"])
     equal([ours.integrated.estimate], PYTHON[f"integrated brier{name}"])
+
+
+@pytest.mark.parametrize("name", ["", " new"])
+def test_areas_are_those_of_scikit_survival(name):
+    rows, G = judged(name)
+    ours = dynamic_areas(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
+    equal(ours.area, PYTHON[f"area{name}"])
+    equal([ours.mean.estimate], PYTHON[f"mean area{name}"])
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+@pytest.mark.parametrize("name", LIFELINES)
+def test_incidences_and_variances_are_those_of_lifelines(name, cause):
+    distinct = TIME + 1e-4 * np.arange(len(TIME))
+    ours = aalen_johansen(distinct, EVENT, **LIFELINES[name])[cause]
+    of_cause = np.isin(ours.times, distinct[cause == EVENT])
+    equal(ours.incidence[of_cause], PYTHON[f"incidence of {cause} {name}"])
+    equal(ours.variance[of_cause], PYTHON[f"variance of {cause} {name}"])
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("plain", {}),
+        ("weighted", {"weights": WEIGHTS}),
+        ("late", {"weights": WEIGHTS, "start": EARLY}),
+    ],
+)
+def test_incidences_and_robust_errors_are_those_of_r(name, options, cause):
+    ours = aalen_johansen(TIME, EVENT, **options)[cause]
+    equal(ours.incidence, R[f"incidence of {cause} {name}"])
+    equal(np.sqrt(ours.robust_variance), R[f"robust error of {cause} {name}"])
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+def test_incidences_and_variances_are_those_of_cmprsk(cause):
+    ours = aalen_johansen(TIME, EVENT)[cause]
+    equal(ours.incidence, R[f"cmprsk incidence of {cause}"])
+    equal(ours.aalen_variance, R[f"cmprsk variance of {cause}"])
+    group, stratum = COLUMNS["group"], COLUMNS["stratum"]
+    equal(grays_test(TIME, EVENT, group, cause).statistic, R[f"gray plain of {cause}"])
+    equal(
+        grays_test(TIME, EVENT, group, cause, stratum=stratum).statistic,
+        R[f"gray in strata of {cause}"],
+    )
+
+
+@pytest.mark.parametrize("cause", [None, 1])
+def test_areas_brier_scores_and_errors_are_those_of_risk_regression(cause):
+    """Their errors are standard deviations of approximate influences; times are distinct."""
+    rows, name = (DISTINCT, EVENT, RISK, AT, cause), f"of {cause}" if cause else "of all"
+    larger = np.sqrt(len(TIME) / (len(TIME) - 1))
+    areas, scores = dynamic_areas(*rows), brier_scores(*rows)
+    equal(areas.area, R[f"riskRegression area {name}"])
+    equal(areas.std_error * larger, R[f"error of riskRegression area {name}"], 1e-3)
+    equal(scores.score, R[f"riskRegression brier {name}"])
+    equal(scores.std_error * larger, R[f"error of riskRegression brier {name}"], 1e-3)
+
+
+def test_the_concordance_of_a_cause_is_that_of_pec():
+    theirs = R["pec concordance"]
+    ours = [concordance_of_cause(DISTINCT, EVENT, SCORE, 1, float(t)) for t in theirs["at"]]
+    equal([each.estimate for each in ours], theirs)
+
+
+def test_restricted_means_and_their_errors_are_those_of_r():
+    theirs = R["restricted mean"]
+    ours = [restricted_mean(TIME, EVENT, t) for t in theirs["at"].astype(float)]
+    equal([each.estimate for each in ours], theirs)
+    equal([np.sqrt(each.variance) for each in ours], R["error of restricted mean"])
+
+
+def test_derivatives_are_those_of_r():
+    """Its pseudo-values are by the infinitesimal jackknife."""
+    found, mean = kaplan_meier(TIME, EVENT), restricted_mean(TIME, EVENT, 1.05)
+    equal(found.curve(1.05) + len(TIME) * found.derivatives(1.05), R["infinitesimal pseudo"])
+    equal(mean.estimate + len(TIME) * mean.influence, R["infinitesimal pseudo mean"])
+
+
+def test_log_rank_tests_are_those_of_lifelines_and_r():
+    group, stratum = COLUMNS["group"], COLUMNS["stratum"]
+    equal(log_rank(TIME, EVENT, group).statistic, PYTHON["log-rank"])
+    equal(log_rank(TIME, EVENT, group, COPIES).statistic, PYTHON["log-rank weighted"])
+    equal(log_rank(TIME, EVENT, group).statistic, R["log-rank"])
+    equal(log_rank(TIME, EVENT, group, stratum=stratum).statistic, R["log-rank in strata"])
+    ours = log_rank(DISTINCT, EVENT, group, start=EARLY, stratum=stratum)
+    equal(ours.statistic, R["log-rank late in strata"])

@@ -6,9 +6,11 @@ Weights may be complex, so that derivatives by them are exact: see `influence`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 STEP = 1e-30
 
@@ -171,3 +173,171 @@ def brier(
             loss = 0.0
         total += rows.weights[i] * loss
     return total / sum(rows.weights)
+
+
+def incidence(rows: Rows, causes: tuple[int, ...], t: float) -> Any:
+    """The probability of an event of one of the causes by t."""
+    total: Any = 0.0
+    before: Any = 1.0
+    for u in rows.event_times():
+        if u <= t:
+            n = rows.at_risk(u)
+            total += before * rows.events(u, causes) / n
+            before *= 1 - rows.events(u) / n
+    return total
+
+
+def variance_of_incidence(rows: Rows, causes: tuple[int, ...], t: float) -> float:
+    """By the delta method, term by term."""
+    total, before = 0.0, 1.0
+    for u in rows.event_times():
+        if u <= t:
+            n, d, own = rows.at_risk(u), rows.events(u), rows.events(u, causes)
+            rest = incidence(rows, causes, t) - incidence(rows, causes, u)
+            if n - d > 1e-12:
+                total += rest**2 * d / (n * (n - d))
+            total += before**2 * own * (n - own) / n**3 - 2 * rest * before * own / n**2
+            before *= 1 - d / n
+    return total
+
+
+def aalen_variance(rows: Rows, causes: tuple[int, ...], t: float) -> float:
+    """Of incidence: a sum over events of the causes and of others."""
+    total, before = 0.0, 1.0
+    for u in rows.event_times():
+        if u <= t:
+            n, d, own = rows.at_risk(u), rows.events(u), rows.events(u, causes)
+            rest = incidence(rows, causes, t) - incidence(rows, causes, u)
+            alive = n - d > 1e-12 and before > 1e-12
+            after = before * (1 - d / n) if alive else 1.0
+            for factor, events in ((1 - rest / after, own), (rest / after, d - own)):
+                if events > 1e-12 and (alive or factor == 1):
+                    others = (events - 1) / (n - 1) if events > 1 else 0.0
+                    total += factor**2 * (1 - others) * before**2 * events / n**2
+            before *= 1 - d / n
+    return total
+
+
+def restricted_mean(rows: Rows, horizon: float) -> Any:
+    ends = [0.0, *(t for t in rows.event_times() if t < horizon), horizon]
+    return sum(survival(rows, a) * (b - a) for a, b in pairwise(ends))
+
+
+def log_rank(rows: Rows, group: list[float], stratum: list[int]) -> tuple[Any, Any]:
+    """Observed minus expected events of each group, and the covariance."""
+    levels = sorted(set(group))
+    difference, covariance = np.zeros(len(levels)), np.zeros((len(levels), len(levels)))
+    for h in sorted(set(stratum)):
+        inside = [i for i in rows.numbers if stratum[i] == h]
+        part = Rows(*([column[i] for i in inside] for column in rows))
+        of = {
+            g: Rows(*([column[i] for i in inside if group[i] == g] for column in rows))
+            for g in levels
+        }
+        for t in part.event_times():
+            n, d = part.at_risk(t), part.events(t)
+            for k, g in enumerate(levels):
+                difference[k] += of[g].events(t) - d * of[g].at_risk(t) / n
+                for m, other in enumerate(levels):
+                    if n > 1:
+                        share, second = of[g].at_risk(t) / n, of[other].at_risk(t) / n
+                        covariance[k, m] += (
+                            d * (n - d) / (n - 1) * share * ((k == m) - second)
+                        )  # fmt: skip
+    return difference, covariance
+
+
+def area(
+    rows: Rows, score: list[float], t: float, causes: tuple[int, ...], curve: Rows | None
+) -> Any:
+    """The area under the ROC curve at t, pair by pair."""
+    known = rows if curve is None else curve
+
+    def weight(i: int) -> Any:
+        if rows.time[i] > t:
+            return rows.weights[i] * inverse(observed(known, t, True))
+        if rows.event[i]:
+            return rows.weights[i] * inverse(observed(known, rows.time[i], False))
+        return 0.0
+
+    total, above = 0.0, 0.0
+    for i in rows.numbers:
+        for j in rows.numbers:
+            case = rows.time[i] <= t and rows.event[i] in causes
+            control = rows.time[j] > t or rows.event[j] not in (0, *causes)
+            if case and control:
+                pair = weight(i) * weight(j)
+                total += pair
+                above += pair * ((score[i] > score[j]) + (score[i] == score[j]) / 2)
+    return above / total if complex(total).real > 0 else np.nan
+
+
+def mean_area(rows: Rows, score: list[float], at: list[float], causes: tuple[int, ...]) -> Any:
+    last = incidence(rows, causes, at[-1])
+    if complex(last).real == 0:
+        return np.nan
+    total, before = 0.0, 0.0
+    for t in at:
+        now = incidence(rows, causes, t)
+        if complex(now).real != complex(before).real:
+            total += area(rows, score, t, causes, None) * (now - before)
+        before = now
+    return total / last
+
+
+def pseudo_value(function: Callable[[Rows], Any], rows: Rows, k: int) -> Any:
+    """By leaving out row k."""
+    n = len(rows.time)
+    others = Rows(*([value for i, value in enumerate(column) if i != k] for column in rows))
+    return n * function(rows) - (n - 1) * function(others)
+
+
+def grays_test(
+    rows: Rows, group: list[float], cause: int, levels: list[float]
+) -> tuple[NDArray, NDArray]:
+    """Scores of the groups and their covariance, time by time; Gray (1988)."""
+    K = len(levels)
+    of = [
+        Rows(*([c[i] for i in rows.numbers if group[i] == g] for c in rows)) for g in levels
+    ]  # fmt: skip
+    times = rows.event_times()
+    h = np.zeros((len(times), K))
+    a, c = np.zeros((2, len(times), K, K))
+    score, F, grown = np.zeros(K), [0.0], np.zeros((K, K))
+    before = np.ones((len(times), K))
+    for m, u in enumerate(times):
+        q = np.zeros(K)
+        for k in range(K):
+            if of[k].at_risk(u) > 0:
+                before[m, k] = survival(of[k], u - 0.25)
+                h[m, k] = of[k].at_risk(u) / before[m, k]
+                q[k] = h[m, k] * (1 - incidence(of[k], (cause,), u - 0.25))
+        d, H = rows.events(u, (cause,)), h[m].sum()
+        step = d / H if H > 0 else 0.0
+        for i in range(K):
+            if q.sum() > 0:
+                score[i] += of[i].events(u, (cause,)) - d * q[i] / q.sum()
+            for k in range(K):
+                a[m, i, k] = h[m, i] * ((i == k) - (h[m, k] / H if H > 0 else 0.0))
+        if F[-1] < 1:
+            grown += a[m] * step / (1 - F[-1])
+        c[m] = grown
+        F.append(F[-1] + step)
+    covariance = np.zeros((K, K))
+    for m, u in enumerate(times):
+        d, H = rows.events(u, (cause,)), h[m].sum()
+        for k in range(K):
+            n = of[k].at_risk(u)
+            if n <= 0:
+                continue
+            S, after = before[m, k], survival(of[k], u)
+            D = grown[:, k] - c[m, :, k]
+            left = (1 - F[m + 1]) / after if after > 0 else 0.0
+            ties = 1 - (d - 1) / (H * S - 1) if d > 1 else 1.0
+            one = a[m, :, k] + (1 - left) * D
+            covariance += np.outer(one, one) * ties * S * d / (H * n)
+            other = of[k].events(u) - of[k].events(u, (cause,))
+            ties = 1 - (other - 1) / (n - 1) if other > 1 else 1.0
+            if after > 0:
+                covariance += np.outer(left * D, left * D) * ties * S**2 * other / n**2
+    return score, covariance

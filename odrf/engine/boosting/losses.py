@@ -1,6 +1,7 @@
 """The losses that boosting minimises: starting scores, derivatives, and predictions from scores.
 
-Losses are known by the names that users type, as in ``loss="squared_error"``: see `LOSSES`.
+Losses are known by the names that users type, as in ``loss="squared_error"``: see
+`odrf.engine.boosting.every_loss`.  Those of times to an event are in modules of their own.
 
 The scores f (K, n) are sums over trees, with one row of the array for each of the K outputs.  K is
 the number of classes for the multinomial loss, the number of classes less one for the ordinal loss,
@@ -27,7 +28,6 @@ from odrf.engine.boosting.leaves import (
 )
 
 __all__ = [
-    "LOSSES",
     "Absolute",
     "Derivatives",
     "Huber",
@@ -72,7 +72,8 @@ class Loss(ABC):
     name : str
         The name that users type: ``loss=name``.
     kind : str
-        The kind of response that it is for: ``"regression"`` or ``"classification"``.
+        The kind of response that it is for: ``"regression"``, ``"classification"`` or
+        ``"survival"``.
     least_squares : bool
         Whether it is the squared error, so that all leaves can be refitted by least squares.
     penalised : bool
@@ -364,10 +365,3 @@ class Ordinal(Loss):
     def _above(self, y: Array, n_outputs: int) -> NDArray[np.bool_]:
         """Return the mask (n_outputs, n) of the rows whose class is above k."""
         return y > np.arange(n_outputs)[:, None]
-
-
-# The losses by the names that users type.
-LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss
-    for loss in (SquaredError, Absolute, Huber, Poisson, LogisticLoss, Multinomial, Ordinal)
-}

@@ -5,11 +5,13 @@ Kernels come in three kinds, see `odrf.engine.splits.scanning`.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from odrf.engine.compiling import kernel, part, summing
 from odrf.engine.extremes import extremes
-from odrf.engine.splits.criteria import ENTROPY, GINI
+from odrf.engine.splits.criteria import ENTROPY, GINI, POISSON
 from odrf.engine.splits.impurity import (
     class_gain,
     counted,
@@ -66,6 +68,9 @@ def write_words(node, words):
         for moment in moments:
             largest += abs(moment)
         quantum = max(largest, TINY) / LARGEST_SUM
+        if node.criterion == POISSON:
+            # a power of 2, so that single events are not all rounded in the same direction
+            quantum = 2.0 ** math.ceil(math.log2(quantum))
     scale = 1.0 / quantum
     for i in range(np.uint64(len(moments))):
         words[i] = (np.int64(np.rint(moments[i] * scale)) << COUNT_BITS) + np.int64(counts[i])

@@ -60,7 +60,10 @@ def mean_curves(
 
     def run(block: slice) -> None:
         leaves = leaves_of(packed, X, block, wanted)
-        _add_up(leaves, wanted, block.start, *curves, grid, survival, out[block])
+        _add_up(
+            leaves, wanted, block.start, curves.start, curves.rank, curves.hazard, grid, survival,
+            out[block],
+        )  # fmt: skip
 
     for _ in in_blocks(run, routing_blocks(forest, X, n_jobs), n_jobs, advance):
         pass

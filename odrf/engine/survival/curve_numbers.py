@@ -25,14 +25,16 @@ ROUNDING = 1e-12
 def survival_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
     """Return the Kaplan–Meier survival (m,) of each node's curve at the event time of a rank."""
     out = np.empty(len(curves.start) - 1)
-    _survival_at(*curves, rank, out)
+    _survival_at(curves.start, curves.rank, curves.hazard, rank, out)
     return out
 
 
 def hazard_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
     """Return the cumulative hazard (m,) of each node's curve at the event time of a rank."""
     out = np.empty(len(curves.start) - 1)
-    _weighted_hazard(*curves, (np.arange(rank + 1) >= 0).astype(np.float64), out)
+    _weighted_hazard(
+        curves.start, curves.rank, curves.hazard, (np.arange(rank + 1) >= 0).astype(np.float64), out
+    )
     return out
 
 
@@ -44,7 +46,7 @@ def mortality(curves: LeafCurves, n_times: int) -> NDArray[np.float64]:
     """
     out = np.empty(len(curves.start) - 1)
     later = n_times + 1.0 - np.arange(n_times + 1)
-    _weighted_hazard(*curves, later, out)
+    _weighted_hazard(curves.start, curves.rank, curves.hazard, later, out)
     return out
 
 
@@ -60,7 +62,7 @@ def restricted_mean_at(
     horizon : float
     """
     out = np.empty(len(curves.start) - 1)
-    _restricted_mean(*curves, event_times, horizon, out)
+    _restricted_mean(curves.start, curves.rank, curves.hazard, event_times, horizon, out)
     return out
 
 
@@ -77,7 +79,8 @@ def quantile_at(
         Above 0 and below 1; 1/2 gives medians.
     """
     out = np.empty(len(curves.start) - 1)
-    _quantile_at(*curves, event_times, 1.0 - share + ROUNDING, out)
+    bound = 1.0 - share + ROUNDING
+    _quantile_at(curves.start, curves.rank, curves.hazard, event_times, bound, out)
     return out
 
 

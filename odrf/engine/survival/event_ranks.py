@@ -26,34 +26,44 @@ class EventRanks(NamedTuple):
         The number of event times up to the start of the observation; empty if no row is truncated.
     n_times : int
         R.
+    cause : (n,) int32
+        The cause 1 … C of each event, 0 for rows without one; empty if there is one cause.
+    n_causes : int
+        C.
     """
 
     code: np.ndarray
     entry: np.ndarray
     n_times: int
+    cause: np.ndarray
+    n_causes: int
 
 
 def event_ranks(
     time: NDArray[np.float64],
-    event: NDArray[np.bool_],
+    event: NDArray[np.int64] | NDArray[np.bool_],
     start: NDArray[np.float64] | None,
     event_times: NDArray[np.float64],
+    n_causes: int = 1,
 ) -> EventRanks:
     """Return the ranks of rows among `event_times` (R,), which ascend.
 
     Parameters
     ----------
     time, event : (n,)
-        End of the observation, and whether the event happened then.
+        End of the observation, and the cause of the event that happened then; 0 if none did.
     start : (n,) or None
         The row is observed after this time.
     event_times : (R,) float64
+    n_causes : int
+        C; if it is 1, every cause counts as the same.
     """
-    code = 2 * np.searchsorted(event_times, time, side="right") + event
+    code = 2 * np.searchsorted(event_times, time, side="right") + (event > 0)
     entry = np.empty(0, dtype=np.int32)
     if start is not None:
         entry = np.searchsorted(event_times, start, side="right").astype(np.int32)
-    return EventRanks(code.astype(np.int32), entry, len(event_times))
+    cause = event.astype(np.int32) if n_causes > 1 else np.empty(0, dtype=np.int32)
+    return EventRanks(code.astype(np.int32), entry, len(event_times), cause, n_causes)
 
 
 @part

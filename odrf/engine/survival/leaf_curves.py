@@ -1,18 +1,19 @@
 """The Nelson–Aalen curves of the leaves of trees, from the rows that each tree drew.
 
 A curve is kept sparsely: the ranks of the event times in its leaf, and the increment of the
-cumulative hazard at each.  A tree has at most as many of them as it drew rows with events.
+cumulative hazard at each.  A tree has at most as many of them as it drew rows with events.  If
+events have several causes, each increment is also divided among these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
@@ -37,11 +38,20 @@ class LeafCurves(NamedTuple):
         The event time of each increment, by its rank 1 … R; ascending within a node.
     hazard : (E,) float64
         Events divided by rows at risk, both weighted.
+    of_cause : (E, C) float64
+        The same for the events of each cause; they add up to `hazard`.  Empty, (0, 0), if there is
+        one cause.
     """
 
     start: NDArray[np.int64]
     rank: NDArray[np.int32]
     hazard: NDArray[np.float64]
+    of_cause: NDArray[np.float64] = np.empty((0, 0))
+
+    @property
+    def by_cause(self) -> NDArray[np.float64]:
+        """The increments (E, C) of each cause, be there one or several."""
+        return self.of_cause if self.of_cause.shape[1] else self.hazard[:, np.newaxis]
 
 
 def leaf_curves(forest: Forest, X: Matrix, ranks: EventRanks, draws: Draws) -> LeafCurves:
@@ -112,7 +122,7 @@ def _inherited(
         below = _below(tree, int(above))
         group = np.where((leaf >= 0) & below[leaf], 0, -1)
         pieces[int(i)] = _piece(curves_of_groups(group, 1, counts, ranks, orders), 0)
-    return _stacked(pieces[i] for i in range(tree.n_nodes))
+    return _joined([pieces[i] for i in range(tree.n_nodes)])
 
 
 def _below(tree: Forest, node: int) -> NDArray[np.bool_]:
@@ -125,22 +135,18 @@ def _below(tree: Forest, node: int) -> NDArray[np.bool_]:
     return below
 
 
-def _piece(curves: LeafCurves, i: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def _piece(curves: LeafCurves, i: int) -> LeafCurves:
+    """Return the curve of node i as that of a forest of one node."""
     span = slice(curves.start[i], curves.start[i + 1])
-    return curves.rank[span], curves.hazard[span]
-
-
-def _stacked(pieces: Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]) -> LeafCurves:
-    rank, hazard = zip(*pieces, strict=True)
-    start = np.concatenate([[0], np.cumsum([len(each) for each in rank])])
-    return LeafCurves(start, np.concatenate(rank), np.concatenate(hazard))
+    start = np.array([0, span.stop - span.start])
+    return LeafCurves(start, curves.rank[span], curves.hazard[span], curves.of_cause[span])
 
 
 def _joined(parts: list[LeafCurves]) -> LeafCurves:
     lengths = np.concatenate([np.diff(part.start) for part in parts])
     start = np.concatenate([[0], np.cumsum(lengths)])
-    rank = np.concatenate([part.rank for part in parts])
-    return LeafCurves(start, rank, np.concatenate([part.hazard for part in parts]))
+    _, rank, hazard, of_cause = zip(*parts, strict=True)
+    return LeafCurves(start, np.concatenate(rank), np.concatenate(hazard), np.concatenate(of_cause))
 
 
 def curves_of_groups(
@@ -168,13 +174,27 @@ def curves_of_groups(
     most = int(np.count_nonzero((group >= 0) & (ranks.code & 1 > 0)))
     start = np.zeros(n_groups + 1, dtype=np.int64)
     rank, hazard = np.empty(most, dtype=np.int32), np.empty(most)
+    of_cause = _increments_of_causes(most, ranks.n_causes)
     exits, entries = np.empty(first[-1], dtype=np.int64), np.empty(0, dtype=np.int64)
     _deal(orders[0], group, first.copy(), exits)
     if len(ranks.entry):
         entries = np.empty(first[-1], dtype=np.int64)
         _deal(orders[1], group, first.copy(), entries)
-    _walk(first, exits, entries, counts, ranks, start, rank, hazard)
-    return LeafCurves(start, rank[: start[-1]].copy(), hazard[: start[-1]].copy())
+    _walk(first, exits, entries, counts, ranks, start, rank, hazard, of_cause)
+    used = slice(start[-1])
+    return LeafCurves(start, rank[used].copy(), hazard[used].copy(), of_cause[used].copy())
+
+
+def _increments_of_causes(most: int, n_causes: int) -> NDArray[np.float64]:
+    """Return room for so many increments of each cause; none if there is one cause."""
+    if n_causes == 1:
+        return np.empty((0, 0))
+    require_memory(
+        8.0 * most * n_causes,
+        f"increments of {n_causes} causes at {most} events",
+        "leave categories of the event that never happen out, or use fewer causes",
+    )
+    return np.zeros((most, n_causes))
 
 
 @kernel
@@ -187,10 +207,10 @@ def _deal(order, group, place, out):
 
 
 @kernel
-def _walk(first, exits, entries, counts, ranks, start, rank, hazard):
+def _walk(first, exits, entries, counts, ranks, start, rank, hazard, of_cause):
     """Write the increments of each group, whose rows are in the order of the ends of observation.
 
-    `start` (groups + 1,) receives where those of each group begin.
+    `start` (groups + 1,) receives where those of each group begin; `of_cause` must be 0.
     """
     truncated, used = len(entries) > 0, 0
     for g in range(len(first) - 1):
@@ -200,7 +220,7 @@ def _walk(first, exits, entries, counts, ranks, start, rank, hazard):
                 at_risk += counts[exits[i]]
         i, entered = lo, lo
         while i < hi:
-            r, deaths, leaving = exit_rank(ranks.code[exits[i]]), 0.0, 0.0
+            r, tied, deaths, leaving = exit_rank(ranks.code[exits[i]]), i, 0.0, 0.0
             while i < hi and exit_rank(ranks.code[exits[i]]) == r:
                 leaving += counts[exits[i]]
                 deaths += counts[exits[i]] * has_event(ranks.code[exits[i]])
@@ -211,6 +231,12 @@ def _walk(first, exits, entries, counts, ranks, start, rank, hazard):
                     entered += 1
             if deaths > 0.0:
                 rank[used], hazard[used] = r, deaths / max(at_risk, deaths)
+                if len(ranks.cause) > 0:
+                    for j in range(tied, i):
+                        if ranks.cause[exits[j]] > 0:
+                            of_cause[used, ranks.cause[exits[j]] - 1] += counts[exits[j]]
+                    for c in range(of_cause.shape[1]):
+                        of_cause[used, c] /= max(at_risk, deaths)
                 used += 1
             at_risk -= leaving
         start[g + 1] = used

@@ -138,6 +138,9 @@ def _scores_by_sorting(rows, lo, m, ranks, keys, entries):
             rows.y[i] = (rows.y[i] if truncated else 0.0) + (event - hazard)
         at_risk -= leaving
         first = last
+    if truncated:  # rows that were never at risk at an event time, the last ones to begin
+        for j in range(entered, m):
+            rows.y[lo + np.int64(entries[j] & POSITION)] += hazard
 
 
 @kernel

@@ -20,6 +20,7 @@ from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import Variable
+from odrf.engine.boosting.failure_time_losses import LogLogistic, LogNormal, Weibull
 from odrf.engine.boosting.losses import (
     Absolute,
     Huber,
@@ -31,13 +32,17 @@ from odrf.engine.boosting.losses import (
 )
 from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.runs import RunRows
+from odrf.engine.boosting.survival_losses import Cox
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
+from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
+from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.survival.leaf_curves import LeafCurves
+from odrf.engine.survival.log_times import LogTimes
 from odrf.engine.trees.compact_forest import KEPT, CompactForest, Compaction
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
@@ -51,6 +56,7 @@ from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.node_hazards import NodeHazards
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.boosting_control import BoostingControl
@@ -66,6 +72,8 @@ from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
 from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KernelRidge
+from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
 
@@ -79,12 +87,15 @@ CLASSES: dict[str, type] = {
         *(Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
+        *(Cox, EventRanks, LogNormal, LogLogistic, Weibull, LogTimes),
+        *(BoostedSurvivalFit, SurvivalTimes, ProportionalHazards, FailureTimes),
+        *(NormalError, LogisticError, ExtremeValueError),
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
         *(CompactForest, Compaction),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
-        *(SurvivalFit, SurvivalTimes, LeafCurves, NodeHazards),
+        *(SurvivalFit, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),
         StackedControl,

@@ -29,10 +29,13 @@ from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
+from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
+from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = [
     "require_sound_fit",
@@ -88,6 +91,9 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
             _require(_within(rows.predictors, 0, len(design.predictors)))
             _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
+        if isinstance(fit, BoostedSurvivalFit):
+            _require(fit.event_times.ndim == 1)
+            _require_curves(fit.curves)
 
 
 def _require_record(record: StreamRecord, n: int, n_trees: int) -> None:
@@ -327,6 +333,11 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     if K > 1:
         _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
     _require_matrix(data.X)
+
+
+def _require_curves(curves: CurvesOfScores) -> None:
+    if isinstance(curves, ProportionalHazards):
+        _require(curves.times.ndim == 1 and curves.times.shape == curves.baseline.shape)
 
 
 def _require_structure(structure: RowStructure, n: int) -> None:

@@ -16,6 +16,7 @@ def require_sound_times(times: SurvivalTimes, n: int) -> None:
     """Raise `InputError` unless there is a time and an event for each of n rows."""
     causes = len(times.causes)
     _require(times.time.shape == times.event.shape == (n,) and causes > 0)
+    _require(times.event.dtype == np.int64)
     _require(bool(np.isfinite(times.time).all() and (times.time >= 0).all()))
     _require(bool(((times.event >= 0) & (times.event <= causes)).all() and times.event.any()))
     if times.start is not None:
@@ -25,12 +26,15 @@ def require_sound_times(times: SurvivalTimes, n: int) -> None:
 
 def require_sound_survival(fit: SurvivalFit) -> None:
     """Raise `InputError` unless curves are made of steps at known times, which ascend in each."""
-    at, (start, rank, hazard) = fit.event_times, fit.curves
+    at, (start, rank, hazard, of_cause) = fit.event_times, fit.curves
     _require(at.ndim == 1 and len(at) > 0 and bool((np.diff(at) > 0).all()))
     _require(start.ndim == 1 and len(start) > 1 and start[0] == 0 and start[-1] == len(rank))
     _require(bool((np.diff(start) >= 0).all()) and rank.shape == hazard.shape == (len(rank),))
     _require(start.dtype == np.int64 and rank.dtype == np.int32 and hazard.dtype == np.float64)
     _require(bool(((rank > 0) & (rank <= len(at))).all() and ((hazard > 0) & (hazard <= 1)).all()))
+    causes = len(fit.design.response.causes)
+    _require(of_cause.shape == ((len(rank), causes) if causes > 1 else (0, 0)))
+    _require(bool((of_cause >= 0).all()))
     first = np.zeros(len(rank) + 1, dtype=np.bool_)
     first[start] = True
     _require(bool(((np.diff(rank) > 0) | first[1:-1]).all()))

@@ -12,7 +12,7 @@ from odrf.engine.parallel import row_blocks
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.survival.curve_means import mean_curves
 from odrf.engine.survival.curve_numbers import mortality, restricted_mean_at
-from odrf.engine.trees.out_of_bag_losses import out_of_bag
+from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.routing import EVERY_ROW, predict
 from odrf.fits.survival.survival_fit import SurvivalFit
 
@@ -68,20 +68,23 @@ class PredictedRows:
 
     def risk(self) -> NDArray[np.float64]:
         """Return the mortality (n,): the cumulative hazard added up over all event times."""
-        return self._mean([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
+        return self.means([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
 
     def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
         """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
         times = self.fit.event_times
-        return self._mean([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
+        return self.means([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
 
-    def _mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def means(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
-        fit = self.fit
+        fit, n = self.fit, self.X.shape[1]
         forest = replace(fit.forest, value=np.column_stack(values))
         if self.unseen is None:
             return predict(forest, self.X, fit.control.n_jobs)
-        return out_of_bag(forest, self.X, fit.data.y, fit.draws).value
+        found = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
+        ones = np.ones(n)
+        predict_unseen(forest, self.X, ones, ones, self.unseen, fit.control.n_jobs, found)
+        return found.value
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,14 +14,31 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.prediction.labels import spread_codes, spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.survival.asked_causes import asked_causes
+from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
 
-__all__ = ["SURVIVAL_PREDICTIONS", "checked_times", "predict_survival"]
+__all__ = [
+    "CURVE_PREDICTIONS",
+    "SURVIVAL_PREDICTIONS",
+    "checked_times",
+    "curves_as_asked",
+    "predict_survival",
+    "require_use",
+]
 
-SURVIVAL_PREDICTIONS = ("risk", "survival", "hazard", "time", "rmst", "quantile", "leaf")
-CURVES, RMST, QUANTILE = ("survival", "hazard"), "rmst", "quantile"
+RISK, QUANTILE, LEAF = "risk", "quantile", "leaf"
+RMST, INCIDENCE, LOST = "rmst", "incidence", "lost"
+OF_CAUSES = (INCIDENCE, LOST)
+CURVE_PREDICTIONS = (RISK, "survival", "hazard", "time", RMST, QUANTILE, LEAF)
+"""What is predicted of one curve of all causes."""
+SURVIVAL_PREDICTIONS = (RISK, "survival", "hazard", INCIDENCE, "time", RMST, LOST, QUANTILE, LEAF)
+"""What trees and forests predict, of causes too."""
+AT_TIMES = ("survival", "hazard", INCIDENCE, RMST, LOST)
+AREAS = (RMST, LOST)
 QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -31,6 +48,7 @@ def predict_survival(
     type: str,
     times: Any,
     shares: Any,
+    cause: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
     """Return the predictions for the rows.
@@ -40,34 +58,91 @@ def predict_survival(
     rows : RowsToPredict
     unseen : (B, n) bool or None
         The trees that predict each row; None: all.
-    type, times, shares, progress
+    type, times, shares, cause, progress
         As in `odrf.results.survival.survival_results.SurvivalResults.predict`, as are the errors.
     """
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
-    _require_use(type, times, shares)
+    require_use(type, times, shares, cause)
     fit = cast(SurvivalFit, rows.fit)
-    predicted = PredictedRows(fit, rows.X, unseen)
-    if type == "leaf":
+    causes = asked_causes(cause, fit.design.response.causes)
+    if type == LEAF:
         leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
         leaves = spread_codes(leaves, rows.complete)
         return pd.DataFrame(leaves, index=rows.index, columns=pd.RangeIndex(leaves.shape[1]))
-    if type == "risk":
-        return _series(predicted.risk(), rows, "risk")
+    predicted = PredictedRows(fit, rows.X, unseen)
+    if type == RISK and cause is not None:
+        return _series(times_lost(predicted, fit.event_times[-1:], causes)[:, 0, 0], rows, RISK)
+    if type in OF_CAUSES:
+        return _of_causes(predicted, rows, type, times, causes, progress)
+    return curves_as_asked(predicted, fit.event_times, rows, type, times, shares, progress)
+
+
+def curves_as_asked(
+    predicted: PredictedRows | PredictedScores,
+    event_times: NDArray[np.float64],
+    rows: RowsToPredict,
+    type: str,
+    times: Any,
+    shares: Any,
+    progress: bool,
+) -> pd.Series | pd.DataFrame:
+    """Return what is asked of the predicted curves of the rows, with event times (R,)."""
+    if type == RISK:
+        return _series(predicted.risk(), rows, RISK)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
         if type == "time":
             return _series(predicted.quantiles([0.5], bar.update)[:, 0], rows, "time")
         if type == QUANTILE:
             asked = _checked_shares(shares)
             return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
-        at = checked_times(times, fit.event_times)
+        at = _times_of_type(type, times, event_times)
         if type == RMST:
-            at = at if times is not None else at[-1:]
             return _frame(predicted.restricted_mean(at.tolist()), rows, at, "horizon")
         curve = predicted.survival if type == "survival" else predicted.hazard
-        order = np.argsort(at, kind="stable")
-        values = np.empty((rows.X.shape[1], len(at)))
-        values[:, order] = curve(at[order], bar.update)
-        return _frame(values, rows, at, "time")
+        values = _in_order(lambda ascending: curve(ascending, bar.update), at)
+    return _frame(values, rows, at, "time")
+
+
+def _of_causes(
+    predicted: PredictedRows,
+    rows: RowsToPredict,
+    type: str,
+    times: Any,
+    causes: NDArray[np.int64],
+    progress: bool,
+) -> pd.DataFrame:
+    """Return incidences of causes (K,), or times lost by them; of several, columns for each."""
+    at = _times_of_type(type, times, predicted.fit.event_times)
+    with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
+        if type == LOST:
+            values = times_lost(predicted, at, causes)
+        else:
+            values = _in_order(
+                lambda ascending: incidences(predicted, ascending, causes, bar.update), at
+            )
+    name = "horizon" if type in AREAS else "time"
+    if len(causes) == 1:
+        return _frame(values[:, 0], rows, at, name)
+    names = [predicted.fit.design.response.causes[cause] for cause in causes]
+    labels = pd.MultiIndex.from_product([names, at], names=["cause", name])
+    return _frame(values.reshape(len(values), len(labels)), rows, labels, None)
+
+
+def _times_of_type(type: str, times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the times that are asked for; by default all, or for an area the last one."""
+    at = checked_times(times, event_times)
+    return at[-1:] if times is None and type in AREAS else at
+
+
+def _in_order(
+    values_at: Callable[[NDArray[np.float64]], NDArray[np.float64]], at: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return values (n, …, G) at times (G,) of any order, from a function of ascending times."""
+    order = np.argsort(at, kind="stable")
+    found = values_at(at[order])
+    values = np.empty_like(found)
+    values[..., order] = found
+    return values
 
 
 def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,12 +177,22 @@ def _checked_shares(shares: Any) -> NDArray[np.float64]:
     return np.asarray(asked, dtype=np.float64)
 
 
-def _require_use(type: str, times: Any, shares: Any) -> None:
+def require_use(type: str, times: Any, shares: Any, cause: Any) -> None:
     """Raise `InputError` if an argument is given that this type does not use."""
-    if times is not None and type not in (*CURVES, RMST):
-        raise InputError(f'times= is for the types "survival", "hazard" and "rmst", not {type!r}')
+    if times is not None and type not in AT_TIMES:
+        raise InputError(f"times= is for the types {_listed(AT_TIMES)}, not {type!r}")
     if shares is not None and type != QUANTILE:
         raise InputError(f'quantiles= is for type="quantile", not {type!r}')
+    if cause is not None and type not in (RISK, *OF_CAUSES):
+        raise InputError(
+            f"cause= is for the types {_listed((RISK, *OF_CAUSES))}, not {type!r}, which takes "
+            "events of all causes together"
+        )
+
+
+def _listed(types: Sequence[str]) -> str:
+    names = [f'"{name}"' for name in types]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.Series:
@@ -117,8 +202,8 @@ def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.S
 def _frame(
     values: NDArray[np.float64],
     rows: RowsToPredict,
-    columns: Sequence[float] | NDArray[np.float64],
-    name: str,
+    columns: NDArray[np.float64] | pd.MultiIndex,
+    name: str | None,
 ) -> pd.DataFrame:
-    labels = pd.Index(columns, name=name)
+    labels = columns if isinstance(columns, pd.MultiIndex) else pd.Index(columns, name=name)
     return pd.DataFrame(spread_numbers(values, rows.complete), index=rows.index, columns=labels)

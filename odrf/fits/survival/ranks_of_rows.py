@@ -13,4 +13,4 @@ def ranks_of(data: TrainingData) -> EventRanks | None:
     times = data.times
     if times is None:
         return None
-    return event_ranks(times.time, times.event > 0, times.start, times.event_times)
+    return event_ranks(times.time, times.event, times.start, times.event_times, len(times.causes))

@@ -38,7 +38,7 @@ class CurvesInLeaves:
         Significant digits.
     """
 
-    count: NDArray[np.int64]
+    count: NDArray[np.int32]
     events: NDArray[np.float64]
     relative: NDArray[np.float64]
     curves: LeafCurves
@@ -72,8 +72,9 @@ class CurvesInLeaves:
             labelsize=TICK_SIZE * scale, length=2 * scale, width=0.6 * scale, pad=1.5 * scale,
             colors=MUTED, labelcolor=MUTED,
         )  # fmt: skip
-        for label, side in zip(panel.get_xticklabels(), ("left", "right"), strict=True):
-            label.set_horizontalalignment(side)
+        first, end = panel.get_xticklabels()
+        first.set_horizontalalignment("left")
+        end.set_horizontalalignment("right")
         for spine in panel.spines.values():
             spine.set(linewidth=0.6 * scale, color=MUTED)
 

@@ -2,14 +2,130 @@
 
 from __future__ import annotations
 
-from odrf.results.survival.survival_results import SurvivalResults
-from odrf.text.card import Card
+from functools import cached_property
+
+import pandas as pd
+
+from odrf.checks import MOST, checked_jobs, checked_whole
+from odrf.errors import InputError
+from odrf.fits.combining import combined_fits
+from odrf.fits.enlarging import enlarged_fit
+from odrf.fits.out_of_bag_values import require_out_of_bag
+from odrf.fits.survival.survival_fit import with_curves
+from odrf.reports.kinds_table import kinds_table
+from odrf.reports.node_tables import splits_of_trees
+from odrf.results.survival.survival_shown import ShownSurvivalResults
 
 __all__ = ["SurvivalForestResults"]
 
 
-class SurvivalForestResults(SurvivalResults):
-    """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``."""
+class SurvivalForestResults(ShownSurvivalResults):
+    """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
 
-    def _card(self) -> Card:
-        return Card("Oblique random survival forest", {"Call": self.call})
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf import simulate
+    >>> data = simulate.proportional_hazards().sample(200, seed=1)
+    >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+    >>> bool(forest.oob_scores.loc["harrell_c", "estimate"] > 0.6)
+    True
+    """
+
+    @property
+    def oob_scores(self) -> pd.DataFrame:
+        """How good out-of-bag risks and curves are: the table of `score`.
+
+        Raises
+        ------
+        InputError
+            If every tree uses all rows.
+        """
+        require_out_of_bag(self.fit, "Out-of-bag scores")
+        return self.score()
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """The splits of all trees, one row for each coefficient.
+
+        Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
+        other columns are those of `ODTResults.splits`.
+        """
+        return splits_of_trees(self.fit.forest, self.fit.design)
+
+    @property
+    def kinds(self) -> pd.DataFrame:
+        """The kinds of trees in a blended forest, one row each.
+
+        The columns are those of `ODRFResults.kinds`; ``pilot_error`` is the sum of the Brier
+        scores at nine quantiles of the event times.
+
+        Raises
+        ------
+        InputError
+            If all trees are of one kind.
+        """
+        if self.fit.blend is None:
+            raise InputError("all trees are of one kind: fit with blend=True for several")
+        return kinds_table(self.fit.blend, self.fit.kinds)
+
+    def grow(
+        self, k: int, *, n_jobs: int | None = None, progress: bool = False
+    ) -> SurvivalForestResults:
+        """Return the forest with `k` more trees, bit for bit as if all had been grown at once.
+
+        Parameters
+        ----------
+        k : int
+            Number of trees to add.
+        n_jobs : int, optional
+            Threads; by default those of the fit.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        SurvivalForestResults
+            A new result; this one does not change.
+
+        Raises
+        ------
+        InputError
+            If `k` is not a whole number of at least 1; if the forest comes from `combine`.
+
+        Notes
+        -----
+        As of other forests; see `ODRFResults.grow`.
+        """
+        threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
+        larger = enlarged_fit(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
+        return SurvivalForestResults(with_curves(larger))
+
+    def combine(self, other: SurvivalForestResults) -> SurvivalForestResults:
+        """Return a forest of the trees of both forests, which predicts the mean of all of them.
+
+        Parameters
+        ----------
+        other : SurvivalForestResults
+            A forest of the same call, with another seed and perhaps another number of trees.
+
+        Returns
+        -------
+        SurvivalForestResults
+            First the trees of this forest, then those of `other`.
+
+        Raises
+        ------
+        InputError
+            If `other` is no such forest, the forests differ in anything else, or share trees.
+
+        Notes
+        -----
+        As of other forests; see `ODRFResults.combine`.
+        """
+        if not isinstance(other, SurvivalForestResults):
+            raise InputError(
+                f"other={type(other).__name__}: combine() needs two forests of one function, "
+                "and this is SurvivalForestResults"
+            )
+        return SurvivalForestResults(with_curves(combined_fits(self.fit, other.fit)))

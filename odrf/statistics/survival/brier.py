@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
-from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve, inverse_or_zero
+from odrf.statistics.survival.censoring import CensoringCurve
+from odrf.statistics.survival.known_states import KnownStates, ascending_times, known_states
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, share_of_estimates
 
 __all__ = ["BrierScores", "brier_scores", "explained_share"]
@@ -38,17 +38,6 @@ class BrierScores(NamedTuple):
     score: Floats
     std_error: Floats
     integrated: RowwiseEstimate
-
-
-class _Rows(NamedTuple):
-    """Rows to be judged, and the curve they are weighted by."""
-
-    time: Floats
-    event: NDArray
-    weights: Floats
-    of_cause: NDArray[np.bool_]
-    curve: CensoringCurve
-    curve_known: bool
 
 
 def brier_scores(
@@ -95,24 +84,14 @@ def brier_scores(
     >>> found.score.round(4), round(found.integrated.estimate, 4)
     (array([0.075 , 0.1375]), 0.1063)
     """
-    at = np.asarray(at, dtype=np.float64)
-    if at.ndim != 1 or not len(at) or not (np.diff(at) > 0).all():
-        raise InputError("at= must be one or more times in ascending order: use np.unique(times)")
-    known = censoring is not None
-    curve = censoring if censoring is not None else censoring_curve(time, event, weights)
-    rows = _Rows(
-        time,
-        event,
-        np.ones(len(time)) if weights is None else weights,
-        (event > 0) if cause is None else (event == cause),
-        curve,
-        known,
-    )
+    at = ascending_times(at)
+    states = known_states(time, event, weights, censoring)
+    of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
     integrated = np.zeros(len(time))
     for m, t in enumerate(at):
-        found = _score_at(rows, risk[:, m], float(t))
+        found = _score_at(states, of_cause, risk[:, m], float(t))
         score[m], error[m] = found.estimate, found.std_error
         integrated += shares[m] * found.influence
     mean = RowwiseEstimate(float(shares @ score), integrated)
@@ -129,22 +108,16 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstima
     return RowwiseEstimate(1 - share.estimate, -share.influence)
 
 
-def _score_at(rows: _Rows, risk: Floats, t: float) -> RowwiseEstimate:
+def _score_at(
+    states: KnownStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
+) -> RowwiseEstimate:
     """Return the Brier score at a time of risks (n,) or (1,)."""
-    past, G = rows.time <= t, rows.curve
-    # the state of a row is known if it had an event by then, or is observed longer
-    known = ~past | (rows.event > 0)
-    passed = np.where(past, G.passed(rows.time), G.passed_with(np.array(t)))
-    shares = rows.weights / rows.weights.sum()
-    squares = (risk - (past & rows.of_cause)) ** 2
-    losses = np.where(known, squares * inverse_or_zero(G.values[passed]), 0.0)
-    if G(np.array(t)) == 0:
-        return RowwiseEstimate(float("nan"), np.full(len(losses), np.nan))
-    score = float(shares @ losses)
-    influence = shares * (losses - score)
-    if not rows.curve_known:
-        influence += G.influence(passed, -shares * losses)
-    return RowwiseEstimate(score, influence)
+    now, share = states.at(t), states.weights / states.weights.sum()
+    if not now.reached:
+        return RowwiseEstimate(float("nan"), np.full(len(share), np.nan))
+    parts = now.weight / states.weights.sum() * (risk - (now.past & of_cause)) ** 2
+    score = float(parts.sum())
+    return RowwiseEstimate(score, parts - score * share + states.influence(now, parts))
 
 
 def _trapezoidal_shares(at: Floats) -> Floats:

@@ -62,9 +62,7 @@ class CensoringCurve:
         """
         R = len(self.sets.times)
         beyond = np.cumsum(np.bincount(passed, parts, R + 1)[::-1])[::-1][1:]
-        left = self.sets.survivors
-        factor = np.where(left > 0, -beyond / np.where(left > 0, left, 1.0), 0.0)
-        return self.sets.weights * self.sets.martingale_sums(factor)
+        return self.sets.weights * self.sets.martingale_sums(-beyond * self.sets.per_survivor)
 
 
 def censoring_curve(

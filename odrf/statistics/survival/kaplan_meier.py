@@ -59,8 +59,9 @@ class KaplanMeier:
         The sum over rows of squared derivatives of the estimate by their weights.  NaN once nobody
         survives.
         """
-        left = np.where(self.survival > 0, self.sets.survivors, np.nan)
-        return self.survival**2 * self.sets.squared_martingale_sums(1 / left)
+        logarithm = self.sets.running_sums(self.sets.per_survivor)
+        squares = np.maximum(self.sets.sums_of_products(logarithm, logarithm), 0.0)
+        return np.where(self.survival > 0, self.survival**2 * squares, np.nan)
 
     def limits(self, level: float = 0.95, scale: str = "log-log") -> tuple[Floats, Floats]:
         """Return lower and upper limits (R,) by Greenwood's variance.
@@ -74,16 +75,14 @@ class KaplanMeier:
         # 1 - share may be a little less than the product of shares that should equal it
         return self.curve.first_at_most(1 - share + 1e-12)
 
-    def influence(self, at: float) -> Floats:
-        """Return what each row adds to the error of the curve at a time: (n,).
-
-        The weight of the row times the derivative by it; the sum of squares is the robust variance.
-        """
+    def derivatives(self, at: float) -> Floats:
+        """Return the derivative of the curve at a time by the weight of each row: (n,)."""
         reached = self.sets.times <= at
-        left = self.sets.survivors
-        factor = np.where(reached & (left > 0), -1 / np.where(left > 0, left, 1.0), 0.0)
-        sums = self.sets.martingale_sums(factor)
-        return self.sets.weights * sums * self.curve(at)
+        return -self.sets.martingale_sums(reached * self.sets.per_survivor) * self.curve(at)
+
+    def influence(self, at: float) -> Floats:
+        """Return the derivatives times the weights (n,); their squares add up to a variance."""
+        return self.sets.weights * self.derivatives(at)
 
 
 def kaplan_meier(

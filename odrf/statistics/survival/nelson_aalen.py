@@ -50,7 +50,8 @@ class NelsonAalen:
     @cached_property
     def robust_variance(self) -> Floats:
         """The infinitesimal jackknife's variance (R,), right for weights of any kind."""
-        return self.sets.squared_martingale_sums(1 / self.sets.at_risk)
+        sums = self.sets.running_sums(1 / self.sets.at_risk)
+        return np.maximum(self.sets.sums_of_products(sums, sums), 0.0)
 
     def limits(self, level: float = 0.95, scale: str = "log") -> tuple[Floats, Floats]:
         """Return lower and upper limits (R,); see `limits_of_cumulative_hazard`."""

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RiskSets", "censoring_risk_sets", "number_at_risk", "risk_sets", "sums_at"]
+__all__ = [
+    "RiskSets",
+    "RunningSums",
+    "censoring_risk_sets",
+    "number_at_risk",
+    "risk_sets",
+    "sums_at",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+class RunningSums(NamedTuple):
+    """Sums of martingale increments of rows up to each time.
+
+    Attributes
+    ----------
+    final : (n,) float64
+        Of each row when it has left.
+    expected : (R + 1,) float64
+        The sum of a row that is at risk falls from ``expected[first]`` to that of the time.
+    """
+
+    final: Floats
+    expected: Floats
 
 
 @dataclass(frozen=True)
@@ -38,15 +62,36 @@ class RiskSets:
     happened: NDArray[np.bool_]
     weights: Floats
 
-    @property
+    @cached_property
+    def _ends(self) -> tuple[Integers, Integers]:
+        """The rows with an event, and the places of their times."""
+        rows = np.flatnonzero(self.happened)
+        return rows, self.last[rows] - 1
+
+    @cached_property
     def hazard(self) -> Floats:
         """The share of those at risk that have an event: (R,)."""
         return self.events / self.at_risk
 
-    @property
+    @cached_property
     def survivors(self) -> Floats:
         """The weight of those at risk that have no event: (R,), exactly 0 where all have one."""
         return self.at_risk - self.events
+
+    @cached_property
+    def per_survivor(self) -> Floats:
+        """1 divided by the weight of the survivors: (R,), 0 where nobody survives."""
+        left = self.survivors
+        return np.where(left > 0, 1 / np.where(left > 0, left, 1.0), 0.0)
+
+    def of_rows(self, rows: NDArray[np.bool_]) -> RiskSets:
+        """Return the same sets in which only events of these rows (n,) count."""
+        happened = self.happened & rows
+        place = self.last[happened] - 1
+        events = sums_at(place, self.weights[happened], len(self.times))
+        return RiskSets(
+            self.times, self.at_risk, events, self.first, self.last, happened, self.weights
+        )
 
     def martingale_sums(self, factor: Floats) -> Floats:
         """Return, for each row (n,), the sum of its martingale increments times a factor (R,).
@@ -56,30 +101,36 @@ class RiskSets:
         with 1/at_risk as the factor, up to the time of interest; other estimates have others.
         """
         expected = _cumulative(factor * self.hazard)
-        sums: Floats = expected[self.first] - expected[self.last]
-        sums[self.happened] += factor[self.last[self.happened] - 1]
+        # all from the beginning, as a rule: then nothing is to be read for each row
+        since = expected[self.first] if self.first.any() else 0.0
+        rows, place = self._ends
+        sums: Floats = since - expected[self.last]
+        sums[rows] += factor[place]
         return sums
 
-    def squared_martingale_sums(self, factor: Floats) -> Floats:
-        """Return, for each time (R,), the sum over rows of squares of their sums up to then.
+    def running_sums(self, factor: Floats) -> RunningSums:
+        """Return `martingale_sums` with what is needed for those up to each time."""
+        return RunningSums(self.martingale_sums(factor), _cumulative(factor * self.hazard))
 
-        Each square is weighted by that of the case weight.  In O(n + R): rows that have left have
-        their final sum, and those at risk differ only by when they entered.
+    def sums_of_products(self, one: RunningSums, other: RunningSums) -> Floats:
+        """Return, for each time (R,), the sum over rows of products of their sums up to then.
+
+        Each product is weighted by the squared case weight.  In O(n + R): rows that have left have
+        their final sums, and those at risk differ only by when they entered.
         """
         R = len(self.times)
-        expected = _cumulative(factor * self.hazard)
-        squared_weight = self.weights**2
-        since = expected[self.first]
+        squared = self.weights**2
 
         def present(parts: Floats) -> Floats:
             came = sums_at(self.first, parts, R + 1)
             return np.cumsum(came - sums_at(self.last, parts, R + 1))[1:]
 
-        left = sums_at(self.last, squared_weight * self.martingale_sums(factor) ** 2, R + 1)
-        final = np.cumsum(left)[1:]
-        now = expected[1:]
-        waiting = now**2 * present(squared_weight) - 2 * now * present(squared_weight * since)
-        return final + np.maximum(waiting + present(squared_weight * since**2), 0.0)
+        left = np.cumsum(sums_at(self.last, squared * one.final * other.final, R + 1))[1:]
+        first, second = one.expected[self.first], other.expected[self.first]
+        since_first, since_second = one.expected[1:], other.expected[1:]
+        waiting = since_first * since_second * present(squared)
+        waiting -= since_first * present(squared * second) + since_second * present(squared * first)
+        return left + waiting + present(squared * first * second)
 
 
 def risk_sets(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from odrf.engine.boosting.every_loss import LOSSES
 from odrf.engine.boosting.filling import refitted
-from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.rounds import boost

@@ -133,6 +133,19 @@ def test_binned_gain_is_the_largest_of_the_cuts_between_bins(criterion, sample, 
         assert at == -1
 
 
+@pytest.mark.parametrize("case_weight", [1.0, 0.75])
+def test_single_events_lose_nothing_in_bins(case_weight):
+    rng, n = np.random.default_rng(3), 3001
+    values, exposure = rng.random(n, dtype=np.float32), rng.exponential(size=n)
+    y, w = (rng.random(n) < 0.25 + 0.05 * values) / exposure, case_weight * exposure
+    once = np.ones(n, dtype=np.int64)
+    bins, found, at = binned(values, described(y, w, once, POISSON, 2), 64, 9)
+    assert found == pytest.approx(gain(y, w, bins <= at, POISSON), rel=1e-9)
+    assert found == pytest.approx(
+        max(gain(y, w, left, POISSON) for left in cuts(bins, once, 9)), rel=1e-9
+    )
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 @quick
 @given(sample=samples(), min_leaf=st.integers(1, 12), n_bins=BINS)

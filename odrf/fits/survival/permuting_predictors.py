@@ -1,0 +1,145 @@
+"""By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
+
+Each row is predicted by the mean of the trees that did not draw it, as it is and with the value of
+another row: so it is the forest that is judged, not each tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.rows.coded import layout_of, rows_of_predictors, stored, with_layout
+from odrf.engine.survival.curve_numbers import mortality, survival_at
+from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.public.progress import progress_bar
+from odrf.statistics.survival.of_curves.scores_of_curves import (
+    HARRELL,
+    UNO,
+    brier_of_curves,
+    concordances,
+)
+from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, difference_of_estimates
+
+__all__ = ["LossesByPredictor", "RepeatedEstimate", "losses_when_permuted"]
+
+# Permutations of a predictor, of fewer rows more of them.
+FEWEST, MOST, ROWS = 2, 10, 2000
+# Times of the integrated Brier score.
+TIMES = 20
+# Keeps these permutations apart from others that are drawn by the fit's seed.
+KEY = 45
+
+
+class RepeatedEstimate(NamedTuple):
+    """The mean of an estimate over random permutations.
+
+    Attributes
+    ----------
+    mean : RowwiseEstimate
+    monte_carlo_error : float
+        The standard error of this mean over permutations.
+    """
+
+    mean: RowwiseEstimate
+    monte_carlo_error: float
+
+
+class LossesByPredictor(NamedTuple):
+    """What P predictors add.
+
+    Attributes
+    ----------
+    concordance : list of P RepeatedEstimate
+        By how much C falls: Uno's, or Harrell's if rows enter late.
+    brier : list of P RepeatedEstimate, or None
+        By how much the integrated Brier score rises; None if rows enter late.
+    """
+
+    concordance: list[RepeatedEstimate]
+    brier: list[RepeatedEstimate] | None
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """Scores of the means of the trees at the rows that judge."""
+
+    judged: JudgedPredictions
+    until: float
+    at: NDArray[np.float64]
+    values: Sequence[NDArray[np.float64]]
+
+    def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
+        """Return C and, unless rows enter late, minus the integrated Brier score."""
+        means, rows = predicted.means(self.values)[self.judged.used], self.judged.rows
+        found = concordances(rows, means[:, 0], self.until)
+        if rows.start is not None:
+            return [found[HARRELL]]
+        score = brier_of_curves(rows, means[:, 1:], self.at).integrated
+        return [found[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
+
+
+def losses_when_permuted(
+    judged: JudgedPredictions, seed: int, progress: bool = False
+) -> LossesByPredictor:
+    """Return the losses of the fit whose out-of-bag predictions are `judged`.
+
+    All columns of a predictor are permuted together, among the rows that judge, at least twice: the
+    fewer rows, the more often.
+    """
+    predicted = judged.predicted
+    assert isinstance(predicted, PredictedRows)
+    fit, used = predicted.fit, np.flatnonzero(judged.used)
+    until = judged.rows.last_time()
+    at = judged.rows.grid(until, TIMES)
+    values = [mortality(fit.curves, len(fit.event_times))]
+    if judged.rows.start is None:
+        values += [survival_at(fit.curves, int(rank)) for rank in predicted.ranks(at)]
+    scoring = _Scoring(judged, until, at, values)
+    base = scoring.scores(predicted)
+    repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
+    first = fit.design.first
+    in_splits = np.zeros(first[-1], dtype=np.bool_)
+    in_splits[fit.forest.index] = True
+    losses = []
+    with progress_bar(total=len(first) - 1, unit="predictor", progress=progress) as bar:
+        for j in range(len(first) - 1):
+            if in_splits[first[j] : first[j + 1]].any():
+                others = _permutations(predicted, j, used, repeats, seed)
+                scores = [scoring.scores(permuted) for permuted in others]
+            else:
+                scores = [base] * repeats
+            losses.append([_differences(base, after) for after in scores])
+            bar.update()
+    by_score = [[_mean([one[k] for one in of]) for of in losses] for k in range(len(base))]
+    return LossesByPredictor(by_score[0], by_score[1] if len(by_score) > 1 else None)
+
+
+def _permutations(
+    predicted: PredictedRows, j: int, used: NDArray[np.int64], repeats: int, seed: int
+) -> Iterator[PredictedRows]:
+    """Yield the rows with predictor j permuted among the `used` ones, each time anew."""
+    X, rng = predicted.X, np.random.default_rng((seed, KEY, j))
+    begin, end = (int(edge[j]) for edge in rows_of_predictors(X, predicted.fit.design.first))
+    array = stored(X).copy()
+    for _ in range(repeats):
+        array[begin:end, used] = stored(X)[begin:end, rng.permutation(used)]
+        yield replace(predicted, X=with_layout(array, layout_of(X)))
+
+
+def _differences(
+    before: Sequence[RowwiseEstimate], after: Sequence[RowwiseEstimate]
+) -> list[RowwiseEstimate]:
+    return [difference_of_estimates(*pair) for pair in zip(before, after, strict=True)]
+
+
+def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
+    values = np.array([found.estimate for found in estimates])
+    influence = np.mean([found.influence for found in estimates], axis=0)
+    error = float(values.std(ddof=1) / np.sqrt(len(values)))
+    return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)

@@ -1,0 +1,58 @@
+"""Tables of what each predictor adds to predicted survival."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.permuting_predictors import RepeatedEstimate, losses_when_permuted
+from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.reports.importance_tables import MeasuredImportance, impurity_measured
+from odrf.statistics.probabilities.clustered import normal_or_t
+
+__all__ = ["permutation_measured", "survival_impurity_measured"]
+
+LEVEL = 0.95
+FALL = "fall of {}'s C when permuted, out of bag"
+
+
+def permutation_measured(
+    fit: SurvivalFit, judged: JudgedPredictions, progress: bool
+) -> MeasuredImportance:
+    """Return by how much out-of-bag scores fall when a predictor is permuted, largest first."""
+    losses, groups = losses_when_permuted(judged, fit.control.seed, progress), judged.rows.groups
+    estimate, error, of_permutations = _columns(losses.concordance, groups)
+    reach = normal_or_t(LEVEL, groups) * error
+    columns = {
+        "importance": estimate,
+        "std_error": error,
+        "conf_low": estimate - reach,
+        "conf_high": estimate + reach,
+        "monte_carlo_error": of_permutations,
+    }
+    if losses.brier is not None:
+        columns["brier_rise"], columns["brier_std_error"], _ = _columns(losses.brier, groups)
+    table = pd.DataFrame(columns, index=pd.Index(fit.design.predictors, name="predictor"))
+    table = table.sort_values("importance", ascending=False, kind="stable")
+    who = "Uno" if judged.rows.start is None else "Harrell"
+    return MeasuredImportance(table, FALL.format(who))
+
+
+def survival_impurity_measured(fit: SurvivalFit) -> MeasuredImportance:
+    """Return the decrease of the squared error of log-rank scores by splits, largest first."""
+    return impurity_measured(fit)._replace(measure="squared error of log-rank scores removed")
+
+
+def _columns(
+    losses: list[RepeatedEstimate], groups: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return estimates, standard errors over rows and permutations, those over permutations."""
+    means = [loss.mean for loss in losses]
+    estimate = np.array([mean.estimate for mean in means])
+    of_rows = np.array(
+        [mean.std_error if groups is None else mean.std_error_of_groups(groups) for mean in means]
+    )
+    of_permutations = np.array([loss.monte_carlo_error for loss in losses])
+    return estimate, np.hypot(of_rows, of_permutations), of_permutations

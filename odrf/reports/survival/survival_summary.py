@@ -1,0 +1,111 @@
+"""Summaries and short descriptions of trees and forests for times to an event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.survival.judged_predictions import JudgedPredictions, kaplan_meier_of
+from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.summaries import growth_card, growth_summary
+from odrf.reports.survival.scores_table import estimates_table
+from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.of_curves.scores_of_curves import EXPLAINED, HARRELL, INTEGRATED, UNO
+from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.text.card import Card
+from odrf.text.quantity import quantity
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+__all__ = ["survival_card", "survival_summary"]
+
+LEVEL = 0.95
+IN_WORDS = {
+    HARRELL: "Harrell's C",
+    UNO: "Uno's C",
+    INTEGRATED: "Integrated Brier score",
+    EXPLAINED: "Explained (Brier score)",
+}
+# Columns of importances that the summary leaves out.
+DETAILS = ("monte_carlo_error", "brier_std_error")
+ENTER_LATE = (
+    "Rows enter late: Uno's C and Brier scores, which weight rows by the probability not to be "
+    "censored since time 0, are not computed."
+)
+
+
+def survival_summary(
+    fit: SurvivalFit, judged: JudgedPredictions, importance: MeasuredImportance
+) -> Summary:
+    """Return the summary: data, options, sizes, scores, importances."""
+    rows = judged.rows
+    until = rows.last_time()
+    table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
+    trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
+    facts = {**trees, **_lifetimes(fit)}
+    shown = [name for name in importance.table if name not in DETAILS]
+    summary = growth_summary(
+        _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
+    )
+    title = f"Scores ({_source(rows.source)}, times up to {number(until)})"
+    sections = {title: table.rename(index=IN_WORDS), **summary.sections}
+    notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
+    if len(rows.time) < (fit.data.weights > 0).sum():
+        notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
+    return replace(summary, sections=sections, notes=notes)
+
+
+def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
+    """Return a short description: data, sizes, concordances."""
+    words = "OOB" if leaves_rows_out(fit) else "Training"
+    groups = judged.rows.groups
+    scores = {
+        f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
+        for name, found in judged.concordances().items()
+    }
+    events = {"Events": _events(fit)}
+    trees = fit.forest.n_trees
+    name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"
+    return growth_card(name, fit, {**events, **scores})
+
+
+def _name(fit: SurvivalFit) -> str:
+    return "Oblique random forest" if fit.forest.n_trees > 1 else "Oblique decision tree"
+
+
+def _source(source: str) -> str:
+    return source if source == "out of bag" else f"{source} rows"
+
+
+def _with_interval(low: float, high: float, found: RowwiseEstimate) -> str:
+    return f"{found.estimate:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _events(fit: SurvivalFit) -> str:
+    times = fit.times
+    return f"{times.n_events} ({100 * times.n_events / len(times):.3g}%)"
+
+
+def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
+    """Return facts about times and events of the training rows."""
+    times, weights = fit.times, fit.data.weights
+    unit = fit.data.weight_unit
+    facts = {"Events": _events(fit)}
+    if len(times.causes) > 1:
+        counts = np.bincount(times.event, minlength=len(times.causes) + 1)[1:]
+        words = (f"{c} {k}" for c, k in zip(times.causes, counts, strict=True))
+        facts["Causes"] = ", ".join(words)
+    # who has an event is lost to follow-up, and who is censored had it: reverse Kaplan–Meier
+    followed = kaplan_meier(times.time, times.event == 0, weights, times.start)
+    return facts | {
+        "Person-time": number(float(unit * weights @ times.exposure)),
+        "Median follow-up": _median(followed.quantile()),
+        "Median time to event": _median(kaplan_meier_of(fit).quantile()),
+    }
+
+
+def _median(time: float) -> str:
+    return number(time) if np.isfinite(time) else "not reached"

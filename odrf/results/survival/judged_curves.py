@@ -1,0 +1,213 @@
+"""How well risks and survival curves are predicted."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pandas as pd
+
+from odrf.checks import checked_part, checked_whole
+from odrf.fits.survival.judged_predictions import (
+    JudgedPredictions,
+    judged_new_rows,
+    judged_training_rows,
+)
+from odrf.reports.survival.calibration_at_time import SurvivalCalibration
+from odrf.reports.survival.roc_at_time import SurvivalROC
+from odrf.reports.survival.scores_table import estimates_table
+from odrf.results.survival.survival_results import SurvivalResults
+
+__all__ = ["LEVEL", "JudgedSurvivalResults"]
+
+LEVEL = 0.95
+MOST_GROUPS = 1000
+
+
+class JudgedSurvivalResults(SurvivalResults):
+    """Base class of results whose predicted curves are judged."""
+
+    def score(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        until: float | None = None,
+        level: float = LEVEL,
+    ) -> pd.DataFrame:
+        """Return how good predicted risks and curves are.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with their times and events, each of weight 1.  By default the training rows with
+            their case weights: of a forest predicted out of bag, of a tree by the tree itself,
+            which is too good.
+        until : float, optional
+            Uno's C counts events up to this time, and Brier scores are integrated up to it.  By
+            default the last event time at which a tenth of the rows is still at risk: later, few
+            rows have large weights.
+        level : float, default 0.95
+            Nominal coverage of the intervals.
+
+        Returns
+        -------
+        DataFrame
+            The name of the index says which rows judge.  Columns: ``estimate``, ``std_error``,
+            ``conf_low``, ``conf_high``.  Rows:
+
+            - ``harrell_c``: Harrell's C, the share of comparable pairs of rows in which the row
+              with the earlier event has the higher risk.  What it estimates depends on censoring.
+            - ``uno_c``: Uno's C, weighted by the inverse probability not to be censored.
+            - ``integrated_brier``: the mean over time, from 0 to `until`, of the Brier score of the
+              survival curves, with the same weights (Graf et al. 1999).
+            - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
+              training rows; 0 if predictors tell nothing.
+
+            If rows enter late, as by ``Surv(start, stop, event)``, only ``harrell_c``.
+
+        Raises
+        ------
+        InputError
+            If `newdata` lacks a column or the response; if no row that judges has an event; if
+            `until` is before the first event, or beyond the last time; if `level` is not between 0
+            and 1.
+
+        Notes
+        -----
+        Standard errors are those of the infinitesimal jackknife over rows, or over groups of a fit
+        with ``groups=``; they allow for the estimate of the censoring curve.  The fit is taken as
+        given.
+
+        References
+        ----------
+        E. Graf, C. Schmoor, W. Sauerbrei and M. Schumacher (1999). Assessment and comparison of
+        prognostic classification schemes for survival data. Statistics in Medicine 18, 2529-2545.
+
+        H. Uno, T. Cai, M. J. Pencina, R. B. D'Agostino and L. J. Wei (2011). On the C-statistics
+        for evaluating overall adequacy of risk prediction procedures with censored survival data.
+        Statistics in Medicine 30, 1105-1117.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> from odrf import simulate
+        >>> problem = simulate.proportional_hazards()
+        >>> forest = odrf.odrf(
+        ...     "Surv(time, event) ~ .", problem.sample(200, seed=1), n_trees=50, seed=1
+        ... )
+        >>> scores = forest.score(problem.sample(200, seed=2))
+        >>> list(scores.index)
+        ['harrell_c', 'uno_c', 'integrated_brier', 'explained']
+        >>> bool(scores.loc["uno_c", "estimate"] > 0.6)
+        True
+        """
+        judged, level = self._judging(newdata), checked_part("level", level)
+        rows = judged.rows
+        scores = judged.scores(None if until is None else rows.checked_time("until", until))
+        return estimates_table(scores, level, rows.groups, rows.source)
+
+    def calibration(
+        self,
+        time: float,
+        newdata: pd.DataFrame | None = None,
+        *,
+        groups: int = 10,
+        level: float = LEVEL,
+    ) -> SurvivalCalibration:
+        """Compare predicted probabilities of an event by a time with how often events happen.
+
+        Parameters
+        ----------
+        time : float
+            The time, in the unit of the response.
+        newdata : DataFrame, optional
+            As in `score`.
+        groups : int, default 10
+            Rows of similar predicted probability are compared together: at most so many groups, of
+            about equal weight.
+        level : float, default 0.95
+            Nominal coverage of the limits.
+
+        Returns
+        -------
+        SurvivalCalibration
+            With ``table``, ``overall``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            As by `score`; if `time` is before the first event of the rows, or beyond their last
+            time; if `groups` or `level` is out of range.
+
+        Notes
+        -----
+        What is observed in a group is its Kaplan–Meier estimate.  Limits are symmetric for
+        log(-log p).
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> overall = forest.calibration(1000).overall
+        >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
+        True
+        """
+        judged = self._judging(newdata)
+        time = judged.rows.checked_time("time", time)
+        groups, level = (
+            checked_whole("groups", groups, 1, MOST_GROUPS),
+            checked_part("level", level),
+        )
+        return SurvivalCalibration(self.call, judged, time, groups, level)
+
+    def roc(
+        self, time: float, newdata: pd.DataFrame | None = None, *, level: float = LEVEL
+    ) -> SurvivalROC:
+        """Measure how well predictions tell rows with an event by a time from those without.
+
+        Parameters
+        ----------
+        time, newdata, level
+            As in `calibration`.
+
+        Returns
+        -------
+        SurvivalROC
+            The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
+            ``plot()``.
+
+        Raises
+        ------
+        InputError
+            As by `calibration`; if rows enter late.
+
+        Notes
+        -----
+        Cases are the rows with an event by the time, controls those without one by then.  Both are
+        weighted by the inverse probability not to be censored (Uno et al. 2007).  The score is the
+        predicted probability of an event by that time.  Intervals are normal, by the infinitesimal
+        jackknife over rows, or over groups of a fit with ``groups=``.
+
+        References
+        ----------
+        H. Uno, T. Cai, L. Tian and L. J. Wei (2007). Evaluating prediction rules for t-year
+        survivors with censored regression models. JASA 102, 527-537.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> list(forest.roc(1000).table.columns)
+        ['auc', 'std_error', 'conf_low', 'conf_high']
+        """
+        judged = self._judging(newdata)
+        time = judged.rows.checked_time("time", time)
+        return SurvivalROC(self.call, judged, time, checked_part("level", level))
+
+    def _judging(self, newdata: pd.DataFrame | None) -> JudgedPredictions:
+        return self._judged_training if newdata is None else judged_new_rows(self.fit, newdata)
+
+    @cached_property
+    def _judged_training(self) -> JudgedPredictions:
+        return judged_training_rows(self.fit, self._unseen)

@@ -1,0 +1,52 @@
+"""How results for times to an event show themselves: summary and card."""
+
+from __future__ import annotations
+
+from odrf.checks import checked_truth
+from odrf.reports.data_summary import with_data
+from odrf.reports.survival.survival_summary import survival_card, survival_summary
+from odrf.results.survival.survival_plots import PlottedSurvivalResults
+from odrf.text.card import Card
+from odrf.text.summary import Summary
+
+__all__ = ["ShownSurvivalResults"]
+
+
+class ShownSurvivalResults(PlottedSurvivalResults):
+    """Base class of results for times to an event with a summary."""
+
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, sizes, scores, importances.
+
+        It prints as text, and converts to HTML and LaTeX.  Follow-up is estimated by the
+        Kaplan–Meier curve of censoring (Schemper and Smith 1996).
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Summary
+
+        References
+        ----------
+        M. Schemper and T. L. Smith (1996). A note on quantifying follow-up in studies of failure
+        time. Controlled Clinical Trials 17, 343-346.
+        """
+        measured = self._measured_importance(None, progress)
+        summary = survival_summary(self.fit, self._judged_training, measured)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    def _card(self) -> Card:
+        return survival_card(self.fit, self._judged_training)
+
+    def _shown_card(self) -> Card:
+        """Return the short description; without training rows, of which it tells, a shorter one."""
+        if self.fit.data.has_rows:
+            return self._card()
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, left out"}
+        return Card(type(self).__name__, facts)

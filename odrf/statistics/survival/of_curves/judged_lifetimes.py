@@ -1,0 +1,106 @@
+"""Rows whose observed times judge predicted risks and curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.checks import is_number
+from odrf.errors import InputError
+from odrf.statistics.survival.risk_sets import number_at_risk
+
+__all__ = ["JudgedLifetimes"]
+
+Floats = NDArray[np.float64]
+# Curves are judged while this share of the rows is at risk: rows then count at most ten times for
+# those that were censored before.
+LEAST_AT_RISK = 0.1
+# Steps of the integral over time.
+MOST_TIMES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedLifetimes:
+    """The observed times of n rows that judge.
+
+    Attributes
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64
+        0 for a censored row, otherwise the cause; every cause counts.
+    weights : (n,) float64
+    source : str
+        Which rows they are, in words.
+    start : (n,) float64 or None
+        When a row enters; None: all are there from the beginning.
+    groups : (n,) int64 or None
+        The group of each row, of a fit with groups: these are independent of each other.
+    """
+
+    time: Floats
+    event: NDArray[np.int64]
+    weights: Floats
+    source: str
+    start: Floats | None = None
+    groups: NDArray[np.int64] | None = None
+
+    def facts(self) -> dict[str, str]:
+        """Return how many rows and events there are, for summaries."""
+        return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(self.n_events)}
+
+    @property
+    def n_events(self) -> int:
+        """Number of rows with an event."""
+        return int(np.count_nonzero(self.event))
+
+    def keeping(self, rows: NDArray[np.bool_]) -> JudgedLifetimes:
+        """Return those of the `rows` (n,) alone."""
+        return JudgedLifetimes(
+            self.time[rows],
+            self.event[rows],
+            self.weights[rows],
+            self.source,
+            None if self.start is None else self.start[rows],
+            None if self.groups is None else self.groups[rows],
+        )
+
+    def checked_time(self, argument: str, value: Any) -> float:
+        """Return a time at which curves can be judged.
+
+        Raises
+        ------
+        InputError
+            It is no number; no row has an event by then, or none is observed so long.
+        """
+        times = self.time[self.event > 0]
+        first, last = float(times.min()), float(self.time.max())
+        if not is_number(value) or not first <= float(value) <= last:
+            raise InputError(
+                f"{argument}={value!r}: use a time from {first:g}, the first event of the rows "
+                f"that judge, to {last:g}, the end of their observation"
+            )
+        return float(value)
+
+    def last_time(self) -> float:
+        """Return the last event time at which a tenth of the weight is still at risk.
+
+        If there is none, the first event time.
+        """
+        times = np.unique(self.time[self.event > 0])
+        at_risk = number_at_risk(times, self.time, self.weights, self.start)
+        enough = times[at_risk >= LEAST_AT_RISK * self.weights.sum()]
+        return float(enough[-1] if len(enough) else times[0])
+
+    def grid(self, until: float, most: int = MOST_TIMES) -> Floats:
+        """Return 0, event times and `until`, ascending: times of which a mean is taken.
+
+        Of more than `most` event times those at equal steps of their ranks.
+        """
+        times = np.unique(self.time[(self.event > 0) & (self.time < until)])
+        if len(times) > most:
+            times = times[np.linspace(0, len(times) - 1, most).round().astype(np.int64)]
+        return np.unique(np.concatenate([[0.0], times, [until]]))

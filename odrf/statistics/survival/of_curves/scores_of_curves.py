@@ -1,0 +1,77 @@
+"""The scores of predicted risks and survival curves: concordance, and Brier scores over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.statistics.survival.brier import BrierScores, brier_scores, explained_share
+from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.statistics.survival.step_curves import StepCurve
+
+__all__ = [
+    "EXPLAINED",
+    "HARRELL",
+    "INTEGRATED",
+    "UNO",
+    "brier_of_curves",
+    "concordances",
+    "scores_of_curves",
+]
+
+Floats = NDArray[np.float64]
+Curves = Callable[[Floats], Floats]
+HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", "explained"
+
+
+def scores_of_curves(
+    rows: JudgedLifetimes, risk: Floats, survival: Curves, reference: StepCurve, until: float
+) -> dict[str, RowwiseEstimate]:
+    """Return the scores by name.
+
+    Parameters
+    ----------
+    rows : JudgedLifetimes
+    risk : (n,) float64
+        The higher, the earlier the event is expected.
+    survival : callable
+        Returns the predicted survival (n, m) at ascending times (m,).
+    reference : StepCurve
+        The survival that is predicted without predictors: the Kaplan–Meier curve of the training
+        rows.
+    until : float
+        Only events before this time count for Uno's C, and Brier scores are integrated up to it.
+
+    Returns
+    -------
+    dict of str to RowwiseEstimate
+        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from 0 on), ``explained``
+        (1 minus this score divided by that of the reference).  Of rows that enter late only
+        ``harrell_c``: the others weight rows by the probability not to be censored since time 0.
+    """
+    found = concordances(rows, risk, until)
+    if rows.start is not None:
+        return found
+    at = rows.grid(until)
+    model = brier_of_curves(rows, survival(at), at)
+    known = brier_of_curves(rows, reference(at)[np.newaxis], at)
+    return found | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
+
+
+def concordances(rows: JudgedLifetimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
+    """Return Harrell's C and, unless rows enter late, Uno's; arguments as for all scores."""
+    lives = rows.time, rows.event, risk
+    found: dict[str, RowwiseEstimate] = {HARRELL: harrells_c(*lives, rows.weights, rows.start)}
+    if rows.start is None:
+        # an event at the last time counts, too
+        found[UNO] = unos_c(*lives, float(np.nextafter(until, np.inf)), rows.weights)
+    return found
+
+
+def brier_of_curves(rows: JudgedLifetimes, survival: Floats, at: Floats) -> BrierScores:
+    """Return the Brier scores of survival (n, m), or (1, m) the same for all rows, at m times."""
+    return brier_scores(rows.time, rows.event, 1 - survival, at, weights=rows.weights)

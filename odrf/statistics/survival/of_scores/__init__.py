@@ -1,0 +1,1 @@
+"""From the scores of boosted trees to curves of survival."""

@@ -1,0 +1,219 @@
+"""Results of boosted oblique trees for times to an event."""
+
+from __future__ import annotations
+
+import pickle
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError, odbt
+from odrf.statistics.survival.concordance import harrells_c
+
+FORMULA = "Surv(time, event) ~ ."
+LAWS = ["lognormal", "loglogistic", "weibull"]
+PROBLEM = odrf.simulate.proportional_hazards()
+
+
+@pytest.fixture(scope="module")
+def data():
+    frame = PROBLEM.sample(150, seed=1)
+    return frame.set_index(frame.index + 10)
+
+
+@pytest.fixture(scope="module")
+def new():
+    return PROBLEM.sample(400, seed=2)
+
+
+@pytest.fixture(scope="module")
+def hazards(data):
+    return odbt(FORMULA, data, n_trees=12, seed=1)
+
+
+@pytest.fixture(scope="module")
+def runs(data):
+    return odbt(FORMULA, data, n_trees=12, n_runs=8, seed=1)
+
+
+@pytest.mark.parametrize("loss", ["auto", *LAWS])
+@pytest.mark.parametrize("options", [{}, {"validation": 0.3}, {"n_runs": 8, "validation": "oob"}])
+def test_risks_put_new_rows_in_order(data, new, loss, options):
+    fit = odbt(FORMULA, data, loss=loss, n_trees=20, seed=1, **options)
+    C = harrells_c(new["time"], new["event"], fit.predict(new).to_numpy())
+    assert C.estimate > 0.62
+    survival = fit.predict(new, type="survival", times=[0.1, 0.5, 2.0])
+    assert (np.diff(survival, axis=1) <= 0).all()
+    assert survival.to_numpy().min() >= 0
+    assert fit.control.loss == ("cox" if loss == "auto" else loss)
+
+
+def test_predictions_agree_with_each_other(data, new, hazards):
+    at = [0.0, 0.2, 1.0]
+    survival = hazards.predict(new, type="survival", times=at)
+    assert list(survival) == at
+    assert survival.index.equals(new.index)
+    assert (survival[0.0] == 1).all()
+    cumulative = hazards.predict(new, type="hazard", times=at)
+    assert np.exp(-cumulative).to_numpy() == pytest.approx(survival.to_numpy())
+    median = hazards.predict(new, type="time")
+    assert hazards.predict(new, type="quantile", quantiles=0.5)[0.5].tolist() == median.tolist()
+    reached = np.isfinite(median)
+    for row in np.flatnonzero(reached)[:5]:
+        curve = hazards.predict(new.iloc[[row]], type="survival").iloc[0]
+        assert median.iloc[row] == curve.index[(curve <= 0.5).argmax()]
+    grid = np.linspace(0, 1, 5001)[:-1] + 1e-4
+    curve = hazards.predict(new.iloc[:3], type="survival", times=grid)
+    area = hazards.predict(new.iloc[:3], type="rmst", times=1.0)[1.0]
+    assert curve.mean(axis=1).tolist() == pytest.approx(area.tolist(), rel=1e-3)
+    assert hazards.predict(new, type="risk").tolist() == hazards.predict(new, type="link").tolist()
+    assert hazards.predict(type="leaf").shape == (150, 12)
+    whole = hazards.predict(new, type="survival")
+    assert list(whole) == hazards.event_times.tolist()
+
+
+def test_times_are_longer_where_scores_of_failure_times_are(data, new):
+    fit = odbt(FORMULA, data, loss="weibull", n_trees=10, seed=1)
+    link, risk, median = (fit.predict(new, type=kind) for kind in ("link", "risk", "time"))
+    assert (risk == -link).all()
+    assert (np.argsort(link) == np.argsort(median)).all()
+
+
+def test_scores_of_training_rows_are_out_of_bag_with_several_runs(data, runs):
+    assert not runs.predict().equals(runs.predict(training="in-bag"))
+    assert runs.predict(training="in-bag").tolist() == runs.predict(data).tolist()
+    assert runs.fit.judged == "out of bag"
+    assert runs.fit.curves.slope != 1
+    known = runs.predict().notna().to_numpy()
+    risk = runs.predict()[known].to_numpy()
+    C = harrells_c(data["time"][known], data["event"][known], risk)
+    assert runs.concordance.estimate == pytest.approx(C.estimate)
+
+
+def test_calibrated_curves_are_better_than_those_of_training_rows(new):
+    data = PROBLEM.sample(200, seed=3)
+    fit = odbt(FORMULA, data, n_trees=100, n_runs=10, seed=1)
+    grid = np.quantile(new["time"], [0.25, 0.5, 0.75])
+    truth = PROBLEM.survival(new, grid)
+    calibrated = fit.predict(new, type="survival", times=grid)
+    single = odbt(FORMULA, data, n_trees=100, seed=1).predict(new, type="survival", times=grid)
+    assert fit.fit.curves.slope < 0.8
+    assert ((calibrated - truth) ** 2).mean().mean() < 0.7 * ((single - truth) ** 2).mean().mean()
+
+
+def test_rows_held_out_have_the_same_share_of_events(data):
+    fit = odbt(FORMULA, data, n_trees=5, validation=0.3, seed=1)
+    event = data["event"].to_numpy()
+    assert fit.held_out.sum() == 45
+    assert abs(event[fit.held_out].sum() - 0.3 * event.sum()) <= 1
+    assert fit.fit.judged == "held out"
+    assert list(fit.loss_path) == ["training", "validation"]
+    few = odbt(FORMULA, data, n_trees=5, validation=0.1, seed=1)
+    assert few.fit.judged == "training"
+
+
+def test_weights_of_zero_leave_rows_out(data):
+    some = np.arange(150) % 3 > 0
+    weighted = odbt(FORMULA, data, n_trees=5, weights=some.astype(float), seed=1)
+    alone = odbt(FORMULA, data[some], n_trees=5, seed=1)
+    at = [0.1, 1.0]
+    one = weighted.predict(data, type="survival", times=at)
+    other = alone.predict(data, type="survival", times=at)
+    # columns are scaled by the ranges of all rows
+    assert np.abs(one - other).to_numpy().mean() < 0.1
+    assert weighted.loss_path["training"].iloc[0] == pytest.approx(
+        alone.loss_path["training"].iloc[0]
+    )
+
+
+def test_late_entry_is_no_time_at_risk(data):
+    late = data.assign(start=0.5 * data["time"])
+    truncated = odbt("Surv(start, time, event) ~ .", late, n_trees=5, seed=1)
+    plain = odbt("Surv(time, event) ~ . - start", late, n_trees=5, seed=1)
+    at = [1.0]
+    assert (
+        truncated.predict(late, type="hazard", times=at).to_numpy().mean()
+        > plain.predict(late, type="hazard", times=at).to_numpy().mean()
+    )
+
+
+def test_an_offset_is_part_of_the_score(data, new):
+    shift = data["x1"].to_numpy()
+    fit = odbt(FORMULA, data, n_trees=5, offset=shift, seed=1)
+    without = fit.predict(data, type="link", offset=0.0)
+    assert fit.predict(type="link").to_numpy() == pytest.approx(without + shift)
+    with pytest.raises(InputError, match="offset= needs newdata="):
+        fit.predict(offset=1.0)
+
+
+def test_more_rounds_later(data, hazards, runs, new):
+    for fit, options in [(hazards, {}), (runs, {"n_runs": 8})]:
+        grown, once = fit.grow(3), odbt(FORMULA, data, n_trees=15, seed=1, **options)
+        for kind in ("risk", "survival"):
+            assert grown.predict(new, type=kind).equals(once.predict(new, type=kind))
+
+
+@pytest.mark.parametrize("loss", ["cox", *LAWS])
+def test_a_file_has_the_curves(tmp_path, data, new, loss):
+    fit = odbt(FORMULA, data, loss=loss, n_trees=3, n_runs=8, seed=1)
+    for whole in (True, False):
+        fit.save(tmp_path / "fit", data=whole)
+        loaded = odrf.load(tmp_path / "fit")
+        for kind in ("risk", "survival", "rmst"):
+            assert loaded.predict(new, type=kind).equals(fit.predict(new, type=kind))
+    with pytest.raises(InputError, match="without"):
+        loaded.concordance  # noqa: B018
+    assert pickle.loads(pickle.dumps(fit)).predict(new).equals(fit.predict(new))
+
+
+@pytest.mark.parametrize("loss", ["cox", "loglogistic"])
+def test_threads_change_nothing(data, new, loss):
+    one, two = (
+        odbt(FORMULA, data, loss=loss, n_trees=4, n_runs=3, seed=1, n_jobs=k) for k in (1, 2)
+    )
+    assert one.predict(new, type="survival").equals(two.predict(new, type="survival"))
+    assert one.loss_path.equals(two.loss_path)
+
+
+def test_importances_name_the_predictors_that_matter(hazards):
+    table = hazards.importance()
+    assert set(table.index[:3]) <= {f"x{j}" for j in range(1, PROBLEM.relevant + 1)}
+    assert hazards.importance("impurity")["share"].sum() == pytest.approx(1.0)
+
+
+def test_plots_and_summaries_say_what_the_fit_is(data, hazards, runs):
+    for fit, words in [(hazards, "Training C"), (runs, "OOB C")]:
+        text = str(fit.summary())
+        assert words in text
+        assert f"{data['event'].sum()} at" in text
+        assert "Boosted oblique trees, cox loss: survival" in repr(fit)
+    assert "too far apart" in str(hazards.summary())
+    assert "out-of-bag scores" in str(runs.summary())
+    assert "Scale" in str(odbt(FORMULA, data, loss="weibull", n_trees=2, seed=1).summary())
+    for kind in ("loss", "importance"):
+        assert hazards.plot(kind) is not None
+    plt.close("all")
+
+
+def test_what_cannot_be_fitted_is_refused(data):
+    zero = data.assign(time=np.where(np.arange(150) == 3, 0.0, data["time"]))
+    with pytest.raises(InputError, match="logarithms of times"):
+        odbt(FORMULA, zero, loss="weibull")
+    odbt(FORMULA, zero, n_trees=1, seed=1)
+    causes = pd.Categorical.from_codes(np.arange(150) % 3, ["none", "heart", "other"])
+    with pytest.raises(InputError, match=r"Surv\(time, event == 'heart'\)"):
+        odbt(FORMULA, data.assign(event=causes))
+    with pytest.raises(InputError, match="is not for a time to an event: use 'cox' or"):
+        odbt(FORMULA, data, loss="huber")
+    with pytest.raises(InputError, match=r"or the response Surv\(time, event\)"):
+        odbt("time ~ . - event", data, loss="cox")
+    fit = odbt(FORMULA, data, n_trees=1, seed=1)
+    with pytest.raises(InputError, match="times= is for"):
+        fit.predict(type="time", times=1.0)
+    with pytest.raises(InputError, match="type="):
+        fit.predict(type="prob")
+    with pytest.raises(InputError, match="validation"):
+        odbt(FORMULA, data, n_trees=2, validation=0.2, seed=1).grow(1)
