@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from odrf import plots
-from odrf.checks import checked_choice, checked_truth, checked_whole
+from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
+from odrf.errors import InputError
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import MeasuredImportance
@@ -16,7 +17,7 @@ from odrf.reports.node_tables import splits_table
 from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
 from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
 from odrf.results.prunable_tree import PrunableTree
-from odrf.results.survival.survival_importances import IMPURITY
+from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
 from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
 from odrf.results.survival.survival_shown import ShownSurvivalResults
 from odrf.text.summary import Summary
@@ -132,7 +133,12 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         return self._measured_importance(type, progress).table.copy()
 
     def _measured_importance(self, type: str | None, progress: bool) -> MeasuredImportance:
-        super()._measured_importance(IMPURITY if type is None else type, progress)
+        if is_word(type, PERMUTATION):
+            raise InputError(
+                'type="permutation" needs rows out of bag, and a tree has none, because it uses '
+                "all rows: use forests of odrf()"
+            )
+        checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
         return deviance_measured(self.fit)
 
     # one tree is one panel, and has arguments that forests do not have
