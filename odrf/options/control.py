@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_choice, checked_whole, is_word
+from odrf.checks import AUTO, MOST, checked_whole, is_word
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import ON_RESPONSE, Settings
-from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, POISSON, SQUARED_ERROR
 from odrf.errors import InputError
+from odrf.options.criterion_names import criteria_of, criterion_of, require_no_penalty
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
 from odrf.options.scale_names import SPLIT_SCALES
@@ -24,8 +24,6 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 
 __all__ = [
     "EXACT_ROWS",
-    "EXPONENTIAL",
-    "LOG_RANK",
     "NO_LIMIT",
     "Control",
     "checked_subset_size",
@@ -33,16 +31,6 @@ __all__ = [
     "resolve",
 ]
 
-CRITERION_CODES = {
-    "squared_error": SQUARED_ERROR,
-    "gini": GINI,
-    "entropy": ENTROPY,
-    "ordinal": ORDINAL,
-}
-# Log-rank scores are split as numbers are, by their squared errors.
-LOG_RANK, EXPONENTIAL = "log_rank", "exponential"
-SURVIVAL_CODES = {LOG_RANK: SQUARED_ERROR, EXPONENTIAL: POISSON}
-SURVIVAL = "survival"
 RANDOM, ALL = "random", "all"
 SUBSAMPLE_FRACTION = 0.632
 # Averaging over trees removes errors of estimated directions; those of a single tree are
@@ -111,7 +99,7 @@ class Control:
     @property
     def criterion(self) -> str:
         """``"squared_error"``, ``"gini"``, …: the name of the impurity."""
-        return str(_name_of(self.settings.criterion, _criteria(self.kind)))
+        return str(_name_of(self.settings.criterion, criteria_of(self.kind)))
 
     @property
     def penalty(self) -> str | None:
@@ -256,10 +244,10 @@ def resolve(
     thresholds = checked_thresholds(request.n_thresholds, families)
     newton_steps, direction_rows = _effort(single_tree)
     exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
-    criterion = _criterion(request.criterion, kind, families, ordinal)
-    _require_sums(criterion, options["penalty"])
+    criterion = criterion_of(request.criterion, kind, families, ordinal)
+    require_no_penalty(criterion, options["penalty"])
     settings = Settings(
-        criterion=_criteria(kind)[criterion],
+        criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
         min_leaf=_min_leaf(options["min_leaf"], n),
@@ -353,53 +341,6 @@ def _min_leaf(min_leaf: int, n: int) -> int:
             f"min_leaf={min_leaf} is above the number of rows, {n}: use a smaller number"
         )
     return min_leaf
-
-
-def _criteria(kind: str) -> dict[str, int]:
-    """Return the codes of the criteria that there are for this kind of response, by name."""
-    if kind == SURVIVAL:
-        return SURVIVAL_CODES
-    of_classes = kind == "classification"
-    return {
-        name: code
-        for name, code in CRITERION_CODES.items()
-        if CRITERIA[code].of_classes == of_classes
-    }
-
-
-def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
-    choices = [name for name, code in _criteria(kind).items() if not CRITERIA[code].ordered]
-    checked_choice("criterion", value, [AUTO, *CRITERION_CODES, *SURVIVAL_CODES])
-    if ordinal and value in (AUTO, "ordinal"):
-        return "ordinal"
-    if value == AUTO:
-        defaults = {family.criterion for family in families}
-        return defaults.pop() if kind == "classification" and len(defaults) == 1 else choices[0]
-    if value not in choices:
-        suited = " or ".join(repr(choice) for choice in choices)
-        if value == "ordinal" and kind == "classification":
-            raise InputError(
-                'criterion="ordinal" needs three or more ordered classes: make the response an '
-                "ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use "
-                f"{suited}"
-            )
-        if value in SURVIVAL_CODES:
-            raise InputError(
-                f"criterion={value!r} is for times to an event, with a formula such as "
-                f'"Surv(time, event) ~ .", and not for a {kind}: use {suited}'
-            )
-        of = "times to an event" if kind == SURVIVAL else f"a {kind}"
-        raise InputError(f"criterion={value!r} is not for {of}: use {suited}")
-    return str(value)
-
-
-def _require_sums(criterion: str, penalty: str | None) -> None:
-    """Raise `InputError` if the penalty is charged to an impurity that is no mean of squares."""
-    if criterion == EXPONENTIAL and penalty is not None:
-        raise InputError(
-            f'penalty="{penalty}" is not for criterion="exponential": leave it out, and prune by '
-            "alpha="
-        )
 
 
 def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:

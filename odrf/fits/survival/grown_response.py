@@ -11,7 +11,8 @@ from odrf.design import TrainingData
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.fits.survival.hazard_scale import hazard_scale
 from odrf.fits.survival.ranks_of_rows import ranks_of
-from odrf.options.control import EXPONENTIAL, Control
+from odrf.options.control import Control
+from odrf.options.criterion_names import EXPONENTIAL
 
 __all__ = ["GrownResponse", "grown_response"]
 

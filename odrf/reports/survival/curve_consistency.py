@@ -10,7 +10,7 @@ from odrf.engine.rows.coded import stored
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public import public
-from odrf.statistics.survival.consistent_curves import (
+from odrf.statistics.survival.of_curves.consistent_curves import (
     SurvivalFacts,
     conclusion_on_curves,
     conditions_of_curves,

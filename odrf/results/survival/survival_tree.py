@@ -16,7 +16,7 @@ from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.node_tables import splits_table
 from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
 from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
-from odrf.results.prunable_tree import PrunableTree
+from odrf.results.of_one_tree.prunable_tree import PrunableTree
 from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
 from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
 from odrf.results.survival.survival_shown import ShownSurvivalResults
