@@ -43,18 +43,17 @@ def survival_summary(
 ) -> Summary:
     """Return the summary: data, options, sizes, scores, importances."""
     rows, (title, table) = judged.rows, judged_section(judged)
-    facts = {"Trees": str(fit.forest.n_trees), **_lifetimes(fit)}
+    trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
+    facts = {**trees, **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
-    # its squared error is that of the scores
-    facts = summary.facts | {"Criterion": "log-rank scores"}
     sections = {title: table, **summary.sections}
     notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
-    return replace(summary, facts=facts, sections=sections, notes=notes)
+    return replace(summary, sections=sections, notes=notes)
 
 
 def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
