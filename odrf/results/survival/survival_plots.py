@@ -93,6 +93,7 @@ class PlottedSurvivalResults(SurvivalImportances):
         *,
         ax: Axes | NDArray | None = None,
         type: str | None = None,
+        cause: str | None = None,
         progress: bool = False,
     ) -> Axes | NDArray:
         """Plot predicted curves beside observed ones, the importances of predictors, or both.
@@ -110,7 +111,7 @@ class PlottedSurvivalResults(SurvivalImportances):
             By default two panels: the curves, and the importances.
         ax : Axes or array of two Axes, optional
             Where to draw.  By default on a new figure.
-        type : str, optional
+        type, cause : str, optional
             Which importances, as in `importance`.
         progress : bool, default False
             Show a progress bar while the importances are computed.
@@ -124,7 +125,7 @@ class PlottedSurvivalResults(SurvivalImportances):
         InputError
             If `kind` is unknown, or `ax` has another number of axes.
         """
-        draw = partial(self._plot_importance, progress=progress, type=type)
+        draw = partial(self._plot_importance, type=type, cause=cause, progress=progress)
         if ax is None and is_word(kind, IMPORTANCE):
             # a figure of its own is as high as its rows need
             return draw(None)
@@ -143,8 +144,10 @@ class PlottedSurvivalResults(SurvivalImportances):
         groups = groups_by_risk(rows, judged.risk)
         return plots.plot_risk_groups(groups, judged.survival(times), times, rows.source, ax)
 
-    def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None) -> Axes:
-        measured = self._measured_importance(type, progress)
+    def _plot_importance(
+        self, ax: Axes | None, type: str | None, cause: str | None, progress: bool
+    ) -> Axes:
+        measured = self._measured_importance(type, cause, progress)
         shown = measured.table.head(ROWS)
         if "conf_low" not in shown:
             return plots.plot_importance(shown["share"], f"share of {measured.measure}", ax)
