@@ -216,7 +216,8 @@ def odbt(
     Survival curves of a Cox fit have the baseline hazard of Breslow.  With several runs they are
     those of a Cox regression of the rows on their out-of-bag scores, and with held-out rows of
     these rows: the scores of the training rows themselves are too far apart.  The same holds for
-    the scale of failure times.
+    the scale of failure times.  With Efron's ties a case weight of 2 is not quite the same as the
+    row twice, which would be a tie: as in R's package survival, it is an event of twice the weight.
 
     The mean of many runs, on bootstrap samples and subsets of the predictors, is the boosting
     ensemble of the R package ODRF.  Theory for it is in [3]_, where leaves are refitted.

@@ -19,6 +19,7 @@ from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
 from odrf.results.streamed.all_rows_results import AllRowsResults
 from odrf.results.streamed.streamed_results import StreamedResults
+from odrf.results.survival.estimand_results import EstimandResults
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
@@ -30,7 +31,7 @@ RESULTS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
-        *(StreamedResults, AllRowsResults, SurvivalBoostedResults),
+        *(StreamedResults, AllRowsResults, SurvivalBoostedResults, EstimandResults),
     )
 } | {"CalibratedFit": CalibratedFit}
 # What a file begins with that version 0.1 wrote, and a pickle.

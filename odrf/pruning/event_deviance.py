@@ -106,7 +106,9 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
     The rates of leaves are taken for draws from a gamma distribution whose mean is the rate of the
     root, and whose coefficient of variation is k.  Then the mean of what is known of a rate after D
     events in exposure E is (D + 1/k²) / (E + 1/(k²·r)), r being the rate of the root.  The deviance
-    is that of these rates; splits can then raise it, and are pruned at every α.
+    is that of these rates, and a split can raise it: such a split is kept for the sake of those
+    below it, or pruned at every α.  Where splits raise it, rpart takes some branches that lower it
+    for worthless, and its path can be another one.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def test_no_subtree_costs_less_than_the_weakest_link_s(case, variation, share):
         assert least <= cost(tree.keeping(kept)) + 1e-9
 
 
-def test_splits_that_raise_the_deviance_are_pruned_at_0_and_the_path_begins_without_them():
+def test_branches_that_raise_the_deviance_are_pruned_at_0_and_the_path_begins_without_them():
     problem, rng = noisy(n=200, min_leaf=5), np.random.default_rng(1)
     exposure = rng.exponential(size=200)
     event = (rng.random(200) < 0.5).astype(int)

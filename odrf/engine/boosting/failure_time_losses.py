@@ -58,13 +58,9 @@ class FailureTimeLoss(SurvivalLoss):
         return best_scale(self.law, self._of(y), scores[0], weights)
 
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
-        """Return first derivatives, and curvatures that are at least `LEAST_CURVATURE`/σ².
-
-        Truncation takes no part in the curvatures: it can only make them smaller.
-        """
+        """Return first derivatives, and curvatures that are at least `LEAST_CURVATURE`/σ²."""
         law, times, scale = self.law, self._of(y), self.scale(y, scores, weights)
-        z = (times.time - scores[0]) / scale
-        curvature = np.where(times.event, law.event_curvature(z), law.censored_curvature(z))
+        curvature = times.curvatures(law, scores[0], scale)
         return Derivatives(
             (times.pulls(law, scores[0], scale) / -scale)[None, :],
             (np.maximum(curvature, LEAST_CURVATURE) / scale**2)[None, :],

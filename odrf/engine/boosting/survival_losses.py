@@ -56,7 +56,8 @@ class Cox(SurvivalLoss):
     """The negative log partial likelihood of Cox (1972), with the ties of Efron (1977).
 
     The score is the logarithm of the hazard relative to a baseline.  A constant changes nothing, so
-    boosting starts from 0.
+    boosting starts from 0.  An event of weight 2 is one event, and no tie of two: in this a weight
+    differs from the row twice.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ from odrf.engine.survival.error_laws import ErrorLaw
 __all__ = ["NO_TIMES", "LogTimes", "best_line", "best_scale", "log_times"]
 
 Array = NDArray[np.float64]
+Term = Callable[[Array], Array]
 # Logarithms of the least and the largest scale σ.
 SCALES = np.log(1e-3), np.log(1e3)
+# The search for log σ begins with such a step.
+FIRST_STEP = 0.5
 # A spread of times, or of scores, that is smaller is taken as this.
 LEAST_SPREAD = 1e-3
 
@@ -46,16 +50,15 @@ class LogTimes(NamedTuple):
     def losses(self, law: ErrorLaw, scores: Array, scale: float) -> Array:
         """Return minus the log-likelihood of each row (n,) at the scores f (n,) and σ."""
         z = (self.time - scores) / scale
-        density = law.log_density(z) - np.log(scale) - self.time
-        losses = -np.where(self.event, density, law.log_survival(z))
+        losses = -self._each(law.log_density, law.log_survival, z)
+        losses[self.event] += np.log(scale) + self.time[self.event]
         if len(self.start):
             losses += law.log_survival((self.start - scores) / scale)
         return losses
 
     def pulls(self, law: ErrorLaw, scores: Array, scale: float) -> Array:
         """Return -σ times the derivatives (n,) of the losses by the scores."""
-        z = (self.time - scores) / scale
-        pulls = np.where(self.event, law.pull(z), law.hazard(z))
+        pulls = self._each(law.pull, law.hazard, (self.time - scores) / scale)
         if len(self.start):
             pulls -= law.hazard((self.start - scores) / scale)
         return pulls
@@ -63,12 +66,26 @@ class LogTimes(NamedTuple):
     def scale_slopes(self, law: ErrorLaw, scores: Array, scale: float) -> Array:
         """Return the derivatives (n,) of the losses by log σ."""
         z = (self.time - scores) / scale
-        slopes = np.where(self.event, 1.0 - z * law.pull(z), -z * law.hazard(z))
+        slopes = self.event - z * self._each(law.pull, law.hazard, z)
         if len(self.start):
             z = (self.start - scores) / scale
             known = np.isfinite(z)
             slopes[known] += z[known] * law.hazard(z[known])
         return slopes
+
+    def curvatures(self, law: ErrorLaw, scores: Array, scale: float) -> Array:
+        """Return σ² times what Newton steps (n,) divide by.
+
+        Truncation takes no part in them: it can only make them smaller.
+        """
+        z = (self.time - scores) / scale
+        return self._each(law.event_curvature, law.censored_curvature, z)
+
+    def _each(self, of_event: Term, of_censored: Term, z: Array) -> Array:
+        """Return a term (n,) of rows with an event, and another one of the others."""
+        terms, censored = np.empty_like(z), ~self.event
+        terms[self.event], terms[censored] = of_event(z[self.event]), of_censored(z[censored])
+        return terms
 
 
 NO_TIMES = LogTimes(np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0))
@@ -87,11 +104,14 @@ def best_scale(law: ErrorLaw, times: LogTimes, scores: Array, weights: Array) ->
     used = weights > 0
     of_used, of_scores, of_weights = times.of(used), scores[used], weights[used]
 
+    @cache
     def slope(log_scale: float) -> float:
         slopes = of_used.scale_slopes(law, of_scores, float(np.exp(log_scale)))
         return float(np.average(slopes, weights=of_weights))
 
-    return float(np.exp(_root(slope, *SCALES)))
+    distance = np.abs(of_used.time - of_scores)
+    guess = float(np.log(max(np.average(distance, weights=of_weights), LEAST_SPREAD)))
+    return float(np.exp(_root(slope, float(np.clip(guess, *SCALES)))))
 
 
 def best_line(
@@ -127,10 +147,15 @@ def best_line(
     return coefficients, float(np.exp(np.clip(np.log(spread) + best[-1], *SCALES)))
 
 
-def _root(slope: Callable[[float], float], low: float, high: float) -> float:
-    """Return where an increasing `slope` is 0, or the bound that is nearer to it."""
+def _root(slope: Callable[[float], float], guess: float) -> float:
+    """Return where an increasing `slope` of log σ is 0, or the bound of `SCALES` nearer to it."""
+    low, high, step = guess, guess, FIRST_STEP
+    while low > SCALES[0] and slope(low) > 0:
+        low, high, step = max(low - step, SCALES[0]), low, 2 * step
+    while high < SCALES[1] and slope(high) < 0:
+        low, high, step = high, min(high + step, SCALES[1]), 2 * step
     if slope(low) >= 0:
         return low
     if slope(high) <= 0:
         return high
-    return float(optimize.brentq(slope, low, high, xtol=1e-9))
+    return float(optimize.brentq(slope, low, high, xtol=1e-8))

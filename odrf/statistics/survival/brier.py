@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
-from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve, inverse_or_zero
+from odrf.statistics.survival.censoring import CensoringCurve
+from odrf.statistics.survival.known_states import KnownStates, ascending_times, known_states
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, share_of_estimates
 
 __all__ = ["BrierScores", "brier_scores", "explained_share"]
@@ -38,21 +38,6 @@ class BrierScores(NamedTuple):
     score: Floats
     std_error: Floats
     integrated: RowwiseEstimate
-
-
-class _Rows(NamedTuple):
-    """Rows to be judged; each has a share of the mean, and a curve of censoring gives its weight.
-
-    `inverse` is 1/G(T-) of rows with an event, 0 of others; `passed` where G(T-) was read.
-    """
-
-    time: Floats
-    share: Floats
-    of_cause: NDArray[np.bool_]
-    inverse: Floats
-    passed: NDArray[np.int64]
-    curve: CensoringCurve
-    curve_known: bool
 
 
 def brier_scores(
@@ -99,26 +84,14 @@ def brier_scores(
     >>> found.score.round(4), round(found.integrated.estimate, 4)
     (array([0.075 , 0.1375]), 0.1063)
     """
-    at = np.asarray(at, dtype=np.float64)
-    if at.ndim != 1 or not len(at) or not (np.diff(at) > 0).all():
-        raise InputError("at= must be one or more times in ascending order: use np.unique(times)")
-    weights = np.ones(len(time)) if weights is None else weights
-    curve = censoring_curve(time, event, weights) if censoring is None else censoring
-    passed = curve.passed(time)
-    rows = _Rows(
-        time,
-        weights / weights.sum(),
-        (event > 0) if cause is None else (event == cause),
-        np.where(event > 0, inverse_or_zero(curve.values[passed]), 0.0),
-        passed,
-        curve,
-        censoring is not None,
-    )
+    at = ascending_times(at)
+    states = known_states(time, event, weights, censoring)
+    of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
     integrated = np.zeros(len(time))
     for m, t in enumerate(at):
-        found = _score_at(rows, risk[:, m], float(t))
+        found = _score_at(states, of_cause, risk[:, m], float(t))
         score[m], error[m] = found.estimate, found.std_error
         integrated += shares[m] * found.influence
     mean = RowwiseEstimate(float(shares @ score), integrated)
@@ -135,21 +108,16 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstima
     return RowwiseEstimate(1 - share.estimate, -share.influence)
 
 
-def _score_at(rows: _Rows, risk: Floats, t: float) -> RowwiseEstimate:
+def _score_at(
+    states: KnownStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
+) -> RowwiseEstimate:
     """Return the Brier score at a time of risks (n,) or (1,)."""
-    past = rows.time <= t
-    passed = int(rows.curve.passed_with(np.array(t)))
-    beyond = rows.curve.values[passed]
-    if beyond == 0:
-        return RowwiseEstimate(float("nan"), np.full(len(past), np.nan))
-    # rows censored by then have no weight: their state is not known
-    losses = np.where(past, rows.inverse, 1 / beyond) * (risk - (past & rows.of_cause)) ** 2
-    parts = rows.share * losses
+    now, share = states.at(t), states.weights / states.weights.sum()
+    if not now.reached:
+        return RowwiseEstimate(float("nan"), np.full(len(share), np.nan))
+    parts = now.weight / states.weights.sum() * (risk - (now.past & of_cause)) ** 2
     score = float(parts.sum())
-    influence = parts - score * rows.share
-    if not rows.curve_known:
-        influence += rows.curve.influence(np.where(past, rows.passed, passed), -parts)
-    return RowwiseEstimate(score, influence)
+    return RowwiseEstimate(score, parts - score * share + states.influence(now, parts))
 
 
 def _trapezoidal_shares(at: Floats) -> Floats:

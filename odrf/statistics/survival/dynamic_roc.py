@@ -11,9 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve, inverse_or_zero
+from odrf.statistics.survival.censoring import CensoringCurve
+from odrf.statistics.survival.known_states import (
+    KnownStates,
+    StatesAt,
+    ascending_times,
+    known_states,
+)
 from odrf.statistics.survival.risk_sets import sums_at
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 
@@ -56,14 +61,6 @@ class RocAt(NamedTuple):
     threshold: Floats
     sensitivity: Floats
     specificity: Floats
-
-
-class _Cases(NamedTuple):
-    """Weights of rows as cases and as controls at a time, and where G was read for them."""
-
-    case: Floats
-    control: Floats
-    passed: Integers
 
 
 def dynamic_areas(
@@ -113,10 +110,8 @@ def dynamic_areas(
     >>> dynamic_areas(time, event, np.array([3.0, 1.0, 2.0, 0.0]), np.array([1.0, 2.0])).area
     array([1.  , 0.75])
     """
-    at = np.asarray(at, dtype=np.float64)
-    if at.ndim != 1 or not len(at) or not (np.diff(at) > 0).all():
-        raise InputError("at= must be one or more times in ascending order: use np.unique(times)")
-    G = censoring_curve(time, event, weights) if censoring is None else censoring
+    at = ascending_times(at)
+    states = known_states(time, event, weights, censoring)
     of_cause = (event > 0) if cause is None else (event == cause)
     incidence = cumulative_incidence(time, event, cause, weights)
     probability = np.diff(incidence.curve(at), prepend=0.0)
@@ -128,7 +123,7 @@ def dynamic_areas(
         if score.ndim == 2 or m == 0:
             column = score[:, m] if score.ndim == 2 else score
             rank = np.unique(column, return_inverse=True)[1].reshape(-1)
-        found = _area(_cases(time, event, of_cause, float(t), weights, G), rank, G, censoring)
+        found = _area(states, of_cause, rank, float(t))
         area[m], error[m] = found.estimate, found.std_error
         if share[m] != 0:  # before the first event there is no area, and no weight
             of_mean += share[m] * found.influence
@@ -160,13 +155,12 @@ def roc_at(
     >>> roc_at(time, event, np.array([3.0, 1.0, 2.0, 0.0]), 2.0).sensitivity
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
-    G = censoring_curve(time, event, weights) if censoring is None else censoring
+    states = known_states(time, event, weights, censoring).at(t)
     of_cause = (event > 0) if cause is None else (event == cause)
-    cases = _cases(time, event, of_cause, t, weights, G)
+    case, control = _cases(states, of_cause)
     level, rank = np.unique(score, return_inverse=True)
     found, left = (
-        sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum()
-        for parts in (cases.case, cases.control)
+        sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum() for parts in (case, control)
     )
     with np.errstate(invalid="ignore"):  # without cases or controls
         sensitivity, specificity = found / found[-1], 1 - left / left[-1]
@@ -177,30 +171,19 @@ def roc_at(
     )
 
 
-def _cases(
-    time: Floats,
-    event: NDArray,
-    of_cause: NDArray[np.bool_],
-    t: float,
-    weights: Floats | None,
-    G: CensoringCurve,
-) -> _Cases:
-    past = time <= t
-    passed = np.where(past, G.passed(time), G.passed_with(np.array(t)))
-    known = np.where(past & (event == 0), 0.0, inverse_or_zero(G.values[passed]))
-    if weights is not None:
-        known = known * weights
-    case = past & of_cause
-    return _Cases(np.where(case, known, 0.0), np.where(case, 0.0, known), passed)
+def _cases(states: StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the weights of rows as cases and as controls: (n,)."""
+    case = states.past & of_cause
+    return np.where(case, states.weight, 0.0), np.where(case, 0.0, states.weight)
 
 
 def _area(
-    cases: _Cases, rank: Integers, G: CensoringCurve, known: CensoringCurve | None
+    states: KnownStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
 ) -> RowwiseEstimate:
-    """Return the area of scores with these ranks (n,)."""
-    levels = int(rank.max()) + 1
-    case = sums_at(rank, cases.case, levels)
-    control = sums_at(rank, cases.control, levels)
+    """Return the area at a time of scores with these ranks (n,)."""
+    now, levels = states.at(t), int(rank.max()) + 1
+    as_case, as_control = _cases(now, of_cause)
+    case, control = sums_at(rank, as_case, levels), sums_at(rank, as_control, levels)
     of_cases, of_controls = case.sum(), control.sum()
     if not (of_cases > 0 and of_controls > 0):
         return RowwiseEstimate(float("nan"), np.full(len(rank), np.nan))
@@ -208,8 +191,6 @@ def _area(
     lower = (np.cumsum(control) - control / 2) / of_controls
     higher = 1 - (np.cumsum(case) - case / 2) / of_cases
     area = float(case @ lower) / of_cases
-    influence = cases.case * (lower[rank] - area) / of_cases
-    influence += cases.control * (higher[rank] - area) / of_controls
-    if known is None:
-        influence = influence + G.influence(cases.passed, -influence)
-    return RowwiseEstimate(area, influence)
+    parts = as_case * ((lower - area) / of_cases)[rank]
+    parts += as_control * ((higher - area) / of_controls)[rank]
+    return RowwiseEstimate(area, parts + states.influence(now, parts))

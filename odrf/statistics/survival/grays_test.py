@@ -162,19 +162,22 @@ def _score(known: _Groups) -> tuple[Floats, Floats]:
     score = (known.own - d[:, None] * expected).sum(axis=0)
     step = _quotient(d, whole)
     F = np.cumsum(step)
-    # a_ik, by time, i and k
-    part = _quotient(share, whole[:, None])
-    a = share[:, :, None] * (np.eye(share.shape[1]) - part[:, None, :])
     hazard = _quotient(step, 1 - (F - step))
-    grown = a * hazard[:, None, None]
-    later = grown.sum(axis=0) - np.cumsum(grown, axis=0)
+    part = _quotient(share, whole[:, None])
     # how much of the incidence to come a survivor of the group stands for
     left = _quotient(1 - F[:, None], known.after)
     of_cause, of_others = _variances(known, whole, d)
-    by_cause = a + (1 - left)[:, None, :] * later
-    by_others = left[:, None, :] * later
-    covariance = np.einsum("tik,tjk,tk->ij", by_cause, by_cause, of_cause)
-    covariance += np.einsum("tik,tjk,tk->ij", by_others, by_others, of_others)
+    K = share.shape[1]
+    covariance = np.zeros((K, K))
+    for k in range(K):
+        # a_ik and D_ik, by time and i
+        a = share * ((np.arange(K) == k) - part[:, k : k + 1])
+        grown = np.cumsum(a * hazard[:, None], axis=0)
+        later = grown[-1:] - grown
+        by_cause = a + (1 - left[:, k : k + 1]) * later
+        by_others = left[:, k : k + 1] * later
+        covariance += (by_cause * of_cause[:, k : k + 1]).T @ by_cause
+        covariance += (by_others * of_others[:, k : k + 1]).T @ by_others
     return score, covariance
 
 

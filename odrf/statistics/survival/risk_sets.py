@@ -63,6 +63,12 @@ class RiskSets:
     weights: Floats
 
     @cached_property
+    def _ends(self) -> tuple[Integers, Integers]:
+        """The rows with an event, and the places of their times."""
+        rows = np.flatnonzero(self.happened)
+        return rows, self.last[rows] - 1
+
+    @cached_property
     def hazard(self) -> Floats:
         """The share of those at risk that have an event: (R,)."""
         return self.events / self.at_risk
@@ -95,8 +101,11 @@ class RiskSets:
         with 1/at_risk as the factor, up to the time of interest; other estimates have others.
         """
         expected = _cumulative(factor * self.hazard)
-        sums: Floats = expected[self.first] - expected[self.last]
-        sums[self.happened] += factor[self.last[self.happened] - 1]
+        # all from the beginning, as a rule: then nothing is to be read for each row
+        since = expected[self.first] if self.first.any() else 0.0
+        rows, place = self._ends
+        sums: Floats = since - expected[self.last]
+        sums[rows] += factor[place]
         return sums
 
     def running_sums(self, factor: Floats) -> RunningSums:

@@ -169,6 +169,15 @@ def test_a_file_has_the_curves(tmp_path, data, new, loss):
     assert pickle.loads(pickle.dumps(fit)).predict(new).equals(fit.predict(new))
 
 
+@pytest.mark.parametrize("loss", ["cox", "loglogistic"])
+def test_threads_change_nothing(data, new, loss):
+    one, two = (
+        odbt(FORMULA, data, loss=loss, n_trees=4, n_runs=3, seed=1, n_jobs=k) for k in (1, 2)
+    )
+    assert one.predict(new, type="survival").equals(two.predict(new, type="survival"))
+    assert one.loss_path.equals(two.loss_path)
+
+
 def test_importances_name_the_predictors_that_matter(hazards):
     table = hazards.importance()
     assert set(table.index[:3]) <= {f"x{j}" for j in range(1, PROBLEM.relevant + 1)}
