@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -95,14 +96,17 @@ class JudgedPredictions:
     used: NDArray[np.bool_]
     reference: StepCurve
 
-    def survival(self, times: Floats) -> Floats:
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the predicted survival (n, G) at ascending times (G,)."""
-        return self.predicted.survival(times)[self.used]
+        return self.predicted.survival(times, advance)[self.used]
 
-    def scores(self, until: float | None = None) -> dict[str, RowwiseEstimate]:
+    def scores(
+        self, until: float | None = None, advance: Callable[[int], object] = lambda n: None
+    ) -> dict[str, RowwiseEstimate]:
         """Return the scores by name; see `scores_of_curves`."""
         until = self.rows.last_time() if until is None else until
-        return scores_of_curves(self.rows, self.risk, self.survival, self.reference, until)
+        curves = partial(self.survival, advance=advance)
+        return scores_of_curves(self.rows, self.risk, curves, self.reference, until)
 
     def concordances(self) -> dict[str, RowwiseEstimate]:
         """Return those of the scores that risks alone have."""

@@ -12,6 +12,7 @@ from odrf.fits.survival.judged_predictions import (
     judged_new_rows,
     judged_training_rows,
 )
+from odrf.public.progress import progress_bar
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.scores_table import estimates_table
@@ -33,6 +34,7 @@ class JudgedSurvivalResults(SurvivalResults):
         cause: str | None = None,
         until: float | None = None,
         level: float = LEVEL,
+        progress: bool = False,
     ) -> pd.DataFrame:
         """Return how good predicted risks and curves are.
 
@@ -51,6 +53,8 @@ class JudgedSurvivalResults(SurvivalResults):
             rows have large weights.
         level : float, default 0.95
             Nominal coverage of the intervals.
+        progress : bool, default False
+            Show a progress bar of the rows whose curves are predicted.
 
         Returns
         -------
@@ -112,7 +116,9 @@ class JudgedSurvivalResults(SurvivalResults):
         """
         judged, level = self._judging(newdata, cause), checked_part("level", level)
         rows = judged.rows
-        scores = judged.scores(None if until is None else rows.checked_time("until", until))
+        until = None if until is None else rows.checked_time("until", until)
+        with progress_bar(total=len(judged.used), unit="row", progress=progress) as bar:
+            scores = judged.scores(until, bar.update)
         return estimates_table(scores, level, rows.groups, rows.source)
 
     def calibration(

@@ -14,8 +14,10 @@ from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.survival_fit import with_curves
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
+from odrf.reports.survival.survival_summary import survival_card
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
+from odrf.text.card import Card
 
 __all__ = ["SurvivalForestResults"]
 
@@ -130,3 +132,6 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 "and this is SurvivalForestResults"
             )
         return SurvivalForestResults(with_curves(combined_fits(self.fit, other.fit)))
+
+    def _card(self) -> Card:
+        return survival_card(self.fit, self._judged_training)

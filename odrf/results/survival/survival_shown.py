@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odrf.checks import checked_truth
 from odrf.reports.data_summary import with_data
-from odrf.reports.survival.survival_summary import survival_card, survival_summary
+from odrf.reports.survival.survival_summary import survival_summary
 from odrf.results.survival.survival_plots import PlottedSurvivalResults
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -41,9 +41,6 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         judged = self._judged_training
         summary = survival_summary(self.fit, judged, self._judged_causes(), measured)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
-
-    def _card(self) -> Card:
-        return survival_card(self.fit, self._judged_training)
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
