@@ -62,7 +62,7 @@ def odt(
     formula : str
         The model, such as ``"y ~ ."``, ``"log(y) ~ a + b:c"`` or ``"y ~ . - id"``; see
         `odrf.design`.  A factor is coded by one indicator column per level, and counts as one
-        predictor.
+        predictor.  ``Surv(time, event) ~ .`` is for times to an event; see `odrf.Surv`.
     data : DataFrame, path or Chunks
         One row per observation: a data frame of pandas, polars, pyarrow or any other library that
         narwhals knows.  Of a path of Parquet files, and of other sources that `odrf.Chunks` names,
@@ -206,6 +206,8 @@ def odt(
     Returns
     -------
     ODTResults
+        Of a response ``Surv(time, event)``, a
+        `odrf.results.survival.survival_tree.SurvivalTreeResults`.
 
     Raises
     ------

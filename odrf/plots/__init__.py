@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from odrf.plots.survival.calibration_plot import (
         plot_survival_calibration as plot_survival_calibration,
     )
+    from odrf.plots.survival.curves_in_leaves import CurvesInLeaves as CurvesInLeaves
+    from odrf.plots.survival.curves_in_leaves import plot_survival_tree as plot_survival_tree
     from odrf.plots.survival.curves_of_groups import plot_risk_groups as plot_risk_groups
     from odrf.plots.survival.predicted_curves import plot_predicted_curves as plot_predicted_curves
     from odrf.plots.survival.roc_plot import plot_areas_along_time as plot_areas_along_time
@@ -108,6 +110,8 @@ __getattr__ = loaded_later(
         "plot_shapley_swarm": "odrf.plots.shapley.all_terms",
         "plot_strength": "odrf.plots.strength",
         "plot_surface": "odrf.plots.problems",
+        "CurvesInLeaves": "odrf.plots.survival.curves_in_leaves",
+        "plot_survival_tree": "odrf.plots.survival.curves_in_leaves",
         "plot_thresholds": "odrf.plots.probabilities.threshold_curves",
         "plot_risk_groups": "odrf.plots.survival.curves_of_groups",
         "plot_predicted_curves": "odrf.plots.survival.predicted_curves",

@@ -34,10 +34,12 @@ class EvidenceOfCurves:
     Attributes
     ----------
     times : SurvivalTimes
-        Of the training rows.
+    case_weights : (n,) float64
+        Of the training rows.  Trees of rates are grown with others.
     """
 
     times: SurvivalTimes
+    case_weights: NDArray[np.float64]
 
     def __call__(
         self,
@@ -51,6 +53,7 @@ class EvidenceOfCurves:
         codes: RowCodes | None = None,
     ) -> Evidence:
         """Return the evidence; see `odrf.fits.judging.pilot_evidence.pilot_evidence`."""
+        weights = self.case_weights
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")

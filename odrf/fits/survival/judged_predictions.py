@@ -17,6 +17,7 @@ from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.asked_causes import asked_causes
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
@@ -33,6 +34,7 @@ __all__ = [
     "JudgedPredictions",
     "PredictedCause",
     "judged_new_rows",
+    "judged_rows",
     "judged_training_rows",
 ]
 
@@ -128,7 +130,8 @@ def judged_training_rows(
     out_of_bag = leaves_rows_out(fit)
     predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
     source = OUT_OF_BAG_ROWS if out_of_bag else TRAINING
-    return _judged(predicted, fit.times, fit.data.weights, source, None, cause)
+    asked = _of_cause(predicted, cause)
+    return judged_rows(fit, asked, fit.times, fit.data.weights, source, None, cause)
 
 
 def judged_new_rows(
@@ -144,31 +147,35 @@ def judged_new_rows(
     rows = rows_of(fit, newdata)
     complete = newdata[rows.complete]
     times = fit.design.response.times(complete)
-    weights = np.ones(len(times))
-    return _judged(PredictedRows(fit, rows.X), times, weights, NEW, complete, cause)
+    asked, weights = _of_cause(PredictedRows(fit, rows.X), cause), np.ones(len(times))
+    return judged_rows(fit, asked, times, weights, NEW, complete, cause)
 
 
-def _judged(
-    rows: PredictedRows,
+def judged_rows(
+    fit: SurvivalFit | BoostedSurvivalFit,
+    predicted: PredictedCurves,
     times: SurvivalTimes,
     weights: Floats,
     source: str,
     newdata: pd.DataFrame | None,
-    cause: str | None,
+    cause: str | None = None,
 ) -> JudgedPredictions:
-    fit, code = rows.fit, None
-    predicted: PredictedCurves = rows
-    if cause is not None:
-        number = int(asked_causes(cause, fit.design.response.causes)[0])
-        predicted, code = PredictedCause(rows, number), number + 1
+    """Return predictions of rows with their times (m,), judged by those of positive weight (m,).
+
+    The `source` says in words which rows they are; `newdata` has them if they are new.  A `cause`
+    is the one whose risk is `predicted`.
+
+    Raises
+    ------
+    InputError
+        None of them has a prediction and an event.
+    """
     risk = predicted.risk()
     used = (weights > 0) & ~np.isnan(risk)
-    kept = times.keeping(used)
+    kept, code = times.keeping(used), _code(fit, cause)
     groups = groups_of_rows(fit, newdata, used)
-    judging = JudgedLifetimes(
-        kept.time, kept.event, weights[used], source, kept.start, groups, code
-    )
-    if not judging.happened.any():
+    rows = JudgedLifetimes(kept.time, kept.event, weights[used], source, kept.start, groups, code)
+    if not rows.happened.any():
         of_cause = "" if cause is None else f" of the cause {cause!r}"
         raise InputError(
             f"none of the {len(kept)} rows that judge has an event{of_cause}: give rows with events"
@@ -178,4 +185,16 @@ def _judged(
         trained.time, trained.event, code, fit.data.weights, trained.start
     ).curve
     reference = StepCurve(known.times, 1 - known.values, 1.0)
-    return JudgedPredictions(judging, risk[used], predicted, used, reference)
+    return JudgedPredictions(rows, risk[used], predicted, used, reference)
+
+
+def _of_cause(rows: PredictedRows, cause: str | None) -> PredictedCurves:
+    code = _code(rows.fit, cause)
+    return rows if code is None else PredictedCause(rows, code - 1)
+
+
+def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | None:
+    """Return the number of a cause from 1; None: all causes."""
+    if cause is None:
+        return None
+    return int(asked_causes(cause, fit.design.response.causes)[0]) + 1

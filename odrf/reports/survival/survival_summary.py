@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
@@ -22,7 +21,7 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["survival_card", "survival_summary"]
+__all__ = ["concordances_in_words", "judged_section", "survival_card", "survival_summary"]
 
 LEVEL = 0.95
 IN_WORDS = {
@@ -31,6 +30,7 @@ IN_WORDS = {
     INTEGRATED: "Integrated Brier score",
     EXPLAINED: "Explained (Brier score)",
 }
+SHORT = {"out of bag": "OOB", "held out": "Held-out"}
 # Columns of importances that the summary leaves out.
 DETAILS = ("monte_carlo_error", "brier_std_error")
 ENTER_LATE = (
@@ -49,9 +49,7 @@ def survival_summary(
 
     `judged` are the training rows judging all causes as one, `of_causes` judging each of several.
     """
-    rows = judged.rows
-    until = rows.last_time()
-    table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
+    rows, (title, table) = judged.rows, judged_section(judged)
     facts = {"Trees": str(fit.forest.n_trees), **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
     summary = growth_summary(
@@ -59,8 +57,7 @@ def survival_summary(
     )
     # its squared error is that of the scores
     facts = summary.facts | {"Criterion": "log-rank scores"}
-    title = f"Scores ({_source(rows.source)}, times up to {number(until)})"
-    sections = {title: table.rename(index=IN_WORDS)}
+    sections = {title: table}
     if of_causes:
         sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
     sections |= summary.sections
@@ -72,16 +69,29 @@ def survival_summary(
 
 def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
     """Return a short description: data, sizes, concordances."""
-    words = "OOB" if leaves_rows_out(fit) else "Training"
-    groups = judged.rows.groups
-    scores = {
-        f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
-        for name, found in judged.concordances().items()
-    }
+    scores = concordances_in_words(judged)
     events = {"Events": _events(fit)}
     trees = fit.forest.n_trees
     name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"
     return growth_card(name, fit, {**events, **scores})
+
+
+def judged_section(judged: JudgedPredictions) -> tuple[str, pd.DataFrame]:
+    """Return the title and the table of all scores."""
+    rows = judged.rows
+    table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
+    title = f"Scores ({_source(rows.source)}, times up to {number(rows.last_time())})"
+    return title, table.rename(index=IN_WORDS)
+
+
+def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
+    """Return the concordances with their intervals."""
+    source, groups = judged.rows.source, judged.rows.groups
+    words = SHORT.get(source, source.capitalize())
+    return {
+        f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
+        for name, found in judged.concordances().items()
+    }
 
 
 def _by_cause(of_causes: Mapping[str, JudgedPredictions]) -> pd.DataFrame:
@@ -101,7 +111,7 @@ def _name(fit: SurvivalFit) -> str:
 
 
 def _source(source: str) -> str:
-    return source if source == "out of bag" else f"{source} rows"
+    return source if source in SHORT else f"{source} rows"
 
 
 def _with_interval(low: float, high: float, found: RowwiseEstimate) -> str:

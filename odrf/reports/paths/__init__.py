@@ -1,0 +1,1 @@
+"""Checks of pruning paths that users hand back."""

@@ -1,0 +1,92 @@
+"""Summary and short description of a tree for times to an event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.pruning.complexity import root_errors
+from odrf.reports.importance_tables import MeasuredImportance, impurity_table
+from odrf.reports.pruning_path import PruningPath
+from odrf.reports.summaries import growth_card, growth_summary
+from odrf.reports.survival.hazard_nodes import hazard_nodes, hazards_of
+from odrf.text.card import Card
+from odrf.text.quantity import quantity
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+__all__ = ["REMOVED", "survival_tree_card", "survival_tree_summary"]
+
+NAME = "Oblique decision tree"
+REMOVED = "exponential deviance removed"
+COLUMNS = ("count", "events", "rate", "median", "relative_hazard")
+MOST_LEAVES = 12
+CHOSEN_BY_THEM = (
+    "The rows that chose the splits also give hazards, deviances and importances, which look "
+    "better than they are: see pruning_path() for held-out rows."
+)
+
+
+def survival_tree_summary(fit: SurvivalFit, path: PruningPath[Any] | None) -> Summary:
+    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
+    scores = {**_times_facts(fit), **_training(fit), **_held_out(fit, path)}
+    importance = MeasuredImportance(impurity_table(fit), REMOVED, (CHOSEN_BY_THEM,))
+    summary = growth_summary(NAME, fit, scores, {}, importance)
+    return replace(summary, sections={**_leaves(fit), **summary.sections})
+
+
+def survival_tree_card(fit: SurvivalFit) -> Card:
+    """Return a short description of a tree."""
+    return growth_card(NAME, fit, {**_times_facts(fit), **_training(fit)})
+
+
+def _times_facts(fit: SurvivalFit) -> dict[str, str]:
+    hazards, unit = hazards_of(fit), fit.data.weight_unit
+    used = fit.forest.is_split() & (fit.forest.depth() >= 0)
+    return {
+        "Events": number(float(hazards.events[0] * unit), 6),
+        "Person-time": number(float(hazards.person_time[0] * unit), 6),
+        "Event times": str(len(fit.event_times)),
+        "Splits used": quantity(int(used.sum()), "split"),
+    }
+
+
+def _training(fit: SurvivalFit) -> dict[str, str]:
+    """Return the deviance of the training rows, as one number for each row."""
+    forest = fit.forest
+    leaf = (forest.left < 0) & (forest.depth() >= 0)
+    deviance = float((forest.weight * forest.impurity)[leaf].sum() / forest.weight[0])
+    root = float(root_errors(forest)[0])
+    explained = {"Deviance explained": f"{1 - deviance / root:.3f}"} if root > 0 else {}
+    return {"Training deviance": number(deviance), **explained}
+
+
+def _held_out(fit: SurvivalFit, path: PruningPath[Any] | None) -> dict[str, str]:
+    """Return the deviance of the rows that were held out for the path, if any were."""
+    if path is None or not path.is_evaluated:
+        return {}
+    of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
+    if of_size.empty:
+        return {}
+    share, std_error = of_size[["xerror", "xstd"]].iloc[0]
+    root = float(root_errors(fit.forest)[0]) or 1.0
+    return {
+        "Held-out deviance": f"{number(share * root)} (SE {number(std_error * root)}; {path.by})",
+        "Held-out explained": f"{1 - share:.3f}",
+    }
+
+
+def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
+    """Return the leaves, the largest hazard first; of many leaves, those at both ends."""
+    nodes = hazard_nodes(fit)
+    leaves = nodes[nodes["leaf"]][list(COLUMNS)]
+    leaves = leaves.sort_values("relative_hazard", ascending=False, kind="stable")
+    title = "Leaves, the largest hazard first"
+    if len(leaves) > MOST_LEAVES:
+        half = MOST_LEAVES // 2
+        title += f" ({MOST_LEAVES} of {len(leaves)}, those at both ends)"
+        leaves = pd.concat([leaves.head(half), leaves.tail(half)])
+    return {title: leaves}
