@@ -16,7 +16,7 @@ from odrf.public.progress import progress_bar
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.scores_table import estimates_table
-from odrf.results.survival.survival_results import SurvivalResults
+from odrf.results.survival.drawn_curves import DrawnCurves
 
 __all__ = ["LEVEL", "JudgedSurvivalResults"]
 
@@ -24,7 +24,7 @@ LEVEL = 0.95
 MOST_GROUPS = 1000
 
 
-class JudgedSurvivalResults(SurvivalResults):
+class JudgedSurvivalResults(DrawnCurves):
     """Base class of results whose predicted curves are judged."""
 
     def score(

@@ -1,19 +1,18 @@
-"""Plots and curves of results for times to an event."""
+"""Plots of results for times to an event."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import is_word
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.error_by_trees import error_by_trees
-from odrf.reports.survival.survival_curves import SurvivalCurves
 from odrf.results.survival.survival_importances import SurvivalImportances
 from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
 
@@ -45,47 +44,6 @@ class PlottedSurvivalResults(SurvivalImportances):
         if "_error_path" not in vars(self):
             self._error_path = error_by_trees(self.fit, self._unseen)
         return self._error_path.copy()
-
-    def curves(
-        self,
-        newdata: pd.DataFrame,
-        times: float | ArrayLike | None = None,
-        *,
-        progress: bool = False,
-    ) -> SurvivalCurves:
-        """Return the predicted survival curves of rows, to be shown and drawn.
-
-        Parameters
-        ----------
-        newdata : DataFrame
-            The rows, with the columns that the formula uses; the response is not needed.
-        times : float or sequence of float, optional
-            Times in the unit of the response; by default all event times of the training rows.
-        progress : bool, default False
-            Show a progress bar of the rows.
-
-        Returns
-        -------
-        SurvivalCurves
-            With ``table``, ``quartiles``, ``summary()`` and ``plot()``.
-
-        Raises
-        ------
-        InputError
-            If `newdata` lacks a column, or `times` are no numbers of at least 0.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
-        >>> forest.curves(data.head(3)).quartiles.shape
-        (3, 3)
-        """
-        survival = self.predict(newdata, "survival", times=times, progress=progress)
-        table = cast(pd.DataFrame, survival)
-        quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile"))
-        return SurvivalCurves(self.fit, table[sorted(set(table.columns))], quartiles)
 
     def plot(
         self,

@@ -19,7 +19,7 @@ from odrf.reports.survival.survival_tree_summary import (
     survival_tree_summary,
 )
 from odrf.results.facts.prunable_tree import PrunableTree
-from odrf.results.survival.survival_results import SurvivalResults
+from odrf.results.survival.judged_curves import JudgedSurvivalResults
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -31,7 +31,7 @@ __all__ = ["SurvivalTreeResults"]
 PLOTS = ("tree", "importance")
 
 
-class SurvivalTreeResults(PrunableTree, SurvivalResults):
+class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
     """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows.  The tree is pruned, and its nodes are
