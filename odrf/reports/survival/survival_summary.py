@@ -55,8 +55,6 @@ def survival_summary(
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
-    # its squared error is that of the scores
-    facts = summary.facts | {"Criterion": "log-rank scores"}
     sections = {title: table}
     if of_causes:
         sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
@@ -64,7 +62,7 @@ def survival_summary(
     notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
-    return replace(summary, facts=facts, sections=sections, notes=notes)
+    return replace(summary, sections=sections, notes=notes)
 
 
 def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
