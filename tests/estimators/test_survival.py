@@ -162,6 +162,7 @@ def test_data_frames_and_other_names_hold_times_too(X, y, data):
     for frame in (
         data[["event", "time"]],
         data[["time", "event"]],
+        data[["event", "time"]].astype({"event": int}),
         pl.from_pandas(data[["event", "time"]].reset_index(drop=True)),
         pd.DataFrame({"x1": data["event"], "days gone": data["time"]}),
     ):
@@ -201,8 +202,9 @@ def test_causes_of_events_are_categories(X, data):
         (None, "it is None"),
         (np.ones(160), "takes y as a structured array.*it is ndarray"),
         (np.ones((160, 2)), "it is ndarray"),
-        (pd.DataFrame({"event": np.ones(160), "time": np.ones(160)}), "0 of them bool.*by == 1"),
-        (pd.DataFrame({"a": [True] * 160, "b": [True] * 160}), "2 of them bool"),
+        (pd.DataFrame({"event": np.ones(160), "time": np.ones(160)}), "2 of them events"),
+        (pd.DataFrame({"status": [1, 2] * 80, "time": np.arange(160.0)}), "0 of them events"),
+        (pd.DataFrame({"a": [True] * 160, "b": [True] * 160}), "2 of them events"),
         (pd.DataFrame({"event": [True] * 160}), r"columns \['event'\]"),
         (pd.DataFrame({"e": [True] * 9, "t": np.ones(9)}), "inconsistent numbers"),
         (pd.DataFrame({"e": [True] * 160, "t": [np.nan, *[1.0] * 159]}), "y is missing in 1 row"),
