@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from patsy import EvalEnvironment
 
 from odrf.api.calling import design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
 from odrf.api.streamed_forests import OF_DESIGN
+from odrf.api.survival_fits import survival_tree
 from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.fits.all_rows.growing_all_rows import grow_all_rows
@@ -36,8 +37,11 @@ def fitted_tree(
     call, chunks = spelled_call(function, formula, options), chunks_of(data)
     if chunks is not None:
         return _tree_of_chunks(function, call, formula, chunks, options, env, progress)
-    design, training = design_of(formula, data, options, env)
+    design, training = design_of(formula, data, options, env, with_times=True)
     request = requested(function, options, TREE)
+    if training.times is not None:
+        # a union of both types would make every use of a tree ask which one it is
+        return cast("ODTResults", survival_tree(call, design, training, request, progress))
     fit = sized_tree(grow_fit(call, design, training, request), progress)
     return ODTResults(warned_of_repeated_rows(fit, data))
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
 from odrf.fits.growing import grow_fit
+from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
 from odrf.fits.survival.survival_fit import with_curves
+from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-__all__ = ["survival_boosted", "survival_forest"]
+__all__ = ["survival_boosted", "survival_forest", "survival_tree"]
 
 
 def survival_forest(
@@ -20,6 +23,14 @@ def survival_forest(
 ) -> SurvivalForestResults:
     """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``."""
     return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
+
+
+def survival_tree(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> SurvivalTreeResults:
+    """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
+    grown = survival_tree_of(grow_fit(call, design, data, request))
+    return SurvivalTreeResults(sized_tree(grown, progress))
 
 
 def survival_boosted(

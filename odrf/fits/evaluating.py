@@ -21,6 +21,9 @@ from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
+from odrf.fits.survival.grown_response import grown_response
+from odrf.fits.survival.judged_by_deviance import deviances_of_new_rows, judged_by_deviance
+from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.choosing import CHOICES, chosen_row
 from odrf.pruning.complexity import critical_alphas, pruned, root_errors
 from odrf.pruning.cross_fitting import OutOfBagChoice, chosen_elsewhere
@@ -92,15 +95,18 @@ def grown_without(
 ) -> tuple[Growth, list[Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options."""
     design, data, control = fit.design, fit.data, fit.control
+    response = grown_response(data, control)
     growth = Growth(
         data.X,
-        data.y,
-        data.weights,
+        response.y,
+        response.weights,
         design.feature_groups,
         fit.samplings[0],
         control.settings,
         control.mixture,
         data.codes,
+        response.ranks,
+        judged_by_deviance(fit),
     )
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
         return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
@@ -152,6 +158,10 @@ def labelled_rows(
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
+    if isinstance(fit, SurvivalFit):
+        subtrees = nested_subtrees(fit.forest, rule, loss)
+        held = deviances_of_new_rows(fit, subtrees, rows)
+        return _path(fit, subtrees, rule, loss, held, f"{round(held.weight)} new rows")
     fit, X, y = labelled_rows(fit, rows, "newdata")
     return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), f"{len(y)} new rows")
 

@@ -22,7 +22,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.scales.choosing_scale import chosen_scale
 from odrf.fits.survival.evidence_of_curves import EvidenceOfCurves
-from odrf.fits.survival.ranks_of_rows import ranks_of
+from odrf.fits.survival.grown_response import grown_response
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import (
     ERROR,
@@ -66,7 +66,7 @@ def grow_fit(
     """
     blended, classification = blends(request), design.response.kind == "classification"
     require_objective(request.objective, classification, blended)
-    require_split_scale(request.split_scale, classification, blended)
+    require_split_scale(request.split_scale, design.response.kind, blended)
     if blended:
         fit = _fit_blend(call, design, data, request, progress)
     else:
@@ -112,11 +112,12 @@ def grow_alike(
     joining: Joining = PLAIN,
 ) -> Forest:
     """Grow a tree for each of the streams (B, 4), all of one kind."""
+    grown = grown_response(data, control)
     with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
         return grow_forest(
             data.X,
-            data.y,
-            data.weights,
+            grown.y,
+            grown.weights,
             design.feature_groups,
             control.sampling,
             control.settings,
@@ -126,7 +127,7 @@ def grow_alike(
             bar.update,
             data.codes,
             joining,
-            ranks_of(data),
+            grown.ranks,
         )
 
 
@@ -147,6 +148,8 @@ def grow_in_kinds(
     `objective`.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
+    grown = grown_response(data, controls[0])
+    judge = pilot_evidence if data.times is None else EvidenceOfCurves(data.times, data.weights)
     with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
 
         def expect(n_trees: int) -> None:
@@ -155,8 +158,8 @@ def grow_in_kinds(
 
         return grow_blend(
             data.X,
-            data.y,
-            data.weights,
+            grown.y,
+            grown.weights,
             design.feature_groups,
             kinds,
             controls[0].seed,
@@ -168,8 +171,8 @@ def grow_in_kinds(
             data.codes,
             objective,
             joining,
-            ranks_of(data),
-            pilot_evidence if data.times is None else EvidenceOfCurves(data.times),
+            grown.ranks,
+            judge,
         )
 
 
@@ -254,7 +257,7 @@ def _scale(
 def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
     return resolve(
         request,
-        kind="regression" if design.response.causes else design.response.kind,
+        kind=design.response.kind,
         n=len(data.y),
         P=len(design.predictors),
         p=len(design.columns),

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_choice, checked_whole, is_word
+from odrf.checks import AUTO, MOST, checked_whole, is_word
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import ON_RESPONSE, Settings
-from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from odrf.errors import InputError
+from odrf.options.criterion_names import criteria_of, criterion_of, require_no_penalty
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
 from odrf.options.scale_names import SPLIT_SCALES
@@ -31,12 +31,6 @@ __all__ = [
     "resolve",
 ]
 
-CRITERION_CODES = {
-    "squared_error": SQUARED_ERROR,
-    "gini": GINI,
-    "entropy": ENTROPY,
-    "ordinal": ORDINAL,
-}
 RANDOM, ALL = "random", "all"
 SUBSAMPLE_FRACTION = 0.632
 # Averaging over trees removes errors of estimated directions; those of a single tree are
@@ -55,7 +49,7 @@ class Control:
     Attributes
     ----------
     kind : str
-        ``"regression"`` or ``"classification"``.
+        ``"regression"``, ``"classification"`` or ``"survival"``.
     n_trees : int
     mixture : Mixture
         How many directions of each family a node tries.
@@ -104,8 +98,8 @@ class Control:
 
     @property
     def criterion(self) -> str:
-        """``"squared_error"``, ``"gini"``, ``"entropy"`` or ``"ordinal"``."""
-        return _name_of(self.settings.criterion, CRITERION_CODES)
+        """``"squared_error"``, ``"gini"``, …: the name of the impurity."""
+        return str(_name_of(self.settings.criterion, criteria_of(self.kind)))
 
     @property
     def penalty(self) -> str | None:
@@ -216,9 +210,9 @@ def resolve(
     Parameters
     ----------
     request : Request
-    kind : {"regression", "classification"}
+    kind : {"regression", "classification", "survival"}
     n, P, p, n_classes : int
-        Rows, predictors, columns and classes (1 for a regression) of the data.
+        Rows, predictors, columns and classes (1 for a number or a time) of the data.
     ordinal : bool, default False
         Whether there are three or more ordered classes.
     ranges, grid, terms, empty
@@ -250,8 +244,10 @@ def resolve(
     thresholds = checked_thresholds(request.n_thresholds, families)
     newton_steps, direction_rows = _effort(single_tree)
     exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
+    criterion = criterion_of(request.criterion, kind, families, ordinal)
+    require_no_penalty(criterion, options["penalty"])
     settings = Settings(
-        criterion=CRITERION_CODES[_criterion(request.criterion, kind, families, ordinal)],
+        criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
         min_leaf=_min_leaf(options["min_leaf"], n),
@@ -345,30 +341,6 @@ def _min_leaf(min_leaf: int, n: int) -> int:
             f"min_leaf={min_leaf} is above the number of rows, {n}: use a smaller number"
         )
     return min_leaf
-
-
-def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
-    choices = [
-        name
-        for name, code in CRITERION_CODES.items()
-        if CRITERIA[code].of_classes == (kind == "classification") and not CRITERIA[code].ordered
-    ]
-    checked_choice("criterion", value, [AUTO, *CRITERION_CODES])
-    if ordinal and value in (AUTO, "ordinal"):
-        return "ordinal"
-    if value == AUTO:
-        defaults = {family.criterion for family in families}
-        return choices[0] if kind == "regression" or len(defaults) > 1 else defaults.pop()
-    if value not in choices:
-        suited = " or ".join(repr(choice) for choice in choices)
-        if value == "ordinal" and kind != "regression":
-            raise InputError(
-                'criterion="ordinal" needs three or more ordered classes: make the response an '
-                "ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use "
-                f"{suited}"
-            )
-        raise InputError(f"criterion={value!r} is not for a {kind}: use {suited}")
-    return str(value)
 
 
 def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:

@@ -26,17 +26,22 @@ IN_WORDS = {
     "ranks": "ranks of the response",
 }
 """What splits are chosen on, if it is not the response."""
+NO_NUMBERS = {"classification": "has classes", "survival": "is a time to an event"}
+"""Kinds of responses without a scale."""
 
 
-def require_split_scale(split_scale: Any, classification: bool, blended: bool) -> None:
-    """Raise `InputError` for an invalid `split_scale`, or if nothing can be chosen by it."""
+def require_split_scale(split_scale: Any, kind: str, blended: bool) -> None:
+    """Raise `InputError` for an invalid `split_scale`, or if nothing can be chosen by it.
+
+    `kind` is that of the response, and `blended` whether the fit is a blend.
+    """
     checked_choice("split_scale", split_scale, (AUTO, *SPLIT_SCALES))
     if split_scale == RESPONSE:
         return
-    if classification:
+    if kind in NO_NUMBERS:
         raise InputError(
-            f'split_scale="{split_scale}" is for a response that is a number, and this one has '
-            "classes: leave it out"
+            f'split_scale="{split_scale}" is for a response that is a number, and this one '
+            f"{NO_NUMBERS[kind]}: leave it out"
         )
     if is_word(split_scale, AUTO) and not blended:
         raise InputError(

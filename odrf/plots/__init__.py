@@ -51,6 +51,16 @@ if TYPE_CHECKING:
     from odrf.plots.shapley.one_row import plot_shapley_row as plot_shapley_row
     from odrf.plots.shapley.one_term import plot_shapley_term as plot_shapley_term
     from odrf.plots.strength import plot_strength as plot_strength
+    from odrf.plots.survival.bands_of_curves import plot_survival_bands as plot_survival_bands
+    from odrf.plots.survival.calibration_plot import (
+        plot_survival_calibration as plot_survival_calibration,
+    )
+    from odrf.plots.survival.curves_in_leaves import CurvesInLeaves as CurvesInLeaves
+    from odrf.plots.survival.curves_in_leaves import plot_survival_tree as plot_survival_tree
+    from odrf.plots.survival.curves_of_groups import plot_risk_groups as plot_risk_groups
+    from odrf.plots.survival.predicted_curves import plot_predicted_curves as plot_predicted_curves
+    from odrf.plots.survival.roc_plot import plot_areas_along_time as plot_areas_along_time
+    from odrf.plots.survival.roc_plot import plot_roc_at as plot_roc_at
     from odrf.plots.tree import plot_tree as plot_tree
 
 __getattr__ = loaded_later(
@@ -101,7 +111,15 @@ __getattr__ = loaded_later(
         "plot_shapley_swarm": "odrf.plots.shapley.all_terms",
         "plot_strength": "odrf.plots.strength",
         "plot_surface": "odrf.plots.problems",
+        "CurvesInLeaves": "odrf.plots.survival.curves_in_leaves",
+        "plot_survival_tree": "odrf.plots.survival.curves_in_leaves",
         "plot_thresholds": "odrf.plots.probabilities.threshold_curves",
+        "plot_risk_groups": "odrf.plots.survival.curves_of_groups",
+        "plot_survival_bands": "odrf.plots.survival.bands_of_curves",
+        "plot_predicted_curves": "odrf.plots.survival.predicted_curves",
+        "plot_survival_calibration": "odrf.plots.survival.calibration_plot",
+        "plot_roc_at": "odrf.plots.survival.roc_plot",
+        "plot_areas_along_time": "odrf.plots.survival.roc_plot",
         "plot_tree": "odrf.plots.tree",
     },
 )

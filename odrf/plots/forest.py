@@ -14,7 +14,7 @@ __all__ = ["plot_error"]
 
 
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
-    """Plot the out-of-bag error of the first 1, 2, … trees.
+    """Plot the out-of-bag error of the first trees.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     last = float(path.iloc[-1])
     ax.plot(
         path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False,
-        label=f"{number(last, 3)} with {quantity(len(path), 'tree')}",
+        label=f"{number(last, 3)} with {quantity(int(path.index[-1]), 'tree')}",
     )  # fmt: skip
-    ax.set_xlim(0, len(path))
+    ax.set_xlim(0, int(path.index[-1]))
     ax.set_xlabel("trees")
     whole_numbers(ax)
     label_y(ax, str(path.name))

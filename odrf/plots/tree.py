@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, boxes
+from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, Ends, boxes
 from odrf.plots.elements.layout import centres
 from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import INK, MUTED
@@ -25,6 +25,8 @@ __all__ = ["plot_tree"]
 BOX_GAP = 12.0
 LEVEL_GAP = 34.0
 MARGIN = 12.0
+# Room for the ticks of a panel, to the left and below, and for nothing on the other sides.
+TICKS, BESIDE = (18.0, 13.0), 8.0
 TITLE = 26.0
 TITLE_SIZE = 1.1
 MOST_CHARACTERS = 40
@@ -44,6 +46,7 @@ def plot_tree(
     max_depth: int | None = None,
     max_terms: int = 3,
     digits: int = 3,
+    ends: Ends | None = None,
 ) -> Axes:
     """Plot a tree, its root on top.
 
@@ -61,6 +64,8 @@ def plot_tree(
         Largest number of terms of a linear combination, or levels of a factor, written in a box.
     digits : int, default 3
         Significant digits.
+    ends : Ends, optional
+        What leaves show; by default what they predict.
 
     Returns
     -------
@@ -69,7 +74,7 @@ def plot_tree(
     depth = tree.depth()
     levels = _readable_levels(tree, depth) if max_depth is None else max_depth
     while True:
-        content = boxes(tree, design, depth, levels, max_terms, digits)
+        content = boxes(tree, design, depth, levels, max_terms, digits, ends)
         title = _title(tree, design, int(depth.max()), levels)
         drawing = _arranged(tree, depth, content, text_width(title, TITLE_SIZE * FONT_SIZE))
         if levels == 1 or max_depth is not None or _is_readable(drawing, ax):
@@ -83,6 +88,8 @@ def plot_tree(
         _draw_branches(ax, drawing, node, scale)
     for node, box in drawing.boxes.items():
         _draw_box(ax, box, drawing.x[node], drawing.y[node], scale)
+        if ends is not None and box.panel:
+            ends.draw(_panel(ax, box, drawing.x[node], drawing.y[node]), node, scale)
     ax.text(
         drawing.width / 2,
         drawing.height - MARGIN,
@@ -199,7 +206,7 @@ def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
             zorder=2,
         )
     )
-    top = y + LINE_HEIGHT * (len(box.lines) - 1) / 2
+    top = y + (LINE_HEIGHT * (len(box.lines) - 1) + box.panel) / 2
     size = FONT_SIZE * (scale if scale == 1.0 else SHRUNK * scale)
     for at, line in enumerate(box.lines):
         ax.text(
@@ -207,6 +214,15 @@ def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
             ha="center", va="center_baseline", fontsize=size, color=INK,
             weight="bold" if at < box.bold else "normal", parse_math=False, zorder=3,
         )  # fmt: skip
+
+
+def _panel(ax: Axes, box: Box, x: float, y: float) -> Axes:
+    """Return axes in the lower part of a box, with room for the labels of their ticks."""
+    left, bottom = x - box.width / 2 + TICKS[0], y - box.height / 2 + TICKS[1]
+    size = box.width - TICKS[0] - BESIDE, box.panel - TICKS[1] - BESIDE / 2
+    panel = ax.inset_axes((left, bottom, *size), transform=ax.transData, zorder=3)
+    panel.patch.set_facecolor("white")
+    return panel
 
 
 def _title(tree: Forest, design: Design, deepest: int, drawn: int) -> str:

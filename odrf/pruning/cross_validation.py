@@ -20,14 +20,35 @@ from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
+from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.pruning.held_out import HeldOut, held_out
+from odrf.pruning.held_out import HeldOut, RowLosses, held_out, losses_of
 
-__all__ = ["Growth", "cross_validated", "folds_grown", "geometric_means"]
+__all__ = ["Growth", "JudgedBy", "cross_validated", "folds_grown", "geometric_means"]
+
+
+class JudgedBy(NamedTuple):
+    """How trees are judged, if not by the responses and weights that they are grown from.
+
+    Attributes
+    ----------
+    described : callable
+        It takes a grown tree, the mask (n,) of the rows it was grown on and its stream (1, 4), and
+        returns the tree with the values and impurities by which it is pruned and judged.
+    y : (n, …) float64
+        What rows are judged by.
+    weights : (n,) float64
+    losses : RowLosses
+    """
+
+    described: Callable[[Forest, NDArray[np.bool_], NDArray[np.uint64]], Forest]
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    losses: RowLosses
 
 
 class Growth(NamedTuple):
-    """What a tree is grown from, and how."""
+    """What a tree is grown from, how, and how it is judged."""
 
     X: Matrix
     y: NDArray[np.float64]
@@ -37,6 +58,8 @@ class Growth(NamedTuple):
     settings: Settings
     mixture: SamplerMixture
     codes: RowCodes | None = None
+    ranks: EventRanks | None = None
+    judging: JudgedBy | None = None
 
 
 class Fold(NamedTuple):
@@ -54,9 +77,14 @@ def folds_grown(
     random = streams(seed, 0, k)
 
     def grow(i: int) -> Fold:
-        weights = np.where(folds[i].train, growth.weights, 0.0)
-        arguments = growth._replace(weights=weights)[:-1]
-        tree = grow_forest(*arguments, random[i : i + 1], 1, lambda: None, growth.codes)
+        train, stream = folds[i].train, random[i : i + 1]
+        tree = grow_forest(
+            growth.X, growth.y, np.where(train, growth.weights, 0.0), growth.feature_groups,
+            growth.sampling, growth.settings, growth.mixture, stream, 1, lambda: None,
+            growth.codes, ranks=growth.ranks,
+        )  # fmt: skip
+        if growth.judging is not None:
+            tree = growth.judging.described(tree, train, stream)
         return Fold(tree, folds[i].test)
 
     grown = []
@@ -78,12 +106,15 @@ def cross_validated(
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
     """
+    by = growth.judging
+    y, weights = (growth.y, growth.weights) if by is None else (by.y, by.weights)
+    losses = losses_of if by is None else by.losses
 
     def judged(fold: Fold) -> HeldOut:
         tree, rows = fold
-        X, y, weights = with_rows(growth.X, rows), growth.y[rows], growth.weights[rows]
         units = None if groups is None else groups[rows]
-        return held_out(tree, critical(tree), alpha, X, y, weights, units)
+        X = with_rows(growth.X, rows)
+        return held_out(tree, critical(tree), alpha, X, y[rows], weights[rows], units, losses)
 
     return reduce(add, map(judged, folds))
 

@@ -17,7 +17,19 @@ from numpy.typing import NDArray
 from odrf.engine.survival.branch_sums import add_up_branches, take_from_parents
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["NodeEvents", "node_events", "with_event_deviance", "with_shrunken_rates"]
+__all__ = [
+    "NodeEvents",
+    "event_losses",
+    "node_events",
+    "sums_in_nodes",
+    "with_event_deviance",
+    "with_shrunken_rates",
+]
+
+
+# Fewest events that may be expected of a row, so that the deviance of an event is finite where the
+# rows of a fold have none.
+LEAST = 1e-300
 
 
 class NodeEvents(NamedTuple):
@@ -67,15 +79,29 @@ def node_events(
     """
     occurred = (event != 0).astype(np.float64)
     terms = np.stack([occurred, exposure, -occurred * np.log(exposure)], axis=1) * weights[:, None]
+    sums = sums_in_nodes(forest, leaf, terms, counts)
+    events, at_risk, logs = sums.T
+    explained = scipy.special.xlogy(events, _ratio(events, at_risk))
+    return NodeEvents(events, at_risk, 2.0 * np.maximum(logs - explained, 0.0))
+
+
+def sums_in_nodes(
+    forest: Forest,
+    leaf: NDArray[np.integer],
+    terms: NDArray[np.float64],
+    counts: NDArray[np.integer] | None = None,
+) -> NDArray[np.float64]:
+    """Return the sums (m, Q) over the rows of each node of Q numbers `terms` (n, Q) of each row.
+
+    The other arguments are those of `node_events`.
+    """
     sums = np.zeros((forest.n_nodes, terms.shape[1]))
     for tree, (lo, hi) in enumerate(zip(forest.root[:-1], forest.root[1:], strict=True)):
         of_tree = terms if counts is None else terms * counts[:, tree, None]
         for column, of_rows in zip(sums.T, of_tree.T, strict=True):
             column[lo:hi] = np.bincount(leaf[:, tree] - lo, of_rows, minlength=hi - lo)
     add_up_branches(forest.left, sums)
-    events, at_risk, logs = sums.T
-    explained = scipy.special.xlogy(events, _ratio(events, at_risk))
-    return NodeEvents(events, at_risk, 2.0 * np.maximum(logs - explained, 0.0))
+    return sums
 
 
 def with_event_deviance(forest: Forest, nodes: NodeEvents) -> Forest:
@@ -131,6 +157,24 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
     described = np.stack([shrunken, forest.impurity + scipy.special.kl_div(rate, shrunken)], axis=1)
     take_from_parents(forest.left, weight, described)
     return replace(forest, value=described[:, :1].copy(), impurity=described[:, 1].copy())
+
+
+def event_losses(
+    value: NDArray[np.float64], y: NDArray[np.float64], ordered: bool = False
+) -> NDArray[np.float64]:
+    """Return the deviance (m,) of rows for predicted hazards.
+
+    Parameters
+    ----------
+    value : (m, 1) float64
+        The hazard of each row.
+    y : (m, 2) float64
+        0 or 1 event of the row, and its exposure.
+    ordered : bool
+        False: there are no classes.
+    """
+    event, expected = y[:, 0], np.maximum(value[:, 0] * y[:, 1], LEAST)
+    return 2.0 * (expected - event - event * np.log(expected))
 
 
 def _ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

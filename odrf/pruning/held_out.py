@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,10 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 
-__all__ = ["HeldOut", "held_out", "held_out_groups", "held_out_sums", "losses_of"]
+__all__ = ["HeldOut", "RowLosses", "held_out", "held_out_groups", "held_out_sums", "losses_of"]
+
+RowLosses = Callable[[NDArray[np.float64], NDArray[np.float64], bool], NDArray[np.float64]]
+"""The losses (m,) of predicting values (m, K) for responses (m, …), as `losses_of` gives them."""
 
 
 @dataclass(frozen=True)
@@ -111,16 +114,18 @@ def held_out(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     groups: NDArray[np.int64] | None = None,
+    losses: RowLosses = losses_of,
 ) -> HeldOut:
     """Evaluate a tree, pruned at each of the `alpha` (k,), rising, on the rows of X (p, m).
 
     `tree` is a forest of one tree, `critical` (m,) holds the critical α of its nodes.  A row stops
     at the first node on its way down whose critical α is not above α.  So a node predicts for α
     from its critical α up to that of its parent, and one walk from the leaf to the root evaluates
-    all α.  Rows of one group, of `groups` (m,), count as one unit.
+    all α.  Rows of one group, of `groups` (m,), count as one unit.  The responses y (m, …) are what
+    `losses` takes.
     """
     k = len(alpha)
-    stops = _stops(tree, critical, alpha, X, y)
+    stops = _stops(tree, critical, alpha, X, y, losses)
     if groups is not None:
         different, unit = np.unique(groups, return_inverse=True)
         of_units = _of_each(k + 1, len(different))
@@ -157,6 +162,7 @@ def _stops(
     alpha: NDArray[np.float64],
     X: Matrix,
     y: NDArray[np.float64],
+    losses: RowLosses,
 ) -> Iterator[_Stopped]:
     """Yield where rows stop; see `held_out`."""
     k, starts, parents = len(alpha), np.searchsorted(alpha, critical), tree.parents()
@@ -166,7 +172,7 @@ def _stops(
         until = np.where(parent >= 0, starts[parent], k)
         predicts = starts[node] < until
         nodes, rows = node[predicts], row[predicts]
-        loss = losses_of(tree.value[nodes], y[rows], bool(tree.ordered))
+        loss = losses(tree.value[nodes], y[rows], bool(tree.ordered))
         yield _Stopped(starts[nodes], until[predicts], rows, loss)
         node, row = parent[parent >= 0], row[parent >= 0]
 

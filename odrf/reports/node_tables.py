@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.prediction.labels import class_labels
 from odrf.text.units import node_of_terms, user_splits
 
-__all__ = ["nodes_table", "splits_of_trees", "splits_table"]
+__all__ = ["node_columns", "nodes_table", "splits_of_trees", "splits_table"]
 
 
 def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
@@ -21,10 +23,23 @@ def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFram
 
     `weight_unit` is what case weights were divided by.
     """
-    depth = tree.depth()
-    node = np.flatnonzero(depth >= 0)
-    leaf = tree.left[node] < 0
-    table = {
+    node = np.flatnonzero(tree.depth() >= 0)
+    table = node_columns(tree, node, weight_unit)
+    value = tree.value[node]
+    classes = design.response.classes
+    if classes is None:
+        table["value"] = value[:, 0]
+    else:
+        codes = predicted_classes(value, bool(tree.ordered))
+        table["prediction"] = class_labels(codes, design.response)
+        table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
+    return pd.DataFrame(table, index=pd.Index(node, name="node"))
+
+
+def node_columns(tree: Forest, node: NDArray[np.int64], weight_unit: float) -> dict[str, Any]:
+    """Return the columns that the nodes of all trees have, by their names."""
+    depth, leaf = tree.depth(), tree.left[node] < 0
+    return {
         "parent": _numbers(tree.parents()[node], missing=node == 0),
         "depth": depth[node],
         "leaf": leaf,
@@ -36,15 +51,6 @@ def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFram
         "gain": np.where(leaf, np.nan, tree.gain[node]),
         "order": _numbers(tree.order[node], missing=leaf),
     }
-    value = tree.value[node]
-    classes = design.response.classes
-    if classes is None:
-        table["value"] = value[:, 0]
-    else:
-        codes = predicted_classes(value, bool(tree.ordered))
-        table["prediction"] = class_labels(codes, design.response)
-        table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
-    return pd.DataFrame(table, index=pd.Index(node, name="node"))
 
 
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -12,7 +14,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.text.dates_in_words import counted_as
 from odrf.text.wording import SplitWriter, number
 
-__all__ = ["rules_text"]
+__all__ = ["rules_telling", "rules_text"]
 
 # Levels of an ordered factor whose ranks are listed.
 MOST_LEVELS = 12
@@ -20,14 +22,30 @@ MOST_LEVELS = 12
 
 def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None = None) -> str:
     """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
+
+    def told(node: int) -> str:
+        return _prediction(tree, node, design.response, digits)
+
+    return rules_telling(tree, design, digits, max_terms, _legend(design.response), told)
+
+
+def rules_telling(
+    tree: Forest,
+    design: Design,
+    digits: int,
+    max_terms: int | None,
+    legend: str,
+    told: Callable[[int], str],
+) -> str:
+    """Return `rules_text` with what is `told` of each node, which the `legend` explains."""
     writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
-    lines = [f"n = {tree.count[0]}, {design.formula}", _legend(design.response)]
+    lines = [f"n = {tree.count[0]}, {design.formula}", legend]
     lines += [*_notes(writer, tree), ""]
     waiting = [(0, 0, "root")]
     while waiting:
         node, depth, rule = waiting.pop()
         line = f"{'  ' * depth}{node}) {rule}  n = {tree.count[node]}  "
-        line += _prediction(tree, node, design.response, digits)
+        line += told(node)
         left = int(tree.left[node])
         if left < 0:
             lines.append(f"{line} *")

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import MOST, checked_whole
-from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.options.control import Control
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of
-from odrf.reports.forest_path import ForestPath
+from odrf.reports.forest_path import require_own_path
 from odrf.reports.projection_importance import ProjectionImportance
-from odrf.reports.pruning_path import PruningPath
 from odrf.results.keeping.compactable import CompactableResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.row_predicting import RowPredicting
@@ -96,12 +94,7 @@ class TreeResults(CompactableResults, PixelResults, RowPredicting):
 
     def _check_path(self, path: Any, whole: str) -> None:
         """Raise `InputError` unless a path is None or the pruning path of this fit, a `whole`."""
-        is_path = isinstance(path, PruningPath | ForestPath)
-        if path is not None and not (is_path and path.fit.forest is self.forest):
-            raise InputError(
-                f"path= belongs to another {whole}, or is no path: use this {whole}'s "
-                "pruning_path()"
-            )
+        require_own_path(path, self.fit, whole)
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that describe the noise best; empty for classes."""

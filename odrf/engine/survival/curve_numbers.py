@@ -12,10 +12,14 @@ from odrf.engine.trees.forest_arrays import Forest
 __all__ = [
     "hazard_at",
     "mortality",
+    "quantile_at",
     "restricted_mean_at",
     "survival_at",
     "with_means_above",
 ]
+
+# A survival that rounding keeps above a bound has reached it.
+ROUNDING = 1e-12
 
 
 def survival_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
@@ -59,6 +63,24 @@ def restricted_mean_at(
     """
     out = np.empty(len(curves.start) - 1)
     _restricted_mean(curves.start, curves.rank, curves.hazard, event_times, horizon, out)
+    return out
+
+
+def quantile_at(
+    curves: LeafCurves, event_times: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Return the time (m,) by which a share of each node has had the event; inf if it is never.
+
+    Parameters
+    ----------
+    curves : LeafCurves
+    event_times : (R,) float64
+    share : float
+        Above 0 and below 1; 1/2 gives medians.
+    """
+    out = np.empty(len(curves.start) - 1)
+    bound = 1.0 - share + ROUNDING
+    _quantile_at(curves.start, curves.rank, curves.hazard, event_times, bound, out)
     return out
 
 
@@ -115,3 +137,14 @@ def _fill_above(left, weight, out):
                 out[i] = share * out[child] + (1.0 - share) * out[child + 1]
             else:
                 out[i] = out[child]
+
+
+@kernel
+def _quantile_at(start, rank, hazard, event_times, bound, out):
+    for i in range(len(out)):
+        survival, out[i] = 1.0, np.inf
+        for e in range(start[i], start[i + 1]):
+            survival *= 1.0 - hazard[e]
+            if survival <= bound:
+                out[i] = event_times[rank[e] - 1]
+                break

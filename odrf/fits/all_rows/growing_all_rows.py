@@ -79,8 +79,7 @@ def grow_all_rows(
         A branch that grows in memory takes more than there is.
     """
     asked = checked_tree_request(request)
-    classification = rows.design.response.kind == "classification"
-    require_split_scale(asked.split_scale, classification, False)
+    require_split_scale(asked.split_scale, rows.design.response.kind, False)
     control = control_of(asked, rows)
     require_streamable(control)
     if rows.n > MOST_ROWS:

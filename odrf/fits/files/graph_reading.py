@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,11 @@ from odrf.fits.files.soundness import (
     require_sound_maps,
     require_sound_stack,
 )
+from odrf.fits.files.survival_soundness import require_curves_of
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.stacked_fit import StackedFit
+from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.rule_function import RuleFunction
 from odrf.projections.absent_function import AbsentFunction
 
@@ -339,6 +342,8 @@ def _require_trees(fit: Fit | GuidedFit | BoostedFit) -> None:
     elif isinstance(fit, Fit):
         n_trees = len(fit.streams)
         _check(fit.forest, lambda trees: require_sound_forest(trees, p, K, n_trees))
+        if isinstance(fit, SurvivalFit):
+            _check(fit.forest, partial(require_curves_of, fit))
     else:
         _check(fit.forest, lambda trees: require_sound_forest(trees, p, 1, None))
 

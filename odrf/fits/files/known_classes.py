@@ -41,6 +41,7 @@ from odrf.engine.settings import Settings
 from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
 from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
 from odrf.engine.survival.event_ranks import EventRanks
+from odrf.engine.survival.leaf_curves import LeafCurves
 from odrf.engine.survival.log_times import LogTimes
 from odrf.engine.trees.compact_forest import KEPT, CompactForest, Compaction
 from odrf.engine.trees.forest_arrays import Forest
@@ -56,6 +57,9 @@ from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
+from odrf.fits.survival.node_hazards import NodeHazards
+from odrf.fits.survival.numbers_of_curves import EstimandFit
+from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl
@@ -80,7 +84,7 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums, AllRowsFit),
-        StreamRecord,
+        *(StreamRecord, EstimandFit),
         *(Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
@@ -92,6 +96,7 @@ CLASSES: dict[str, type] = {
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
+        *(SurvivalFit, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),
         StackedControl,

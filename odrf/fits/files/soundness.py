@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from odrf.design.design import Design
 from odrf.design.predictors import Predictors
+from odrf.design.response import SURVIVAL
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure
-from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import Coded, Layout, Matrix, stored
@@ -22,6 +22,7 @@ from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
+from odrf.fits.files.survival_soundness import require_sound_survival, require_sound_times
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
@@ -29,6 +30,7 @@ from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
+from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
@@ -71,6 +73,9 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(_within(choice.fold, 0, len(choice.alphas)))
         if isinstance(fit, StreamedFit) and fit.sums is not None:
             _require_sums(fit.sums, design, len(fit.streams))
+        _require(isinstance(fit, SurvivalFit) == (design.response.kind == SURVIVAL))
+        if isinstance(fit, SurvivalFit):
+            require_sound_survival(fit)
         if isinstance(fit, AllRowsFit):
             _require(fit.column_means.shape == (len(design.columns),))
     elif isinstance(fit, GuidedFit):
@@ -293,6 +298,7 @@ def _require_design(design: Design) -> None:
     _require(len(schema.columns) == len(schema.contents) == len(schema.dtypes))
     classes = design.response.classes
     _require((design.response.kind == "classification") == (classes is not None))
+    _require((design.response.kind == SURVIVAL) == bool(design.response.causes))
     _require(classes is None or (len(classes) >= 2 and classes.is_unique))
 
 
@@ -320,20 +326,13 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     _require(data.complete.ndim == 1 and int(data.complete.sum()) == n)
     _require(bool(np.isfinite(data.y).all()))
     _require(data.kept is None or len(data.kept) == n)
+    if data.times is not None:
+        require_sound_times(data.times, n)
     if data.structure is not None:
         _require_structure(data.structure, n)
-    if data.times is not None:
-        _require_times(data.times, n)
     if K > 1:
         _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
     _require_matrix(data.X)
-
-
-def _require_times(times: SurvivalTimes, n: int) -> None:
-    start = times.time if times.start is None else times.start
-    _require(times.time.shape == times.event.shape == start.shape == (n,))
-    _require(bool(np.isfinite(times.time).all()) and bool(np.isfinite(start).all()))
-    _require(_within(times.event, 0, len(times.causes) + 1) and times.event.dtype == np.int64)
 
 
 def _require_curves(curves: CurvesOfScores) -> None:

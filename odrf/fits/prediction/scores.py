@@ -26,13 +26,14 @@ __all__ = [
     "r_squared",
 ]
 
+ERRORS = {"regression": "mean squared error", "survival": "exponential deviance"}
 # Whole numbers below this are exact as floats.
 MOST_WHOLE = 2.0**53
 
 
 def error_name(kind: str) -> str:
     """Return the name of the error that is reported for fits of this kind."""
-    return "mean squared error" if kind == "regression" else "error rate"
+    return ERRORS.get(kind, "error rate")
 
 
 def loss_name(fit: AnyFit, loss: str) -> str:

@@ -101,7 +101,7 @@ def grow_streamed(
     classification = rows.design.response.kind == "classification"
     asked = streamed_request(request)
     require_objective(asked.objective, classification, False)
-    require_split_scale(asked.split_scale, classification, False)
+    require_split_scale(asked.split_scale, rows.design.response.kind, False)
     control = control_of(asked, rows)
     if control.sample_fraction == 1:
         raise InputError(

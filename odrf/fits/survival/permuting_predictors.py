@@ -18,8 +18,13 @@ from odrf.engine.survival.curve_numbers import mortality, survival_at
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.judged_predictions import JudgedPredictions
 from odrf.public.progress import progress_bar
+from odrf.statistics.survival.of_curves.scores_of_curves import (
+    HARRELL,
+    UNO,
+    brier_of_curves,
+    concordances,
+)
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, difference_of_estimates
-from odrf.statistics.survival.scores_of_curves import HARRELL, UNO, brier_of_curves, concordances
 
 __all__ = ["LossesByPredictor", "RepeatedEstimate", "losses_when_permuted"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,10 @@ from odrf.engine.survival.curve_numbers import mortality, with_means_above
 from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.survival.node_hazards import NodeHazards
 from odrf.fits.survival.ranks_of_rows import ranks_of
 
-__all__ = ["SurvivalFit", "with_curves"]
+__all__ = ["SurvivalFit", "as_survival_fit", "with_curves"]
 
 
 NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0))
@@ -29,10 +31,17 @@ class SurvivalFit(Fit):
     Attributes
     ----------
     curves : LeafCurves
-        The Nelson–Aalen curve of each leaf.
+        The Nelson–Aalen curve of each leaf; in a single tree of each node, so that it can be
+        pruned.
+    event_times : (R,) float64
+        The different event times of the training rows, ascending.
+    hazards : NodeHazards or None
+        In a single tree, events and hazards of its nodes.
     """
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
+    event_times: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    hazards: NodeHazards | None = None
 
     @property
     def times(self) -> SurvivalTimes:
@@ -47,11 +56,6 @@ class SurvivalFit(Fit):
             raise InputError("the fit was loaded without its training rows: save it with data=True")
         return self.data.times
 
-    @property
-    def event_times(self) -> NDArray[np.float64]:
-        """(R,) The different event times of the training rows, ascending."""
-        return self.times.event_times
-
 
 def with_curves(fit: Fit) -> SurvivalFit:
     """Return the fit with the curves of its leaves, from the rows that each tree drew."""
@@ -60,6 +64,13 @@ def with_curves(fit: Fit) -> SurvivalFit:
         raise InputError("the response is no time to an event")
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
     value = with_means_above(fit.forest, mortality(curves, ranks.n_times))
+    forest = replace(fit.forest, value=value[:, np.newaxis])
+    return as_survival_fit(fit, forest=forest, curves=curves)
+
+
+def as_survival_fit(fit: Fit, **changes: Any) -> SurvivalFit:
+    """Return the fit as one of times to an event, with other values of the fields `changes`."""
     known = {each.name: getattr(fit, each.name) for each in fields(Fit)}
-    known["forest"] = replace(fit.forest, value=value[:, np.newaxis])
-    return SurvivalFit(**known, curves=curves)
+    times = fit.data.times
+    assert times is not None
+    return SurvivalFit(**(known | {"event_times": times.event_times} | changes))

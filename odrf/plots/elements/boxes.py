@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.design import Design
@@ -15,7 +17,7 @@ from odrf.text.box_lines import predicted_code, split_lines, value_lines
 from odrf.text.quantity import quantity
 from odrf.text.wording import SplitWriter
 
-__all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "boxes"]
+__all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "Ends", "box_of", "boxes", "hidden_leaves"]
 
 # points
 FONT_SIZE = 9.0
@@ -41,6 +43,8 @@ class Box:
         Number of its first lines that are bold: the prediction.
     width, height : float
         In points, at the font size `FONT_SIZE`.
+    panel : float
+        How much of the height, below the text, is for a drawing.
     """
 
     lines: tuple[str, ...]
@@ -49,6 +53,17 @@ class Box:
     width: float
     height: float
     bold: int
+    panel: float = 0.0
+
+
+class Ends(Protocol):
+    """What the boxes at the ends of a drawn tree show."""
+
+    def box(self, node: int, hidden: int) -> Box:
+        """Return the box of a node below which so many leaves are `hidden`, 0 for a leaf."""
+
+    def draw(self, panel: Axes, node: int, scale: float) -> None:
+        """Draw into the panel of a node; letters and lines are smaller by the `scale`."""
 
 
 def boxes(
@@ -58,8 +73,12 @@ def boxes(
     max_depth: int,
     max_terms: int,
     digits: int,
+    ends: Ends | None = None,
 ) -> dict[int, Box]:
-    """Return the boxes, by node, of a forest of one tree down to level `max_depth`."""
+    """Return the boxes, by node, of a forest of one tree down to level `max_depth`.
+
+    By default those at the ends tell what the node predicts.
+    """
     writer = SplitWriter(
         tree, design, digits=digits, max_terms=max_terms, max_characters=MOST_CHARACTERS
     )
@@ -68,23 +87,35 @@ def boxes(
     out = {}
     for node in drawn.tolist():
         if tree.left[node] >= 0 and depth[node] < max_depth:
-            out[node] = _box(split_lines(writer.split(node)), None, 0, 0)
+            out[node] = box_of(split_lines(writer.split(node)), None, 0, 0)
+            continue
+        hidden = int(below[node]) if tree.left[node] >= 0 else 0
+        if ends is not None:
+            out[node] = ends.box(node, hidden)
             continue
         prediction, lines = value_lines(tree, design, node, digits)
-        hidden = int(below[node]) if tree.left[node] >= 0 else 0
-        if hidden:
-            lines = (*lines, f"+ {quantity(hidden, 'leaf', 'leaves')}")
         colour = _colour(tree, design, node)
-        out[node] = _box((*prediction, *lines), colour, hidden, len(prediction))
+        lines = (*prediction, *lines, *hidden_leaves(hidden))
+        out[node] = box_of(lines, colour, hidden, len(prediction))
     return out
 
 
-def _box(
-    lines: tuple[str, ...], colour: tuple[float, float, float] | None, below: int, bold: int
+def hidden_leaves(hidden: int) -> tuple[str, ...]:
+    """Return the line that says how many leaves are not drawn, if any are not."""
+    return (f"+ {quantity(hidden, 'leaf', 'leaves')}",) if hidden else ()
+
+
+def box_of(
+    lines: tuple[str, ...],
+    colour: tuple[float, float, float] | None,
+    below: int,
+    bold: int,
+    panel: tuple[float, float] = (0.0, 0.0),
 ) -> Box:
+    """Return a box of these lines, with room for a panel of this width and height."""
     widest = max(text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
-    size = widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING
-    return Box(lines, colour, below, *size, bold)
+    width, height = widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING
+    return Box(lines, colour, below, max(width, panel[0]), height + panel[1], bold, panel[1])
 
 
 def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, float]:

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 from odrf.checks import is_whole
 from odrf.engine.trees.distinct_values import BITS
 from odrf.errors import InputError
-from odrf.fits.keeping.without_rows import compacted_fit, without_rows
+from odrf.fits.keeping.without_rows import compacted_fit
 from odrf.public import public
 from odrf.reports.compact.compaction_report import CompactionReport
+from odrf.results.keeping.forgetting import ForgettingResults
 
 __all__ = ["CompactableResults"]
 
@@ -17,7 +18,7 @@ Own = TypeVar("Own", bound="CompactableResults")
 
 
 @public
-class CompactableResults:
+class CompactableResults(ForgettingResults):
     """Base class of trees, forests and boosted trees, which can be made smaller."""
 
     fit: Any
@@ -88,25 +89,3 @@ class CompactableResults:
         ['largest change', 'mean change']
         """
         return CompactionReport(self.fit)
-
-    def without_data(self: Own) -> Own:
-        """Return a result that does not keep the training rows.
-
-        As after ``save(data=False)``, it predicts new rows and shows its trees.  What is computed
-        from training rows raises `InputError`: predictions of them, errors, importances, intervals,
-        summaries, pruning by held-out rows, `update`, and more trees.
-
-        Returns
-        -------
-        result
-            Of the same class.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> tree = odrf.odt("progression ~ .", data, seed=1).without_data()
-        >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
-        True
-        """
-        return type(self)(without_rows(self.fit))  # type: ignore[call-arg]

@@ -6,18 +6,21 @@ from functools import cached_property
 
 import pandas as pd
 
-from odrf.checks import checked_part
+from odrf.checks import checked_part, checked_whole
 from odrf.fits.survival.judged_predictions import (
     JudgedPredictions,
     judged_new_rows,
     judged_training_rows,
 )
+from odrf.reports.survival.calibration_at_time import SurvivalCalibration
+from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.results.survival.survival_results import SurvivalResults
 
 __all__ = ["LEVEL", "JudgedSurvivalResults"]
 
 LEVEL = 0.95
+MOST_GROUPS = 1000
 
 
 class JudgedSurvivalResults(SurvivalResults):
@@ -101,6 +104,106 @@ class JudgedSurvivalResults(SurvivalResults):
         rows = judged.rows
         scores = judged.scores(None if until is None else rows.checked_time("until", until))
         return estimates_table(scores, level, rows.groups, rows.source)
+
+    def calibration(
+        self,
+        time: float,
+        newdata: pd.DataFrame | None = None,
+        *,
+        groups: int = 10,
+        level: float = LEVEL,
+    ) -> SurvivalCalibration:
+        """Compare predicted probabilities of an event by a time with how often events happen.
+
+        Parameters
+        ----------
+        time : float
+            The time, in the unit of the response.
+        newdata : DataFrame, optional
+            As in `score`.
+        groups : int, default 10
+            Rows of similar predicted probability are compared together: at most so many groups, of
+            about equal weight.
+        level : float, default 0.95
+            Nominal coverage of the limits.
+
+        Returns
+        -------
+        SurvivalCalibration
+            With ``table``, ``overall``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            As by `score`; if `time` is before the first event of the rows, or beyond their last
+            time; if `groups` or `level` is out of range.
+
+        Notes
+        -----
+        What is observed in a group is its Kaplan–Meier estimate.  Limits are symmetric for
+        log(-log p).
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> overall = forest.calibration(1000).overall
+        >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
+        True
+        """
+        judged = self._judging(newdata)
+        time = judged.rows.checked_time("time", time)
+        groups, level = (
+            checked_whole("groups", groups, 1, MOST_GROUPS),
+            checked_part("level", level),
+        )
+        return SurvivalCalibration(self.call, judged, time, groups, level)
+
+    def roc(
+        self, time: float, newdata: pd.DataFrame | None = None, *, level: float = LEVEL
+    ) -> SurvivalROC:
+        """Measure how well predictions tell rows with an event by a time from those without.
+
+        Parameters
+        ----------
+        time, newdata, level
+            As in `calibration`.
+
+        Returns
+        -------
+        SurvivalROC
+            The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
+            ``plot()``.
+
+        Raises
+        ------
+        InputError
+            As by `calibration`; if rows enter late.
+
+        Notes
+        -----
+        Cases are the rows with an event by the time, controls those without one by then.  Both are
+        weighted by the inverse probability not to be censored (Uno et al. 2007).  The score is the
+        predicted probability of an event by that time.  Intervals are normal, by the infinitesimal
+        jackknife over rows, or over groups of a fit with ``groups=``.
+
+        References
+        ----------
+        H. Uno, T. Cai, L. Tian and L. J. Wei (2007). Evaluating prediction rules for t-year
+        survivors with censored regression models. JASA 102, 527-537.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> list(forest.roc(1000).table.columns)
+        ['auc', 'std_error', 'conf_low', 'conf_high']
+        """
+        judged = self._judging(newdata)
+        time = judged.rows.checked_time("time", time)
+        return SurvivalROC(self.call, judged, time, checked_part("level", level))
 
     def _judging(self, newdata: pd.DataFrame | None) -> JudgedPredictions:
         return self._judged_training if newdata is None else judged_new_rows(self.fit, newdata)

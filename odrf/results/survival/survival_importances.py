@@ -75,18 +75,16 @@ class SurvivalImportances(JudgedSurvivalResults):
         >>> sorted(forest.importance().index[:2])
         ['x1', 'x2']
         """
-        if type is None:
-            return self._measured_importance(progress).table.copy()
-        if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
-            return survival_impurity_measured(self.fit).table
-        require_out_of_bag(self.fit, "Permutation importances")
-        return self._permutation_importance(progress).table.copy()
+        return self._measured_importance(type, progress).table.copy()
 
-    def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        """Return the importances that are shown first."""
-        if leaves_rows_out(self.fit):
-            return self._permutation_importance(progress)
-        return survival_impurity_measured(self.fit)
+    def _measured_importance(self, type: str | None, progress: bool) -> MeasuredImportance:
+        """Return the importances of a type, or those that are shown first."""
+        if type is None:
+            type = PERMUTATION if leaves_rows_out(self.fit) else IMPURITY
+        if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
+            return survival_impurity_measured(self.fit)
+        require_out_of_bag(self.fit, "Permutation importances")
+        return self._permutation_importance(progress)
 
     def _permutation_importance(self, progress: bool) -> MeasuredImportance:
         if "_permutation_measured" not in vars(self):

@@ -19,11 +19,12 @@ from odrf.fits.survival.predicting_survival import predict_survival
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.control import Control
 from odrf.results.facts.fit_facts import FitFacts
+from odrf.results.keeping.forgetting import ForgettingResults
 
 __all__ = ["SurvivalResults"]
 
 
-class SurvivalResults(FitFacts):
+class SurvivalResults(ForgettingResults, FitFacts):
     """Base class of the results for times to an event.
 
     Parameters
@@ -129,7 +130,8 @@ class SurvivalResults(FitFacts):
         H. Ishwaran, U. B. Kogalur, E. H. Blackstone and M. S. Lauer (2008). Random survival
         forests. Annals of Applied Statistics 2, 841-860.
         """
-        out_of_bag = asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
+        leaves_out = newdata is None and leaves_rows_out(self.fit)
+        out_of_bag = asked_out_of_bag(training, newdata, leaves_out)
         rows = training_rows(self.fit, None) if newdata is None else rows_of(self.fit, newdata)
         unseen = self._unseen if out_of_bag else None
         return predict_survival(rows, unseen, type, times, quantiles, cause, progress)

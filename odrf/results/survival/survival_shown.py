@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from odrf.checks import checked_truth
 from odrf.reports.data_summary import with_data
+from odrf.reports.survival.curve_consistency import CurveConsistency
 from odrf.reports.survival.survival_summary import survival_card, survival_summary
-from odrf.results.survival.survival_importances import SurvivalImportances
+from odrf.results.survival.survival_plots import PlottedSurvivalResults
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["ShownSurvivalResults"]
 
 
-class ShownSurvivalResults(SurvivalImportances):
+class ShownSurvivalResults(PlottedSurvivalResults):
     """Base class of results for times to an event with a summary."""
 
     def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
@@ -37,9 +38,19 @@ class ShownSurvivalResults(SurvivalImportances):
         M. Schemper and T. L. Smith (1996). A note on quantifying follow-up in studies of failure
         time. Controlled Clinical Trials 17, 343-346.
         """
-        measured = self._measured_importance(progress)
+        measured = self._measured_importance(None, progress)
         summary = survival_summary(self.fit, self._judged_training, measured)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    def consistency(self) -> CurveConsistency:
+        """Report which result on consistency covers the predicted curves, and what is not covered.
+
+        Returns
+        -------
+        CurveConsistency
+            With ``table``, ``conclusion`` and ``summary()``.
+        """
+        return CurveConsistency(self.fit)
 
     def _card(self) -> Card:
         return survival_card(self.fit, self._judged_training)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.statistics.survival.brier import BrierScores, brier_scores, explained_share
 from odrf.statistics.survival.concordance import harrells_c, unos_c
-from odrf.statistics.survival.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 from odrf.statistics.survival.step_curves import StepCurve
 

@@ -48,10 +48,25 @@ class JudgedLifetimes:
     start: Floats | None = None
     groups: NDArray[np.int64] | None = None
 
+    def facts(self) -> dict[str, str]:
+        """Return how many rows and events there are, for summaries."""
+        return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(self.n_events)}
+
     @property
     def n_events(self) -> int:
         """Number of rows with an event."""
         return int(np.count_nonzero(self.event))
+
+    def keeping(self, rows: NDArray[np.bool_]) -> JudgedLifetimes:
+        """Return those of the `rows` (n,) alone."""
+        return JudgedLifetimes(
+            self.time[rows],
+            self.event[rows],
+            self.weights[rows],
+            self.source,
+            None if self.start is None else self.start[rows],
+            None if self.groups is None else self.groups[rows],
+        )
 
     def checked_time(self, argument: str, value: Any) -> float:
         """Return a time at which curves can be judged.

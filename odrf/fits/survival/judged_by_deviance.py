@@ -1,0 +1,74 @@
+"""How single trees for times to an event are judged: by the exponential deviance of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.engine.rows.draws import Draws
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.fits.prediction.empty_cells import reading_empty_cells
+from odrf.fits.survival.hazard_scale import hazard_scale
+from odrf.fits.survival.node_hazards import node_hazards
+from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.pruning.cross_validation import JudgedBy
+from odrf.pruning.event_deviance import event_losses
+from odrf.pruning.held_out import HeldOut, held_out
+from odrf.pruning.subtrees import Subtrees
+
+__all__ = ["deviances_of_new_rows", "judged_by_deviance"]
+
+
+def judged_by_deviance(fit: Fit) -> JudgedBy | None:
+    """Return how trees of folds are judged; None if the response is no time to an event.
+
+    As by rpart, the scale of times is that of all training rows, those of the fold too.
+    """
+    data, times = fit.data, fit.data.times
+    if times is None:
+        return None
+
+    def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+        weights = np.where(rows, data.weights, 0.0)
+        draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
+        return node_hazards(tree, data, draws)[1]
+
+    return JudgedBy(described, _responses(fit, times, times), data.weights, event_losses)
+
+
+def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
+    """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once.
+
+    Raises
+    ------
+    InputError
+        There are none, or the response is absent, missing or no time.
+    """
+    if fit.hazards is None:
+        raise InputError("a forest has no deviance of events: use a tree of odt()")
+    X, complete = fit.design.matrix(rows)
+    times = fit.design.response.times(rows[complete])
+    if len(times) == 0:
+        raise InputError(
+            "newdata= has no complete rows: give rows without missing values in the response and "
+            "the predictors"
+        )
+    rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.relative[:, np.newaxis]))
+    reading, X = reading_empty_cells(rated, X)
+    y = _responses(fit, fit.times, times)
+    return held_out(
+        reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
+        losses=event_losses,
+    )  # fmt: skip
+
+
+def _responses(fit: Fit, training: SurvivalTimes, times: SurvivalTimes) -> NDArray[np.float64]:
+    """Return event and exposure (m, 2) of rows, by the scale of the training rows."""
+    exposure = hazard_scale(training, fit.data.weights).exposure(times)
+    return np.column_stack([times.event > 0, exposure])

@@ -1,0 +1,33 @@
+"""A single tree for times to an event: its curves and hazards, and how it is judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from odrf.engine.survival.curve_numbers import mortality
+from odrf.engine.survival.node_curves import node_curves
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.fits.survival.node_hazards import node_hazards
+from odrf.fits.survival.ranks_of_rows import ranks_of
+from odrf.fits.survival.survival_fit import SurvivalFit, as_survival_fit
+
+__all__ = ["survival_tree_of"]
+
+
+def survival_tree_of(fit: Fit) -> SurvivalFit:
+    """Return the fit of one tree with curves and hazards of all its nodes.
+
+    Whatever the tree was grown by, weight, impurity and gain of its nodes are those of the
+    exponential deviance, by which it is pruned.
+    """
+    ranks = ranks_of(fit.data)
+    if ranks is None:
+        raise InputError("the response is no time to an event")
+    curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
+    hazards, described = node_hazards(fit.forest, fit.data, fit.draws)
+    value = mortality(curves, ranks.n_times)[:, np.newaxis]
+    forest = replace(described, value=value)
+    return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)

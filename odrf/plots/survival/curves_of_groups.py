@@ -1,0 +1,73 @@
+"""Predicted survival of groups of rows beside their Kaplan–Meier curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from odrf.plots.elements.lettering import label_y, title
+from odrf.plots.elements.style import CLASSES, new_panels, plain
+from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
+from odrf.statistics.survival.of_curves.risk_groups import RiskGroup
+
+__all__ = ["plot_risk_groups"]
+
+LOWEST, HIGHEST = "lowest", "highest"
+
+
+def plot_risk_groups(
+    groups: Sequence[RiskGroup],
+    survival: NDArray[np.float64],
+    times: NDArray[np.float64],
+    source: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot the predicted and the Kaplan–Meier curve of each group, numbers at risk below.
+
+    Parameters
+    ----------
+    groups : sequence of RiskGroup
+        From the lowest risk to the highest.
+    survival : (n, m) float64
+        The predicted survival of all rows at the times.
+    times : (m,) float64
+        The first is 0; the plot ends with the last one.
+    source : str
+        Which rows they are, in words.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    colours = [CLASSES[g % len(CLASSES)] for g in range(len(groups))]
+    for name, group, colour in zip(_names(len(groups)), groups, colours, strict=True):
+        at, known = np.insert(group.observed.times, 0, 0.0), group.observed
+        observed, low, high = (
+            np.insert(curve, 0, 1.0) for curve in (known.survival, *known.limits())
+        )
+        ax.fill_between(at, low, high, step="post", color=colour, alpha=0.13, linewidth=0)
+        ax.plot(at, observed, drawstyle="steps-post", color=colour, linewidth=0.8, alpha=0.8)
+        ax.plot(
+            times, group.predicted(survival), drawstyle="steps-post", color=colour, linewidth=1.8,
+            label=name,
+        )  # fmt: skip
+    ticks = time_axis(ax, float(times[-1]))
+    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours)
+    ax.set_ylim(0, 1.02)
+    label_y(ax, "survival")
+    title(ax, f"Predicted ({source}); thin: Kaplan–Meier, 95% limits")
+    ax.legend(title="risk", facecolor="white", edgecolor="none", framealpha=0.8, fontsize="small")
+    plain(ax, "y")
+    return ax
+
+
+def _names(count: int) -> list[str]:
+    if count == 1:
+        return ["all rows"]
+    return [LOWEST, *(str(g) for g in range(2, count)), HIGHEST]

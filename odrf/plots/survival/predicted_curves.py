@@ -1,0 +1,67 @@
+"""Predicted survival curves of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from odrf.plots.elements.lettering import label_y
+from odrf.plots.elements.style import ACCENT, CLASSES, INK, new_panels, plain
+from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
+from odrf.text.quantity import quantity
+from odrf.text.shortening import shortened_names
+
+__all__ = ["plot_predicted_curves"]
+
+# More curves have no names, and even more are not drawn.
+NAMED, MOST = 8, 100
+MOST_CHARACTERS = 24
+
+
+def plot_predicted_curves(
+    survival: pd.DataFrame, at_risk: Callable[[NDArray], NDArray], ax: Axes | None = None
+) -> Axes:
+    """Plot the predicted survival of each row, numbers of training rows at risk below.
+
+    Parameters
+    ----------
+    survival : DataFrame
+        A row for each curve, with the times, ascending, as columns.
+    at_risk : callable
+        Returns the weight of the training rows at risk at times (k,).
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    shown = survival.head(MOST)
+    named = len(shown) <= NAMED
+    names = shortened_names([str(label) for label in shown.index], MOST_CHARACTERS)
+    times = [0.0, *shown.columns]
+    faint: dict[str, Any] = {"color": ACCENT, "linewidth": 0.8, "alpha": 0.3}
+    for k, (name, row) in enumerate(zip(names, shown.to_numpy(), strict=True)):
+        bold = {"color": CLASSES[k % len(CLASSES)], "label": name, "linewidth": 1.6}
+        style = bold if named else faint
+        ax.plot(times, [1.0, *row], drawstyle="steps-post", **style)
+    ticks = time_axis(ax, float(times[-1]))
+    draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [INK])
+    ax.set_ylim(0, 1.02)
+    label_y(ax, "predicted survival")
+    if named:
+        legend = ax.legend(
+            title="row", facecolor="white", edgecolor="none", framealpha=0.8, fontsize="small"
+        )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+    else:
+        of = f" (first {MOST} of {len(survival)})" if len(survival) > MOST else ""
+        ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=INK)
+    plain(ax, "y")
+    return ax

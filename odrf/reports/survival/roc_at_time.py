@@ -1,0 +1,149 @@
+"""How well predictions tell rows with an event by a time from rows without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf import plots
+from odrf.checks import checked_choice
+from odrf.errors import InputError
+from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.public import public
+from odrf.reports.survival.scores_table import estimates_table
+from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
+from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SurvivalROC"]
+
+ROC, AUC = "roc", "auc"
+# Times along which areas are computed, beside that asked for.
+TIMES = 20
+# A twentieth of the events have happened by the first of them.
+EARLIEST = 0.05
+
+
+@public
+class SurvivalROC(Carded):
+    """How well predictions tell rows with an event by a time from rows without one by then.
+
+    Returned by `roc` of results for times to an event.  Rows whose state at a time is known stand
+    for those that were censored before.
+
+    Parameters
+    ----------
+    call : str
+        The call that made the fit.
+    judged : JudgedPredictions
+        The rows that judge.
+    time : float
+        The time.
+    level : float
+        Nominal coverage of the intervals.
+
+    Attributes
+    ----------
+    time, level : float
+    curve : DataFrame
+        The ROC curve at the time: ``threshold`` of the predicted probability of an event,
+        ``sensitivity``, ``specificity``.
+    table : DataFrame
+        At the time, and at others along the event times: the area under the ROC curve ``auc``,
+        ``std_error``, ``conf_low``, ``conf_high``.
+    mean : Series
+        The mean of the areas over these times, weighted by the probability of an event between
+        them, with the same numbers.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("gbsg2")
+    >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+    >>> bool(forest.roc(1000).table.loc[1000, "auc"] > 0.6)
+    True
+    """
+
+    def __init__(self, call: str, judged: JudgedPredictions, time: float, level: float) -> None:
+        rows = judged.rows
+        if rows.start is not None:
+            raise InputError(
+                "roc() weights rows by the probability not to be censored since time 0, and these "
+                "enter late: see score() and calibration()"
+            )
+        self.call, self.judged, self.time, self.level = call, judged, time, level
+        lives = rows.time, rows.event
+        at = np.union1d(_times(rows), [time])
+        asked = int(np.searchsorted(at, time))
+        risk = 1 - judged.survival(at)
+        found = roc_at(*lives, risk[:, asked], time, None, rows.weights)
+        self.curve = pd.DataFrame(found._asdict())
+        # one time alone, so that what each row adds to its error is known
+        areas = {
+            str(m): dynamic_areas(*lives, risk[:, [m]], at[[m]], None, rows.weights).mean
+            for m in range(len(at))
+        }
+        areas["mean"] = dynamic_areas(*lives, risk, at, None, rows.weights).mean
+        table = estimates_table(areas, level, rows.groups, "time")
+        table = table.rename(columns={"estimate": "auc"})
+        self.mean, self._asked = table.iloc[-1], asked
+        self.table = table.iloc[:-1].set_axis(pd.Index(at, name="time"))
+
+    def summary(self) -> Summary:
+        """Return the table as a summary with text, HTML and LaTeX output."""
+        sections = {"Area under the ROC curve": self.table}
+        return Summary("ROC curve at a time", self.call, self._facts(), sections)
+
+    def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
+        """Draw the ROC curve at the time, or the area under it along time.
+
+        Parameters
+        ----------
+        kind : {"roc", "auc"}, default "roc"
+            ``"roc"``: sensitivity against 1 - specificity.  ``"auc"``: the areas along time, with
+            their intervals.
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown.
+        """
+        if checked_choice("kind", kind, (ROC, AUC)) == AUC:
+            return plots.plot_areas_along_time(self.table, self.time, ax)
+        words = f"area {_with_limits(self.table.iloc[self._asked])}"
+        return plots.plot_roc_at(self.curve, self.time, words, ax)
+
+    def _facts(self) -> dict[str, str]:
+        return self.judged.rows.facts() | {
+            "Time": number(self.time),
+            "Area": _with_limits(self.table.iloc[self._asked]),
+            "Mean area over time": _with_limits(self.mean),
+            "Level": f"{self.level:.0%}",
+        }
+
+    def _card(self) -> Card:
+        return Card("ROC curve at a time", self._facts(), self.table, (self._asked,))
+
+
+def _times(rows: JudgedLifetimes) -> NDArray[np.float64]:
+    """Return times at equal shares of the events, without the first, before which few happen."""
+    times = np.sort(rows.time[(rows.event > 0) & (rows.time <= rows.last_time())])
+    return np.unique(np.quantile(times, np.linspace(EARLIEST, 1, TIMES), method="lower"))
+
+
+def _with_limits(line: pd.Series) -> str:
+    return f"{line['auc']:.3f} ({line['conf_low']:.3f} to {line['conf_high']:.3f})"

@@ -1,0 +1,80 @@
+"""What the summary of a tree for times to an event says beside that of a forest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.pruning.complexity import root_errors
+from odrf.reports.importance_tables import MeasuredImportance, impurity_table
+from odrf.reports.pruning_path import PruningPath
+from odrf.reports.survival.hazard_nodes import hazard_nodes
+from odrf.reports.survival.survival_summary import survival_summary
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+__all__ = ["deviance_measured", "survival_tree_summary"]
+
+COLUMNS = ("count", "events", "rate", "median", "relative_hazard")
+MOST_LEAVES = 12
+CHOSEN_BY_THEM = (
+    "The rows that chose the splits also give scores, hazards and importances, which look better "
+    "than they are: see pruning_path() and score(newdata)."
+)
+
+
+def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
+    """Return the exponential deviance that the splits on each predictor remove."""
+    return MeasuredImportance(impurity_table(fit), "exponential deviance removed")
+
+
+def survival_tree_summary(
+    fit: SurvivalFit, judged: JudgedPredictions, path: PruningPath[Any] | None
+) -> Summary:
+    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
+    summary = survival_summary(fit, judged, deviance_measured(fit))
+    facts = {**summary.facts, **_training(fit), **_held_out(fit, path)}
+    sections = {**summary.sections, **_leaves(fit)}
+    return replace(summary, facts=facts, sections=sections, notes=(*summary.notes, CHOSEN_BY_THEM))
+
+
+def _training(fit: SurvivalFit) -> dict[str, str]:
+    """Return the deviance of the training rows, as one number for each row."""
+    forest = fit.forest
+    leaf = (forest.left < 0) & (forest.depth() >= 0)
+    deviance = float((forest.weight * forest.impurity)[leaf].sum() / forest.weight[0])
+    root = float(root_errors(forest)[0])
+    explained = {"Deviance explained": f"{1 - deviance / root:.3f}"} if root > 0 else {}
+    return {"Training deviance": number(deviance), **explained}
+
+
+def _held_out(fit: SurvivalFit, path: PruningPath[Any] | None) -> dict[str, str]:
+    """Return the deviance of the rows that were held out for the path, if any were."""
+    if path is None or not path.is_evaluated:
+        return {}
+    of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
+    if of_size.empty:
+        return {}
+    share, std_error = of_size[["xerror", "xstd"]].iloc[0]
+    root = float(root_errors(fit.forest)[0]) or 1.0
+    return {
+        "Held-out deviance": f"{number(share * root)} (SE {number(std_error * root)}; {path.by})",
+        "Held-out explained": f"{1 - share:.3f}",
+    }
+
+
+def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
+    """Return the leaves, the largest hazard first; of many leaves, those at both ends."""
+    nodes = hazard_nodes(fit)
+    leaves = nodes[nodes["leaf"]][list(COLUMNS)]
+    leaves = leaves.sort_values("relative_hazard", ascending=False, kind="stable")
+    title = "Leaves, the largest hazard first"
+    if len(leaves) > MOST_LEAVES:
+        half = MOST_LEAVES // 2
+        title += f" ({MOST_LEAVES} of {len(leaves)}, those at both ends)"
+        leaves = pd.concat([leaves.head(half), leaves.tail(half)])
+    return {title: leaves}

@@ -1,0 +1,205 @@
+"""The pruning of one tree, by its options, its path, or a number of leaves."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from odrf.checks import Seed, checked_choice, checked_jobs, checked_seed
+from odrf.design.dividing.division import Folds
+from odrf.errors import InputError
+from odrf.fits.evaluating import path_by_folds, path_by_rows, training_path
+from odrf.fits.fit import Fit
+from odrf.fits.judging.judging_folds import folds_asked
+from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
+from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
+from odrf.pruning.subtrees import with_leaves
+from odrf.public import public, respelled
+from odrf.reports.forest_path import require_own_path
+from odrf.reports.pruning_path import PruningPath
+from odrf.results.facts.fit_facts import FitFacts
+
+__all__ = ["PrunableTree"]
+
+Own = TypeVar("Own", bound="PrunableTree")
+
+
+@public
+class PrunableTree(FitFacts):
+    """Base class of the results of one tree, of whatever response.
+
+    Parameters
+    ----------
+    fit : Fit
+        Design, data, options and tree.
+    parent : results of the same class, optional
+        The tree before pruning.
+    path : PruningPath, optional
+        The pruning path that this tree was chosen from.
+    """
+
+    fit: Fit
+
+    def __init__(
+        self,
+        fit: Fit,
+        parent: Any = None,
+        path: PruningPath[Any] | None = None,
+    ) -> None:
+        self.fit = fit
+        if parent is None and fit.pruning is not None:
+            parent = type(self)(fit.pruning.grown)
+            if fit.pruning.path is not None:
+                path = PruningPath(parent.fit, fit.pruning.path, parent.prune)
+        self.parent, self.path = parent, path
+
+    @respelled(renamed={"rule": "pruning", "validation": "newdata"})
+    def pruning_path(
+        self: Own,
+        pruning: str = WEAKEST_LINK,
+        *,
+        cv: Folds | None = 10,
+        newdata: pd.DataFrame | None = None,
+        loss: str = ERROR,
+        seed: Seed = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> PruningPath[Own]:
+        """Return the nested subtrees from which pruning chooses, with their held-out errors.
+
+        At the complexity parameter α, a subtree T costs R(T) + α·(number of leaves), R being the
+        training error.  The path consists of the subtrees with the smallest cost at some α.
+
+        Parameters
+        ----------
+        pruning : {"weakest_link", "growth"}, default "weakest_link"
+            Which subtrees are candidates: all (Breiman et al. 1984, section 3.3), or the trees that
+            existed during growth, with 1, 2, … leaves (Zhan, Liu and Xia, section 3.2).
+        cv : int, array-like, splitter or None, default 10
+            Folds of the cross-validation.  For each fold, a tree is grown without it by the same
+            options, pruned at the geometric means of successive critical α, and evaluated on it.
+
+            - A number of folds, stratified by class.  Of a fit with `groups`, groups are held out
+              whole; of one with `order`, each of `cv` blocks of rows is held out from a tree of the
+              rows before it.
+            - The fold of each row: labels of any kind, for the rows of the data or of the fit.
+            - An object with ``split(X, y, groups)``, as in scikit-learn; X are row numbers.  Each
+              row may be held out once.
+
+            None gives training errors only.
+        newdata : DataFrame, optional
+            Rows with responses to evaluate the subtrees on, instead of folds; each counts once.
+        loss : {"error", "impurity"}, default "error"
+            How R is measured for classes: by the misclassification rate, or by the impurity with
+            which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
+            mean rank error, which no split can increase.  The held-out error is always the
+            misclassification rate.  For times to an event R is the exponential deviance in any
+            case (LeBlanc and Crowley 1992): twice the difference of log-likelihood between a hazard
+            for each row and one for each leaf, on the scale of time on which the hazard of all rows
+            is constant.  Hazards of leaves are shrunken to that of all rows, as by rpart.
+        seed : int, SeedSequence or Generator, optional
+            Seed of the folds and their trees; by default that of the fit.
+        n_jobs : int, optional
+            Threads; by default all cores.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        PruningPath
+
+        Raises
+        ------
+        InputError
+            If an option is invalid, or `newdata` lacks the response, a column or complete rows.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
+        >>> path = tree.pruning_path(cv=5)
+        >>> small = path.best("1se")
+        """
+        checked_choice("pruning", pruning, RULES)
+        checked_choice("loss", loss, LOSSES)
+        if newdata is not None:
+            path = path_by_rows(self.fit, pruning, loss, newdata)
+        elif cv is None:
+            path = training_path(self.fit, pruning, loss)
+        else:
+            seed = self.seed if seed is None else checked_seed(seed)
+            folds, jobs = folds_asked(self.fit, cv, seed, ", or None"), checked_jobs(n_jobs)
+            path = path_by_folds(self.fit, pruning, loss, folds, jobs, progress)
+        return PruningPath(self.fit, path, self.prune)
+
+    def prune(
+        self: Own,
+        alpha: float | None = None,
+        *,
+        leaves: int | None = None,
+        rule: str | None = None,
+        path: PruningPath[Any] | None = None,
+        progress: bool = False,
+    ) -> Own:
+        """Return the tree pruned to one of its subtrees.
+
+        Give exactly one of `alpha`, `leaves` and `rule`.
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Complexity parameter α: take the subtree with the smallest R + α·(number of leaves), of
+            ties the smallest.  R is the training error: mean squared error or misclassification
+            rate; for a tree with the ordinal impurity, mean rank error; for times to an event, mean
+            exponential deviance.
+        leaves : int, optional
+            The number of leaves.  If weakest link gives no such subtree, take the next smaller one.
+        rule : {"min", "1se"}, optional
+            Take the subtree that held-out rows choose; see `PruningPath.best`.
+        path : PruningPath, optional
+            The pruning path; by default that of the option `pruning`, by 10-fold cross-validation.
+        progress : bool, default False
+            Show a progress bar of this cross-validation.
+
+        Returns
+        -------
+        results of the same class
+            With this tree as its ``parent``, and the ``path`` that it was chosen from, if any.
+
+        Raises
+        ------
+        InputError
+            If not exactly one of the three is given, it is invalid, or `path` is another tree's.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
+        >>> int(tree.prune(rule="1se").n_leaves[0]) < int(tree.n_leaves[0])
+        True
+        """
+        if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
+            raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
+        require_own_path(path, self.fit, "tree")
+        if rule is not None:
+            cv = min(10, self.nobs)
+            path = path or self.pruning_path(self.fit.control.pruning, cv=cv, progress=progress)
+            return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
+        if alpha is not None:
+            alpha = checked_alpha(alpha)
+            return self._cut(alpha, f"alpha={alpha!r}", path)
+        candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
+        kept = checked_leaves(leaves, int(self.n_leaves[0]))
+        forest = with_leaves(self.forest, kept, candidates, loss)
+        subtrees = None if path is None else path.subtrees
+        pruned = with_forest(self.fit, forest, f"leaves={leaves}", subtrees)
+        return type(self)(pruned, self, path)
+
+    def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None) -> Own:
+        candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
+        subtrees = None if path is None else path.subtrees
+        pruned = pruned_at(self.fit, alpha, candidates, option, loss, subtrees)
+        return type(self)(pruned, self, path)

@@ -1,0 +1,153 @@
+"""Plots and curves of results for times to an event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from odrf import plots
+from odrf.checks import is_word
+from odrf.fits.out_of_bag_values import require_out_of_bag
+from odrf.fits.survival.error_by_trees import error_by_trees
+from odrf.reports.survival.survival_curves import SurvivalCurves
+from odrf.results.survival.survival_importances import SurvivalImportances
+from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PlottedSurvivalResults"]
+
+CURVES, IMPORTANCE, ERROR = "curves", "importance", "error"
+# Predictors that a plot shows.
+ROWS = 15
+
+
+class PlottedSurvivalResults(SurvivalImportances):
+    """Base class of results for times to an event with plots."""
+
+    @property
+    def error_path(self) -> pd.Series:
+        """Out-of-bag error of the first trees, 1 - Harrell's C, by their number.
+
+        It is computed at up to 16 numbers of trees, about equally far apart on a logarithmic scale.
+
+        Raises
+        ------
+        InputError
+            If every tree uses all rows.
+        """
+        require_out_of_bag(self.fit, "Errors by the number of trees")
+        if "_error_path" not in vars(self):
+            self._error_path = error_by_trees(self.fit, self._unseen)
+        return self._error_path.copy()
+
+    def curves(
+        self,
+        newdata: pd.DataFrame,
+        times: float | ArrayLike | None = None,
+        *,
+        progress: bool = False,
+    ) -> SurvivalCurves:
+        """Return the predicted survival curves of rows, to be shown and drawn.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+            The rows, with the columns that the formula uses; the response is not needed.
+        times : float or sequence of float, optional
+            Times in the unit of the response; by default all event times of the training rows.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        SurvivalCurves
+            With ``table``, ``quartiles``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If `newdata` lacks a column, or `times` are no numbers of at least 0.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> forest.curves(data.head(3)).quartiles.shape
+        (3, 3)
+        """
+        survival = self.predict(newdata, "survival", times=times, progress=progress)
+        table = cast(pd.DataFrame, survival)
+        quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile"))
+        return SurvivalCurves(self.fit, table[sorted(set(table.columns))], quartiles)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        ax: Axes | NDArray | None = None,
+        type: str | None = None,
+        progress: bool = False,
+    ) -> Axes | NDArray:
+        """Plot predicted curves beside observed ones, the importances of predictors, or both.
+
+        Parameters
+        ----------
+        kind : {"curves", "importance", "error"}, optional
+            - ``"curves"``: the training rows in four groups of similar risk, as predicted out of
+              bag: the mean of their predicted survival, and their Kaplan–Meier curve with 95%
+              limits, pointwise.  Below the axis the numbers of rows at risk in each group.  Times
+              go to the last event at which a tenth of the rows is at risk.
+            - ``"importance"``: the importances, with intervals if they are by permutation.
+            - ``"error"``: 1 - Harrell's C of the first trees, out of bag, by their number.
+
+            By default two panels: the curves, and the importances.
+        ax : Axes or array of two Axes, optional
+            Where to draw.  By default on a new figure.
+        type : str, optional
+            Which importances, as in `importance`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Axes or array of Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown, or `ax` has another number of axes.
+        """
+        draw = partial(self._plot_importance, progress=progress, type=type)
+        if ax is None and is_word(kind, IMPORTANCE):
+            # a figure of its own is as high as its rows need
+            return draw(None)
+        drawings: dict[str, Callable[[Any], object]] = {
+            CURVES: self._plot_curves,
+            IMPORTANCE: draw,
+        }
+        if kind is not None:
+            drawings[ERROR] = lambda panel: plots.plot_error(self.error_path, panel)
+        return plots.draw_panels(drawings, kind, ax)
+
+    def _plot_curves(self, ax: Axes | None) -> Axes:
+        judged = self._judged_training
+        rows = judged.rows
+        times = rows.grid(rows.last_time())
+        groups = groups_by_risk(rows, judged.risk)
+        return plots.plot_risk_groups(groups, judged.survival(times), times, rows.source, ax)
+
+    def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None) -> Axes:
+        measured = self._measured_importance(type, progress)
+        shown = measured.table.head(ROWS)
+        if "conf_low" not in shown:
+            return plots.plot_importance(shown["share"], f"share of {measured.measure}", ax)
+        numbers = shown.rename(columns={"importance": "estimate"})
+        labels = pd.DataFrame({"predictor": shown.index})
+        return plots.plot_effects(labels, numbers, measured.measure, 0.0, ax)

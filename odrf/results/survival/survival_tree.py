@@ -1,0 +1,214 @@
+"""Results of one oblique tree for times to an event."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from odrf import plots
+from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
+from odrf.errors import InputError
+from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.reports.data_summary import with_data
+from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.node_tables import splits_table
+from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
+from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
+from odrf.results.of_one_tree.prunable_tree import PrunableTree
+from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
+from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
+from odrf.results.survival.survival_shown import ShownSurvivalResults
+from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SurvivalTreeResults"]
+
+PLOTS = ("tree", CURVES, IMPORTANCE)
+
+
+class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
+    """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
+
+    A leaf predicts the Kaplan–Meier curve of its rows.  The tree is pruned, and its nodes are
+    described, by the exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by.
+
+    Parameters
+    ----------
+    fit : SurvivalFit
+        Design, data, options and tree.
+    parent : SurvivalTreeResults, optional
+        The tree before pruning.
+    path : PruningPath, optional
+        The pruning path that this tree was chosen from.
+
+    Attributes
+    ----------
+    fit, parent, path
+
+    References
+    ----------
+    M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
+    48, 411-425.
+    """
+
+    fit: SurvivalFit
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        """The nodes, one row each; the index is the node's number, 0 for the root.
+
+        Columns: ``parent``, ``depth``, ``leaf``, ``left``, ``right`` (numbers of the children),
+        ``count`` and ``weight`` (number and total weight of the training rows), ``impurity`` (the
+        exponential deviance per unit of weight), ``gain`` (its decrease by the split), ``order``
+        (rank of the split in the tree's growth), ``events``, ``person_time`` (how long the rows
+        were observed, all together), ``rate`` (events divided by person-time), ``median`` (of the
+        Kaplan–Meier curve, infinite if less than half had the event by the last event time) and
+        ``relative_hazard``: events divided by the number expected by the hazard of all rows, both
+        plus 1, as in rpart.  In an honest tree ``count`` and the columns after it, except
+        ``order``, are those of the rows that did not choose splits.
+        """
+        return hazard_nodes(self.fit)
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """The splits, one row for each coefficient; see `odrf.results.tree.ODTResults.splits`."""
+        return splits_table(self.fit.forest, self.fit.design)
+
+    def rules(self, digits: int = 4, max_terms: int | None = None) -> str:
+        """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
+
+        Each line has the number of rows and of events, the median time and the relative hazard, as
+        in `nodes`.
+
+        Parameters
+        ----------
+        digits : int, default 4
+            Significant digits.
+        max_terms : int, optional
+            Most terms of a sum, or levels of a factor; by default all.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If `digits` or `max_terms` is not a whole number of at least 1.
+        """
+        digits = checked_whole("digits", digits, 1)
+        if max_terms is not None:
+            max_terms = checked_whole("max_terms", max_terms, 1)
+        return hazard_rules(self.fit, digits, max_terms)
+
+    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
+        """Return how much exponential deviance each predictor removes, the most important first.
+
+        What a split on several predictors removes is divided among them, as in
+        `ODTResults.importance`.  The rows that chose the splits also judge them: predictors with
+        many cut points seem more important than they are.
+
+        Parameters
+        ----------
+        type : {"impurity"}, optional
+            The only one; ``"permutation"`` needs rows out of bag, which forests have.
+        progress : bool, default False
+            Without effect: there is nothing to wait for.
+
+        Returns
+        -------
+        DataFrame
+            Index: predictors as in the formula.  Columns: ``importance``, and ``share``, its share
+            of the sum.
+
+        Raises
+        ------
+        InputError
+            If `type` is another one.
+        """
+        return self._measured_importance(type, progress).table.copy()
+
+    def _measured_importance(self, type: str | None, progress: bool) -> MeasuredImportance:
+        if is_word(type, PERMUTATION):
+            raise InputError(
+                'type="permutation" needs rows out of bag, and a tree has none, because it uses '
+                "all rows: use forests of odrf()"
+            )
+        checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
+        return deviance_measured(self.fit)
+
+    # one tree is one panel, and has arguments that forests do not have
+    def plot(  # type: ignore[override]
+        self,
+        kind: str = "tree",
+        *,
+        ax: Axes | None = None,
+        max_depth: int | None = None,
+        max_terms: int = 3,
+        digits: int = 3,
+    ) -> Axes:
+        """Plot the tree with the Kaplan–Meier curves of its leaves, its predictions or importances.
+
+        A leaf shows its relative hazard, as in `nodes`, the numbers of its rows and events, and its
+        curve from 0 to the last event time; the grey one behind it is that of all rows.  The darker
+        a leaf, the larger its hazard.
+
+        Parameters
+        ----------
+        kind : {"tree", "curves", "importance"}, default "tree"
+            ``"curves"``: the training rows in four groups of similar risk, as for forests, but
+            predicted by the tree that they grew.
+        ax : Axes, optional
+            Where to draw.  By default on a new figure that is large enough for the tree.
+        max_depth : int, optional
+            Levels of splits to draw.  By default all, or as many as stay readable.
+        max_terms : int, default 3
+            Most terms of a linear combination, or levels of a factor, in a box.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown or a number is below 1.
+        """
+        if checked_choice("kind", kind, PLOTS) == CURVES:
+            return self._plot_curves(ax)
+        if kind == IMPORTANCE:
+            return self._plot_importance(ax, False, None)
+        checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
+        checked_whole("max_terms", max_terms, 1)
+        checked_whole("digits", digits, 1)
+        fit, hazards = self.fit, hazards_of(self.fit)
+        curves = plots.CurvesInLeaves(
+            fit.forest.count, hazards.events * fit.data.weight_unit, hazards.relative, fit.curves,
+            fit.event_times, digits,
+        )  # fmt: skip
+        return plots.plot_survival_tree(
+            fit.forest, fit.design, curves, ax=ax, max_depth=max_depth, max_terms=max_terms
+        )
+
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, size, scores, deviances, leaves, importances.
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Without effect: there is nothing to wait for.
+
+        Returns
+        -------
+        Summary
+        """
+        summary = survival_tree_summary(self.fit, self._judged_training, self.path)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary

@@ -1,0 +1,1 @@
+"""How good predicted risks and survival curves are; arrays in, numbers out."""

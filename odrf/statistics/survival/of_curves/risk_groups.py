@@ -1,0 +1,57 @@
+"""Groups of rows of similar risk: their predicted curves beside those observed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.statistics.survival.calibration_at import groups_of_equal_weight
+from odrf.statistics.survival.kaplan_meier import KaplanMeier, kaplan_meier
+from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.risk_sets import number_at_risk
+
+__all__ = ["RiskGroup", "groups_by_risk"]
+
+Floats = NDArray[np.float64]
+
+
+class RiskGroup(NamedTuple):
+    """One group of rows.
+
+    Attributes
+    ----------
+    rows : (n,) bool
+        Which rows they are.
+    observed : KaplanMeier
+        Their Kaplan–Meier curve.
+    lives : JudgedLifetimes
+        Their times.
+    """
+
+    rows: NDArray[np.bool_]
+    observed: KaplanMeier
+    lives: JudgedLifetimes
+
+    def at_risk(self, times: Floats) -> Floats:
+        """Return the weight of the rows at risk at times (m,)."""
+        return number_at_risk(times, self.lives.time, self.lives.weights, self.lives.start)
+
+    def predicted(self, survival: Floats) -> Floats:
+        """Return the weighted mean (m,) of the survival (n, m) of all rows."""
+        return np.average(survival[self.rows], axis=0, weights=self.lives.weights)
+
+
+def groups_by_risk(rows: JudgedLifetimes, risk: Floats, groups: int = 4) -> list[RiskGroup]:
+    """Return groups of about equal weight, from the lowest risk (n,) to the highest.
+
+    Equal risks are in one group, so that there may be fewer groups.
+    """
+    of = groups_of_equal_weight(risk, groups, rows.weights)
+    found = []
+    for g in range(int(of.max()) + 1):
+        lives = rows.keeping(of == g)
+        curve = kaplan_meier(lives.time, lives.event, lives.weights, lives.start)
+        found.append(RiskGroup(of == g, curve, lives))
+    return found
