@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
