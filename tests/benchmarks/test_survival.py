@@ -145,7 +145,8 @@ def test_what_is_no_answer_is_a_failure(tmp_path: Path) -> None:
 
 def test_a_process_that_wants_all_memory_fails_alone(tmp_path: Path) -> None:
     worker = SurvivalWorker(sys.executable)
-    script = "input()\ntry:\n bytearray(13 * 2**30)\nexcept MemoryError:\n print('failed\\tmemory')\ninput()"
+    wants = "input()\ntry:\n bytearray(13 * 2**30)\n"
+    script = wants + "except MemoryError:\n print('failed\\tmemory')\ninput()"
     worker.command = [sys.executable, "-c", script]
     try:
         assert worker.ask("ranger", tmp_path, 0, 60.0) == ["failed", "memory"]
