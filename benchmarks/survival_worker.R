@@ -63,8 +63,9 @@ systems <- list(
     }
   },
   ranger = function(train, seed) {
+    # 0 would be no seed
     fit <- ranger::ranger(
-      Surv(time, event) ~ ., train, num.threads = 1, seed = seed, verbose = FALSE)
+      Surv(time, event) ~ ., train, num.threads = 1, seed = seed + 1, verbose = FALSE)
     function(new, times) {
       found <- predict(fit, new, num.threads = 1, verbose = FALSE)
       list(rowSums(found$chf), stepped(found$survival, found$unique.death.times, times))

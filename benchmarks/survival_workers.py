@@ -2,11 +2,14 @@
 
 A process answers a line with a line (``survival_worker.R``, ``survival_worker.py``); rows and
 predictions are in files.  One that takes too long is killed, and started again when it is needed.
+Forests that keep a curve in each leaf ask for more memory than there is if many times differ; they
+get 12 GiB, so that they fail, and nothing else does.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import select
 import subprocess
 from pathlib import Path
@@ -17,6 +20,7 @@ __all__ = ["SurvivalWorker"]
 HERE = Path(__file__).parent
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 ANSWERS = ("ok", "failed")
+MEMORY = 12 * 2**30
 
 
 class SurvivalWorker:
@@ -75,6 +79,7 @@ class SurvivalWorker:
             stderr=self.errors,
             text=True,
             env={**os.environ, **ONE_THREAD},
+            preexec_fn=_limit_memory,
         )
 
     def _last_words(self) -> str:
@@ -84,3 +89,7 @@ class SurvivalWorker:
         lines = [line for line in self.errors.read().decode(errors="replace").split("\n") if line]
         self.stop()
         return f"status {status}" + (f", {' '.join(lines[-1].split())}" if lines else "")
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

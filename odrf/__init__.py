@@ -10,6 +10,7 @@ from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
 from odrf.datasets import load_data
 from odrf.datasets.images import from_images
+from odrf.design.columns.censored import Surv
 from odrf.errors import InputError
 from odrf.loading import loaded_later
 from odrf.projections import Patch
@@ -29,6 +30,7 @@ __all__ = [
     "Chunks",
     "InputError",
     "Patch",
+    "Surv",
     "__version__",
     "approximation_curve",
     "auto",

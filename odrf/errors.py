@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike
 
-__all__ = ["InputError", "UnknownArgumentError", "allowed", "nearest", "no_frame"]
+__all__ = [
+    "AbsentError",
+    "InputError",
+    "UnknownArgumentError",
+    "allowed",
+    "nearest",
+    "no_frame",
+]
 
 
 class InputError(ValueError):
@@ -26,6 +33,10 @@ class InputError(ValueError):
 
 class UnknownArgumentError(InputError, TypeError):
     """Raised where a function has no argument of a name; like any such error a `TypeError`, too."""
+
+
+class AbsentError(InputError, AttributeError):
+    """Raised where a result lacks what others have; as any such error an `AttributeError`, too."""
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

@@ -8,10 +8,17 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.survival.event_ranks import EventRanks, event_ranks
+from odrf.engine.growth.forest_growth import grow_forest
+from odrf.engine.randomness import streams
+from odrf.engine.rows.coded import Matrix
+from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.sampling import Sampling
+from odrf.engine.survival.event_ranks import EventRanks, event_ranks, null_residuals
+from odrf.engine.trees.forest_arrays import Forest
+from problems import plain
 from reference.survival import Rows
 
-__all__ = ["SurvivalRows", "survival_rows"]
+__all__ = ["SurvivalRows", "grown_survival_trees", "survival_rows"]
 
 
 class SurvivalRows(NamedTuple):
@@ -49,3 +56,20 @@ def survival_rows(draw, most: int = 30) -> SurvivalRows:
     if draw(st.booleans()):
         start = np.maximum(0.0, time - rng.integers(1, 8, n) / 2)
     return SurvivalRows(time, event, weights, start)
+
+
+def grown_survival_trees(
+    table: SurvivalRows, seed: int, sampling: Sampling, B: int = 4
+) -> tuple[Matrix, Forest, Draws]:
+    """Trees of the rows with two predictors: the predictors, the trees, and how they drew rows."""
+    rng, n = np.random.default_rng(seed), len(table.time)
+    X = rng.integers(0, 8, (2, n)) / 7
+    y = null_residuals(table.ranks, table.weights)
+    problem = plain(X, y, table.weights, min_leaf=2)
+    tree_streams = streams(seed, 0, B)
+    forest = grow_forest(
+        problem.X, y, table.weights, problem.feature_groups, sampling, problem.settings.settings,
+        problem.settings.mixture, tree_streams, 1, lambda: None, ranks=table.ranks,
+    )  # fmt: skip
+    draws = Draws(table.weights, [sampling] * B, tree_streams, 1)
+    return problem.X, forest, draws

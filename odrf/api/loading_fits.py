@@ -19,6 +19,7 @@ from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
 from odrf.results.streamed.all_rows_results import AllRowsResults
 from odrf.results.streamed.streamed_results import StreamedResults
+from odrf.results.survival.estimand_results import EstimandResults
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
@@ -32,8 +33,8 @@ RESULTS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
-        *(StreamedResults, AllRowsResults),
-        *(SurvivalTreeResults, SurvivalForestResults, SurvivalBoostedResults),
+        *(StreamedResults, AllRowsResults, SurvivalTreeResults, SurvivalForestResults),
+        *(SurvivalBoostedResults, EstimandResults),
     )
 } | {"CalibratedFit": CalibratedFit}
 # What a file begins with that version 0.1 wrote, and a pickle.

@@ -173,6 +173,8 @@ def odrf(
     Returns
     -------
     ODRFResults
+        Of a response ``Surv(time, event)``, a
+        `odrf.results.survival.survival_forest.SurvivalForestResults`.
 
     Raises
     ------

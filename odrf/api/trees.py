@@ -213,6 +213,8 @@ def odt(
     Returns
     -------
     ODTResults
+        Of a response ``Surv(time, event)``, a
+        `odrf.results.survival.survival_tree.SurvivalTreeResults`.
 
     Raises
     ------

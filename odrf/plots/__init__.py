@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from odrf.plots.shapley.one_row import plot_shapley_row as plot_shapley_row
     from odrf.plots.shapley.one_term import plot_shapley_term as plot_shapley_term
     from odrf.plots.strength import plot_strength as plot_strength
+    from odrf.plots.survival.bands_of_curves import plot_survival_bands as plot_survival_bands
     from odrf.plots.survival.calibration_plot import (
         plot_survival_calibration as plot_survival_calibration,
     )
@@ -114,6 +115,7 @@ __getattr__ = loaded_later(
         "plot_survival_tree": "odrf.plots.survival.curves_in_leaves",
         "plot_thresholds": "odrf.plots.probabilities.threshold_curves",
         "plot_risk_groups": "odrf.plots.survival.curves_of_groups",
+        "plot_survival_bands": "odrf.plots.survival.bands_of_curves",
         "plot_predicted_curves": "odrf.plots.survival.predicted_curves",
         "plot_survival_calibration": "odrf.plots.survival.calibration_plot",
         "plot_roc_at": "odrf.plots.survival.roc_plot",

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from odrf.checks import Seed, checked_amount, checked_seed, checked_whole
 from odrf.errors import InputError, allowed
@@ -252,7 +252,7 @@ class SurvivalProblem:
         # for a rate ρ the share is at most ρ E(T), and at least 1 - exp(-ρ min T)
         low = self.censored / time.mean() / 2
         high = -2 * np.log1p(-self.censored) / time.min()
-        return float(np.exp(brentq(surplus, np.log(low), np.log(high))))
+        return float(np.exp(scipy.optimize.brentq(surplus, np.log(low), np.log(high))))
 
     def _lost(self, rng: np.random.Generator, n: int) -> NDArray[np.float64]:
         """Return the times of censoring; they are drawn in any case, for the same other draws."""

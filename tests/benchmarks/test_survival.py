@@ -143,6 +143,17 @@ def test_what_is_no_answer_is_a_failure(tmp_path: Path) -> None:
     assert worker.process is None
 
 
+def test_a_process_that_wants_all_memory_fails_alone(tmp_path: Path) -> None:
+    worker = SurvivalWorker(sys.executable)
+    wants = "input()\ntry:\n bytearray(13 * 2**30)\n"
+    script = wants + "except MemoryError:\n print('failed\\tmemory')\ninput()"
+    worker.command = [sys.executable, "-c", script]
+    try:
+        assert worker.ask("ranger", tmp_path, 0, 60.0) == ["failed", "memory"]
+    finally:
+        worker.stop()
+
+
 class Answering:
     """Stands for a process: one system is too slow, one fails once."""
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from odrf.public import public
+
 __all__ = ["EVENT", "START", "TIME", "Censored", "Surv"]
 
 START, TIME, EVENT = "start", "time", "event"
@@ -34,6 +36,7 @@ class Censored:
         return pd.DataFrame({name: _plain(values) for name, values in given.items()})
 
 
+@public
 def Surv(*times: Any) -> Censored:  # noqa: N802 - as statisticians know it
     """Make a response of times to an event, some of which are censored.
 

@@ -7,8 +7,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize
 
 from odrf.engine.survival.error_laws import ErrorLaw
 
@@ -141,7 +141,9 @@ def best_line(
         value = np.average(times.losses(law, scores, scale), weights=weights)
         return float(value), np.append(-spread / scale * (pulls @ basis), by_scale)
 
-    best = optimize.minimize(mean_loss, np.zeros(basis.shape[1] + 1), jac=True, method="BFGS").x
+    best = scipy.optimize.minimize(
+        mean_loss, np.zeros(basis.shape[1] + 1), jac=True, method="BFGS"
+    ).x
     coefficients = spread * best[:-1]
     coefficients[0] += centre
     return coefficients, float(np.exp(np.clip(np.log(spread) + best[-1], *SCALES)))
@@ -158,4 +160,4 @@ def _root(slope: Callable[[float], float], guess: float) -> float:
         return low
     if slope(high) <= 0:
         return high
-    return float(optimize.brentq(slope, low, high, xtol=1e-8))
+    return float(scipy.optimize.brentq(slope, low, high, xtol=1e-8))

@@ -58,6 +58,7 @@ from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.node_hazards import NodeHazards
+from odrf.fits.survival.numbers_of_curves import EstimandFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
@@ -83,7 +84,7 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums, AllRowsFit),
-        StreamRecord,
+        *(StreamRecord, EstimandFit),
         *(Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.trees.forest_arrays import Forest
@@ -38,6 +39,7 @@ def require_sound_survival(fit: SurvivalFit) -> None:
     first = np.zeros(len(rank) + 1, dtype=np.bool_)
     first[start] = True
     _require(bool(((np.diff(rank) > 0) | first[1:-1]).all()))
+    _require_causes(of_cause, hazard, len(fit.design.response.causes))
     _require(fit.data.times is not None or not fit.data.has_rows)
 
 
@@ -53,3 +55,12 @@ def require_curves_of(fit: SurvivalFit, forest: Forest) -> None:
 def _require(sound: bool) -> None:
     if not sound:
         raise InputError("its parts do not fit together: use a copy, or fit again")
+
+
+def _require_causes(
+    of_cause: NDArray[np.float64], hazard: NDArray[np.float64], n_causes: int
+) -> None:
+    """Raise `InputError` unless each step is divided among the causes, if there are several."""
+    shape = (0, 0) if n_causes == 1 else (len(hazard), n_causes)
+    _require(of_cause.shape == shape and of_cause.dtype == np.float64)
+    _require(n_causes == 1 or np.allclose(of_cause.sum(axis=1), hazard))

@@ -16,6 +16,7 @@ from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
+from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.public.progress import progress_bar
@@ -23,7 +24,6 @@ from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, 
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
 from odrf.statistics.quantiles import conditional_quantiles
-from odrf.warn import warn_user
 
 __all__ = [
     "LEVEL",
@@ -302,12 +302,7 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[n
         variance = jackknife_after_bootstrap(
             fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
         )
-    advised = enough_trees(variance, B) if len(variance.raw) else 0
-    if advised:
-        warn_user(
-            f"{B} trees are few for standard errors: their Monte Carlo error is large, and too few "
-            f"trees make them too large on average; use n_trees={advised}, or grow({advised - B})"
-        )
+    warn_of_few_trees(B, enough_trees(variance, B) if len(variance.raw) else 0)
     std_error = np.sqrt(variance.total)
     if predicting is not None:
         of_kinds = [predicting[kinds == g].sum(axis=0) for g in np.unique(kinds)]

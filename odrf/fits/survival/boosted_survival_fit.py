@@ -43,12 +43,17 @@ class BoostedSurvivalFit(BoostedFit):
     event_times : (R,) float64
         The different event times of the training rows, ascending.
     judged : str
-        The rows that the curves are of: ``"out of bag"``, ``"held out"`` or ``"training"``.
+        The rows that the curves are of: "out of bag", "held out" or "training".
     """
 
     curves: CurvesOfScores
     event_times: NDArray[np.float64]
     judged: str
+
+    @property
+    def times(self) -> SurvivalTimes:
+        """Times and events of the training rows; see `times_of`."""
+        return times_of(self)
 
 
 def times_of(fit: BoostedFit) -> SurvivalTimes:

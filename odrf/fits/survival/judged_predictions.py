@@ -15,6 +15,7 @@ from odrf.errors import InputError
 from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.survival.kaplan_meier import KaplanMeier, kaplan_meier
@@ -28,6 +29,7 @@ __all__ = [
     "TRAINING",
     "JudgedPredictions",
     "judged_new_rows",
+    "judged_rows",
     "judged_training_rows",
     "kaplan_meier_of",
 ]
@@ -93,7 +95,7 @@ def judged_training_rows(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> JudgedP
     out_of_bag = leaves_rows_out(fit)
     predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
     source = OUT_OF_BAG_ROWS if out_of_bag else TRAINING
-    return _judged(fit, predicted, fit.times, fit.data.weights, source, None)
+    return judged_rows(fit, predicted, fit.times, fit.data.weights, source, None)
 
 
 def judged_new_rows(fit: SurvivalFit, newdata: pd.DataFrame) -> JudgedPredictions:
@@ -108,23 +110,32 @@ def judged_new_rows(fit: SurvivalFit, newdata: pd.DataFrame) -> JudgedPrediction
     times = fit.design.response.times(newdata[rows.complete])
     predicted = PredictedRows(fit, rows.X)
     weights = np.ones(rows.X.shape[1])
-    return _judged(fit, predicted, times, weights, NEW, newdata[rows.complete])
+    return judged_rows(fit, predicted, times, weights, NEW, newdata[rows.complete])
 
 
-def kaplan_meier_of(fit: SurvivalFit) -> KaplanMeier:
+def kaplan_meier_of(fit: SurvivalFit | BoostedSurvivalFit) -> KaplanMeier:
     """Return the Kaplan–Meier curve of the training rows."""
     times = fit.times
     return kaplan_meier(times.time, times.event, fit.data.weights, times.start)
 
 
-def _judged(
-    fit: SurvivalFit,
+def judged_rows(
+    fit: SurvivalFit | BoostedSurvivalFit,
     predicted: PredictedCurves,
     times: SurvivalTimes,
     weights: Floats,
     source: str,
     newdata: pd.DataFrame | None,
 ) -> JudgedPredictions:
+    """Return predictions of rows with their times (m,), judged by those of positive weight (m,).
+
+    The `source` says in words which rows they are; `newdata` has them if they are new.
+
+    Raises
+    ------
+    InputError
+        None of them has a prediction and an event.
+    """
     risk = predicted.risk()
     used = (weights > 0) & ~np.isnan(risk)
     kept = times.keeping(used)

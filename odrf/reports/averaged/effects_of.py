@@ -9,10 +9,10 @@ import pandas as pd
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit
+from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.public.progress import progress_bar
 from odrf.reports.averaged.effects import Effects
 from odrf.reports.averaged.notes_on_errors import notes_on_errors
-from odrf.warn import warn_user
 
 __all__ = ["effects_of"]
 
@@ -42,11 +42,5 @@ def effects_of(
         found = estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)
     advised = 0 if found.uncertainty is None else found.uncertainty.trees_advised
-    if advised:
-        n_trees = fit.forest.n_trees
-        warn_user(
-            f"{n_trees} trees are few for standard errors: their Monte Carlo error is large, and "
-            f"too few trees make them too large on average; use n_trees={advised}, or "
-            f"grow({advised - n_trees})"
-        )
+    warn_of_few_trees(fit.forest.n_trees, advised)
     return Effects(title, fit.call, found, level, float(ratio), notes_on_errors(fit))

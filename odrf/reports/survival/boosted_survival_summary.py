@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from odrf.engine.boosting.failure_time_losses import FailureTimeLoss
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit, times_of
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
+from odrf.fits.survival.judged_predictions import JudgedPredictions
 from odrf.reports.boosted_summary import boosted_facts, loss_section
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (
@@ -12,9 +12,10 @@ from odrf.reports.summaries import (
     mean_and_range,
     missing_notes,
 )
-from odrf.statistics.survival.concordance import Concordance
+from odrf.reports.survival.survival_summary import concordances_in_words, judged_section
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -28,17 +29,18 @@ CURVES = {
 
 
 def boosted_survival_summary(
-    fit: BoostedSurvivalFit, concordance: Concordance, importance: MeasuredImportance
+    fit: BoostedSurvivalFit, judged: JudgedPredictions, importance: MeasuredImportance
 ) -> Summary:
-    """Return the summary: data, concordance, options, loss path, importances."""
-    facts = {**data_facts(fit), **_events(fit), **boosted_facts(fit, _scores(fit, concordance))}
-    sections = {**loss_section(fit), **importance_section(importance)}
+    """Return the summary: data, options, scores, loss path, importances."""
+    facts = {**data_facts(fit), **_events(fit), **boosted_facts(fit, _curves(fit))}
+    title, table = judged_section(judged)
+    sections = {title: table, **loss_section(fit), **importance_section(importance)}
     notes = (*importance.notes, *missing_notes(fit))
     return Summary("Boosted oblique trees: survival", fit.call, facts, sections, notes)
 
 
-def boosted_survival_card(fit: BoostedSurvivalFit, concordance: Concordance) -> Card:
-    """Return a short description."""
+def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions) -> Card:
+    """Return a short description: data, sizes, concordances."""
     facts = {
         "Formula": fit.design.formula,
         "Rows": str(fit.data.n_rows),
@@ -46,18 +48,17 @@ def boosted_survival_card(fit: BoostedSurvivalFit, concordance: Concordance) -> 
         "Predictors": str(len(fit.design.predictors)),
         "Rounds": str(fit.n_rounds),
         "Leaves": mean_and_range(fit.forest.leaves()),
-        **_scores(fit, concordance),
+        **concordances_in_words(judged),
     }
     return Card(f"Boosted oblique trees, {fit.control.loss} loss: survival", facts)
 
 
 def _events(fit: BoostedSurvivalFit) -> dict[str, str]:
-    return {"Events": f"{times_of(fit).n_events} at {len(fit.event_times)} times"}
+    return {"Events": f"{fit.times.n_events} at {quantity(len(fit.event_times), 'time')}"}
 
 
-def _scores(fit: BoostedSurvivalFit, concordance: Concordance) -> dict[str, str]:
-    rows = "OOB" if fit.control.n_runs > 1 else "Validation" if fit.held.any() else "Training"
-    facts = {f"{rows} C": f"{concordance.estimate:.3f} ± {concordance.std_error:.3f}"}
-    if isinstance(fit.loss, FailureTimeLoss) and isinstance(fit.curves, FailureTimes):
+def _curves(fit: BoostedSurvivalFit) -> dict[str, str]:
+    facts = {"Curves": CURVES[fit.judged]}
+    if isinstance(fit.curves, FailureTimes):
         facts["Scale"] = number(fit.curves.scale)
-    return facts | {"Curves": CURVES[fit.judged]}
+    return facts

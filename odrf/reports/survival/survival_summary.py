@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.judged_predictions import JudgedPredictions, kaplan_meier_of
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
@@ -20,7 +20,7 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["survival_card", "survival_summary"]
+__all__ = ["concordances_in_words", "judged_section", "survival_card", "survival_summary"]
 
 LEVEL = 0.95
 IN_WORDS = {
@@ -29,6 +29,7 @@ IN_WORDS = {
     INTEGRATED: "Integrated Brier score",
     EXPLAINED: "Explained (Brier score)",
 }
+SHORT = {"out of bag": "OOB", "held out": "Held-out"}
 # Columns of importances that the summary leaves out.
 DETAILS = ("monte_carlo_error", "brier_std_error")
 ENTER_LATE = (
@@ -41,17 +42,14 @@ def survival_summary(
     fit: SurvivalFit, judged: JudgedPredictions, importance: MeasuredImportance
 ) -> Summary:
     """Return the summary: data, options, sizes, scores, importances."""
-    rows = judged.rows
-    until = rows.last_time()
-    table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
+    rows, (title, table) = judged.rows, judged_section(judged)
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
-    title = f"Scores ({_source(rows.source)}, times up to {number(until)})"
-    sections = {title: table.rename(index=IN_WORDS), **summary.sections}
+    sections = {title: table, **summary.sections}
     notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
@@ -60,16 +58,29 @@ def survival_summary(
 
 def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
     """Return a short description: data, sizes, concordances."""
-    words = "OOB" if leaves_rows_out(fit) else "Training"
-    groups = judged.rows.groups
-    scores = {
-        f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
-        for name, found in judged.concordances().items()
-    }
+    scores = concordances_in_words(judged)
     events = {"Events": _events(fit)}
     trees = fit.forest.n_trees
     name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"
     return growth_card(name, fit, {**events, **scores})
+
+
+def judged_section(judged: JudgedPredictions) -> tuple[str, pd.DataFrame]:
+    """Return the title and the table of all scores."""
+    rows = judged.rows
+    table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
+    title = f"Scores ({_source(rows.source)}, times up to {number(rows.last_time())})"
+    return title, table.rename(index=IN_WORDS)
+
+
+def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
+    """Return the concordances with their intervals."""
+    source, groups = judged.rows.source, judged.rows.groups
+    words = SHORT.get(source, source.capitalize())
+    return {
+        f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
+        for name, found in judged.concordances().items()
+    }
 
 
 def _name(fit: SurvivalFit) -> str:
@@ -77,7 +88,7 @@ def _name(fit: SurvivalFit) -> str:
 
 
 def _source(source: str) -> str:
-    return source if source == "out of bag" else f"{source} rows"
+    return source if source in SHORT else f"{source} rows"
 
 
 def _with_interval(low: float, high: float, found: RowwiseEstimate) -> str:

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from odrf import plots
-from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
+from odrf.checks import (
+    MOST,
+    checked_choice,
+    checked_jobs,
+    checked_part,
+    checked_truth,
+    checked_whole,
+)
 from odrf.errors import InputError
-from odrf.fits.out_of_bag_values import boosted_out_of_bag
-from odrf.fits.prediction.labels import spread_numbers
-from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
-from odrf.fits.prediction.predicting import predict_rows, rows_of
-from odrf.fits.prediction.training_rows import (
-    asked_out_of_bag,
-    leaves_rows_out,
-    training_rows,
-    warn_of_rows_always_drawn,
-)
-from odrf.fits.survival.boosted_survival_fit import (
-    BoostedSurvivalFit,
-    enlarged_boosted_survival,
-    times_of,
-)
-from odrf.fits.survival.curves_of_boosted import PredictedScores
-from odrf.fits.survival.predicting_survival import (
-    CURVE_PREDICTIONS,
-    curves_as_asked,
-    require_use,
-)
-from odrf.options.boosting_control import BoostingControl
-from odrf.public.progress import progress_bar
-from odrf.reports.boosted_summary import loss_path
+from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.survival.boosted_survival_fit import enlarged_boosted_survival
+from odrf.fits.survival.judged_boosted import judged_new_scores, judged_training_scores
+from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,
     held_out_table,
@@ -48,8 +34,8 @@ from odrf.reports.survival.boosted_survival_summary import (
     boosted_survival_card,
     boosted_survival_summary,
 )
-from odrf.results.facts.fit_facts import FitFacts
-from odrf.statistics.survival.concordance import Concordance, harrells_c
+from odrf.reports.survival.scores_table import estimates_table
+from odrf.results.survival.boosted_predictions import BoostedSurvivalPredictions
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -58,11 +44,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SurvivalBoostedResults"]
 
-LINK, LEAF = "link", "leaf"
+LEVEL = 0.95
 IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
 
 
-class SurvivalBoostedResults(FitFacts):
+class SurvivalBoostedResults(BoostedSurvivalPredictions):
     """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
 
     Parameters
@@ -83,155 +69,60 @@ class SurvivalBoostedResults(FitFacts):
     (2, 2)
     """
 
-    fit: BoostedSurvivalFit
-
-    def __init__(self, fit: BoostedSurvivalFit) -> None:
-        self.fit = fit
-
-    @property
-    def kind(self) -> str:
-        """``"survival"``."""
-        return self.fit.kind
-
-    @property
-    def control(self) -> BoostingControl:
-        """The options of the fit, with the values that were used."""
-        return self.fit.control
-
-    @property
-    def event_times(self) -> NDArray[np.float64]:
-        """The different times (R,) of events of the training rows, ascending."""
-        return self.fit.event_times
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds that are kept; a round has a tree for every run."""
-        return self.fit.n_rounds
-
-    @property
-    def held_out(self) -> pd.Series:
-        """True for the training rows that were held out to choose the number of rounds."""
-        return pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
-
-    @cached_property
-    def loss_path(self) -> pd.DataFrame:
-        """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
-
-        Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
-        out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
-        the loss of each row by the runs that did not draw it.  The loss is the negative log partial
-        likelihood among these rows, or their negative log-likelihood, divided by the sum of their
-        weights.
-        """
-        return loss_path(self.fit)
-
-    @cached_property
-    def _in_bag(self) -> NDArray[np.float64]:
-        return self.fit.scores(self.fit.data.X, self.fit.offset.values)[0]
-
-    @cached_property
-    def _out_of_bag(self) -> NDArray[np.float64]:
-        return boosted_out_of_bag(self.fit)[0]
-
-    @property
-    def concordance(self) -> Concordance:
-        """Harrell's C of the training rows, with several runs of their out-of-bag scores.
-
-        With rows held out, that of these rows.
-        """
-        if leaves_rows_out(self.fit):
-            return self._concordance(self._out_of_bag, ~np.isnan(self._out_of_bag))
-        rows = self.fit.held if self.fit.held.any() else ~self.fit.held
-        return self._concordance(self._in_bag, rows)
-
-    def _concordance(self, scores: NDArray[np.float64], rows: NDArray[np.bool_]) -> Concordance:
-        times, risk = times_of(self.fit).keeping(rows), self.fit.curves.risks(scores[rows])
-        return harrells_c(times.time, times.event, risk, self.fit.data.weights[rows], times.start)
-
-    def predict(
+    def score(
         self,
         newdata: pd.DataFrame | None = None,
-        type: str = "risk",
         *,
-        times: float | ArrayLike | None = None,
-        quantiles: float | Sequence[float] | None = None,
         offset: str | ArrayLike | None = None,
-        training: str | None = None,
-        progress: bool = False,
-    ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the training rows.
+        until: float | None = None,
+        level: float = LEVEL,
+    ) -> pd.DataFrame:
+        """Return how good predicted risks and curves are.
 
         Parameters
         ----------
         newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses; the response is not needed.  By
-            default the training rows.
-        type : str, default "risk"
-            - ``"risk"``: rows with a larger one are expected to have the event sooner.  For the Cox
-              loss the score, the logarithm of the relative hazard; for failure times minus the
-              score.
-            - ``"survival"``: the probability that the event comes after each of the `times`.
-            - ``"hazard"``: the cumulative hazard at each of the `times`.
-            - ``"time"``: the median time to the event.
-            - ``"rmst"``: the restricted mean survival time, the area under the survival curve up to
-              each of the `times`.
-            - ``"quantile"``: the times by which shares, the `quantiles`, have had the event.
-            - ``"link"``: the score, which is the sum of the trees: the logarithm of the relative
-              hazard, or the location of the logarithm of the time.
-            - ``"leaf"``: a column for each tree with the number of the leaf that the row reaches.
-
-            With the Cox loss, curves are steps that stay as they are beyond the last event, and a
-            time to the event is infinite where the curve does not go so far.
-        times : float or sequence of float, optional
-            Times in the unit of the response.  By default all event times of the training rows; for
-            ``"rmst"`` the last one.
-        quantiles : float or sequence of float, optional
-            Shares above 0 and below 1; by default the quartiles.
+            Rows with their times and events, each of weight 1.  By default the training rows with
+            their case weights: with several runs predicted out of bag, else those held out.  With
+            one run and none held out it is all training rows, for which the scores are too good.
         offset : str, array-like or float, optional
-            As in `ODBTResults.predict`.
-        training : {"out-of-bag", "in-bag"}, optional
-            How training rows are predicted, without `newdata`: with several runs by default by
-            those that did not draw the row.
-        progress : bool, default False
-            Show a progress bar of the rows.
+            As in `predict`.
+        until, level
+            As in `SurvivalForestResults.score`.
 
         Returns
         -------
-        Series or DataFrame
-            With the index of `newdata`; for curves a column for each of the `times`.
+        DataFrame
+            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
+            score, and the share that is explained.
 
         Raises
         ------
         InputError
-            If an argument is invalid, or is not for this `type`; if `newdata` lacks a column; if
-            offsets are missing.
+            As in `SurvivalForestResults.score`.
 
-        Warns
-        -----
-        UserWarning
-            If every run drew a training row, whose out-of-bag prediction is missing.
-
-        References
-        ----------
-        N. Breslow. Covariance analysis of censored survival data. Biometrics 30 (1974).
+        Examples
+        --------
+        >>> import odrf
+        >>> problem = odrf.simulate.proportional_hazards()
+        >>> data = problem.sample(200, seed=1)
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
+        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
+        True
         """
-        checked_choice("type", type, (*CURVE_PREDICTIONS, LINK))
-        require_use(type, times, quantiles, None)
-        fit, out_of_bag = self.fit, asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
-        rows = training_rows(fit, None) if newdata is None else rows_of(fit, newdata)
-        if type == LEAF:
-            return predict_rows(rows, type, progress=progress)
-        offsets = offsets_of_rows(fit, newdata, rows, offset)
-        if out_of_bag:
-            scores = self._out_of_bag
-            warn_of_rows_always_drawn(scores[:, None], "run")
-        else:
-            with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-                scores = self.fit.scores(rows.X, offsets, bar.update)[0]
-        if type == LINK:
-            return pd.Series(spread_numbers(scores, rows.complete), index=rows.index, name=LINK)
-        predicted = PredictedScores(fit.curves, scores)
-        return curves_as_asked(predicted, fit.event_times, rows, type, times, quantiles, False)
+        if newdata is None and offset is not None:
+            raise InputError("offset= needs newdata=: the training rows keep their offsets")
+        judged, level = self._judged_training, checked_part("level", level)
+        if newdata is not None:
+            judged = judged_new_scores(self.fit, newdata, offset)
+        rows = judged.rows
+        scores = judged.scores(None if until is None else rows.checked_time("until", until))
+        return estimates_table(scores, level, rows.groups, rows.source)
+
+    @cached_property
+    def _judged_training(self) -> JudgedPredictions:
+        several = leaves_rows_out(self.fit)
+        return judged_training_scores(self.fit, self._out_of_bag if several else self._in_bag)
 
     def grow(
         self, k: int, *, n_jobs: int | None = None, progress: bool = False
@@ -332,11 +223,13 @@ class SurvivalBoostedResults(FitFacts):
         measured = self._measured_importance(progress)
         return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
 
-    def summary(self, *, progress: bool = False) -> Summary:
-        """Return a summary: data, concordance, options, losses, importances.
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, scores, losses, importances.
 
         Parameters
         ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
         progress : bool, default False
             Show a progress bar while the importances are computed.
 
@@ -345,7 +238,15 @@ class SurvivalBoostedResults(FitFacts):
         Summary
         """
         importance = self._measured_importance(progress)
-        return boosted_survival_summary(self.fit, self.concordance, importance)
+        summary = boosted_survival_summary(self.fit, self._judged_training, importance)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _card(self) -> Card:
-        return boosted_survival_card(self.fit, self.concordance)
+        return boosted_survival_card(self.fit, self._judged_training)
+
+    def _shown_card(self) -> Card:
+        """Return the short description; without training rows, of which it tells, a shorter one."""
+        if self.fit.data.has_rows:
+            return self._card()
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, left out"}
+        return Card(type(self).__name__, facts)

@@ -14,12 +14,13 @@ from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.survival_fit import with_curves
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
+from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
 
 __all__ = ["SurvivalForestResults"]
 
 
-class SurvivalForestResults(ShownSurvivalResults):
+class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
     """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
 
     Examples

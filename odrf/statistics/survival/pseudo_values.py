@@ -1,181 +1,82 @@
-"""Pseudo-values: what a censored row stands for, so that regressions for numbers can be used.
+"""Pseudo-values: what a row adds to an estimate from censored times, as if it had been observed.
 
-The pseudo-value of a row is n times the estimate minus (n - 1) times that without the row.  The
-estimate without a row differs from that of all rows in one factor at each time at which the row was
-at risk; so sums of logarithms give all of them at once, without n estimates.
+The pseudo-value of a row is the estimate plus the total weight of all rows times the derivative of
+the estimate by the weight of the row.  It is the infinitesimal jackknife's version of
+n θ - (n - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case
+weights.  Without censoring, pseudo-values of the survival at t are the indicators of T > t, those
+of the restricted mean are min(T, horizon).  Given predictors their expectation is the conditional
+survival, or restricted mean, if censoring does not depend on the predictors.  So the squared error
+of predictions of them tells how well curves are predicted.
+
+References
+----------
+Andersen, Klein and Rosthøj (2003), Generalised linear models for correlated pseudo-observations,
+with applications to multi-state models, Biometrika 90, 15-27.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.kaplan_meier import KaplanMeier, kaplan_meier
+from odrf.statistics.survival.kaplan_meier import product_limit
+from odrf.statistics.survival.risk_sets import RiskSets
 
-__all__ = ["pseudo_restricted_means", "pseudo_survival"]
+__all__ = ["hazard_pseudo_values", "restricted_mean_pseudo_values", "survival_pseudo_values"]
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
-class _Products(NamedTuple):
-    """Products of runs of R factors, of which some may be 0.
-
-    Attributes
-    ----------
-    logarithms : (R + 1,) float64
-        Sums of the logarithms of the first factors other than 0.
-    first_zero : (R + 1,) int64
-        Where the next 0 is, from each place on; R where there is none.
-    """
-
-    logarithms: Floats
-    first_zero: Integers
-
-    def between(self, begin: Integers, end: Integers) -> Floats:
-        """Return the products of the factors ``[begin:end]``, of any shape."""
-        logarithm = self.logarithms[end] - self.logarithms[begin]
-        return np.where(self.first_zero[begin] < end, 0.0, np.exp(logarithm))
-
-    def areas(self, begin: Integers, end: Integers, lengths: Floats) -> Floats:
-        """Return the sums of lengths (R + 1,) times products, over places in ``[begin:end]``.
-
-        The product at a place is that from the beginning up to there.
-        """
-        below = np.concatenate([[0.0], np.cumsum(np.exp(self.logarithms) * lengths)])
-        last = np.minimum(end, self.first_zero[begin] + 1)
-        area = (below[last] - below[begin]) * np.exp(-self.logarithms[begin])
-        return np.where(last > begin, area, 0.0)
-
-
-class _WithoutRow(NamedTuple):
-    """The factors of the curves that leave out a row.
-
-    Attributes
-    ----------
-    of_all, of_others : _Products
-        The factors of all rows, and without a row that is at risk and has no event.
-    own : (n,) float64
-        The factor at the time of the event of the row; 1 for a censored row.
-    first, last, until : (n,) int64
-        The row is at risk at the places in ``[first:last]``, without an event in ``[first:until]``.
-    """
-
-    of_all: _Products
-    of_others: _Products
-    own: Floats
-    first: Integers
-    last: Integers
-    until: Integers
-
-    def survival(self, passed: int) -> Floats:
-        """Return the curve after so many factors: (n,)."""
-        before = self.of_all.between(np.zeros_like(self.first), np.minimum(self.first, passed))
-        while_there = self.of_others.between(
-            np.minimum(self.first, passed), np.minimum(self.until, passed)
-        )
-        left = np.minimum(self.last, passed)
-        after = self.of_all.between(left, np.full_like(left, passed))
-        return before * while_there * np.where(self.last <= passed, self.own, 1.0) * after
-
-    def areas(self, lengths: Floats) -> Floats:
-        """Return the areas under the curves (n,) for the lengths (R + 1,) of their steps."""
-        beginning, R = np.zeros_like(self.first), len(lengths) - 1
-        area = self.of_all.areas(beginning, self.first, lengths)
-        level = self.of_all.between(beginning, self.first)
-        # up to the step before the row leaves; then its event has another factor
-        area += level * self.of_others.areas(self.first, self.last, lengths)
-        level *= self.of_others.between(self.first, self.until) * self.own
-        return area + level * self.of_all.areas(self.last, np.full_like(self.last, R + 1), lengths)
-
-
-def pseudo_survival(
-    time: Floats, event: NDArray, at: Floats, start: Floats | None = None
-) -> Floats:
-    """Return pseudo-values (n, m) of the survival at m times.
-
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row; every cause counts as the event.
-    at : (m,) float64
-        The times.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
-
-    References
-    ----------
-    Andersen, Klein and Rosthøj (2003), Generalised linear models for correlated
-    pseudo-observations, with applications to multi-state models, Biometrika 90, 15-27.
+def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:
+    """Return the pseudo-values (n,) of the Kaplan–Meier survival at a time.
 
     Examples
     --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    >>> pseudo_survival(time, event, np.array([3.5]))[:, 0]
-    array([ 0. ,  0.5, -0.5,  1.5])
+    >>> from odrf.statistics.survival.risk_sets import risk_sets
+    >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
+    >>> survival_pseudo_values(sets, 2.5)
+    array([0., 0., 1., 1.])
     """
-    found = kaplan_meier(time, event, start=start)
-    without, n = _without_row(found), len(time)
-    values = np.empty((n, len(at)))
-    for m, passed in enumerate(np.searchsorted(found.times, at, side="right")):
-        survival = found.curve.all_values[passed]
-        values[:, m] = n * survival - (n - 1) * without.survival(int(passed))
-    return values
+    survival = float(product_limit(sets).curve(time))
+    factor = np.where(sets.times <= time, _by_survivors(sets), 0.0)
+    return survival - sets.weights.sum() * survival * sets.martingale_sums(factor)
 
 
-def pseudo_restricted_means(
-    time: Floats, event: NDArray, horizons: Floats, start: Floats | None = None
-) -> Floats:
-    """Return pseudo-values (n, m) of the restricted mean survival time up to m horizons.
-
-    Other arguments as for `pseudo_survival`.
-
-    References
-    ----------
-    Andersen, Hansen and Klein (2004), Regression analysis of restricted mean survival time based on
-    pseudo-observations, Lifetime Data Analysis 10, 335-350.
+def restricted_mean_pseudo_values(sets: RiskSets, horizon: float) -> Floats:
+    """Return the pseudo-values (n,) of the area under the Kaplan–Meier curve up to a time.
 
     Examples
     --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1])
-    >>> pseudo_restricted_means(time, event, np.array([2.5]))[:, 0]
+    >>> from odrf.statistics.survival.risk_sets import risk_sets
+    >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
+    >>> restricted_mean_pseudo_values(sets, 2.5)
     array([1. , 2. , 2.5, 2.5])
     """
-    found = kaplan_meier(time, event, start=start)
-    without, n = _without_row(found), len(time)
-    values = np.empty((n, len(horizons)))
-    for m, horizon in enumerate(horizons):
-        ends = np.clip(np.concatenate([[0.0], found.times, [np.inf]]), 0.0, horizon)
-        area = float(found.curve.integral(horizon))
-        values[:, m] = n * area - (n - 1) * without.areas(np.diff(ends))
-    return values
+    # an event changes the curve by a factor from its time on, so the area that is left by as much
+    ends = np.minimum(np.append(sets.times, horizon), horizon)
+    pieces = product_limit(sets).survival * np.maximum(np.diff(ends), 0.0)
+    left = np.cumsum(pieces[::-1])[::-1]
+    area = float(ends[0]) + float(left[0])
+    return area - sets.weights.sum() * sets.martingale_sums(_by_survivors(sets) * left)
 
 
-def _without_row(found: KaplanMeier) -> _WithoutRow:
-    sets = found.sets
-    n, d, others = sets.at_risk, sets.events, np.maximum(sets.at_risk - 1, 1.0)
-    own = np.ones(len(sets.first))
-    at = sets.last[sets.happened] - 1
-    # if the row is alone at risk, there is no event without it
-    own[sets.happened] = np.where(n[at] > 1, (n[at] - d[at]) / others[at], 1.0)
-    return _WithoutRow(
-        _products((n - d) / n),
-        # where all have the event nobody is at risk without one: that factor is not read
-        _products(np.maximum(n - 1 - d, 0.0) / others),
-        own,
-        sets.first,
-        sets.last,
-        sets.last - sets.happened,
-    )
+def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
+    """Return the pseudo-values (n,) of the Nelson–Aalen cumulative hazard at a time.
+
+    Examples
+    --------
+    >>> from odrf.statistics.survival.risk_sets import risk_sets
+    >>> sets = risk_sets(np.array([1.0, 2.0]), np.array([1, 0]))
+    >>> hazard_pseudo_values(sets, 1.5)
+    array([1., 0.])
+    """
+    reached = sets.times <= time
+    factor = np.where(reached, 1 / sets.at_risk, 0.0)
+    total = float(np.where(reached, sets.hazard, 0.0).sum())
+    return total + sets.weights.sum() * sets.martingale_sums(factor)
 
 
-def _products(factors: Floats) -> _Products:
-    R = len(factors)
-    logarithms = np.log(np.where(factors > 0, factors, 1.0))
-    zero = np.where(factors > 0, R, np.arange(R))
-    first_zero = np.append(np.minimum.accumulate(zero[::-1])[::-1], R)
-    return _Products(np.concatenate([[0.0], np.cumsum(logarithms)]), first_zero)
+def _by_survivors(sets: RiskSets) -> Floats:
+    """Return 1 divided by the weight of those who survive each time (R,); 0 where none does."""
+    left = sets.survivors
+    return np.where(left > 0, 1 / np.where(left > 0, left, 1.0), 0.0)

@@ -9,9 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.survival.curve_means import mean_curves
 from odrf.engine.survival.curve_numbers import (
@@ -21,12 +18,10 @@ from odrf.engine.survival.curve_numbers import (
     survival_at,
     with_means_above,
 )
-from odrf.engine.survival.event_ranks import null_residuals
 from odrf.engine.survival.leaf_curves import curves_of_groups, leaf_curves
 from odrf.engine.trees.routing import leaf_nodes
-from problems import plain
 from reference.survival import cumulative_hazard, survival
-from survival_rows import SurvivalRows, survival_rows
+from survival_rows import SurvivalRows, grown_survival_trees, survival_rows
 
 
 def orders(ranks):
@@ -63,20 +58,6 @@ def test_curves_of_groups_and_their_numbers(table, seed):
         assert (curves.hazard[span] > 0).all()
 
 
-def grown(table, seed, sampling, B=4):
-    rng, n = np.random.default_rng(seed), len(table.time)
-    X = rng.integers(0, 8, (2, n)) / 7
-    y = null_residuals(table.ranks, table.weights)
-    problem = plain(X, y, table.weights, min_leaf=2)
-    tree_streams = streams(seed, 0, B)
-    forest = grow_forest(
-        problem.X, y, table.weights, problem.feature_groups, sampling, problem.settings.settings,
-        problem.settings.mixture, tree_streams, 1, lambda: None, ranks=table.ranks,
-    )  # fmt: skip
-    draws = Draws(table.weights, [sampling] * B, tree_streams, 1)
-    return problem.X, forest, draws
-
-
 @settings(max_examples=30, deadline=None)
 @given(
     table=survival_rows(),
@@ -86,7 +67,7 @@ def grown(table, seed, sampling, B=4):
 )
 def test_curves_of_a_forest_are_those_of_the_rows_in_each_leaf(table, seed, resample, honest):
     sampling = Sampling(resample, 0.7 if resample == SUBSAMPLE else 1.0, honest)
-    X, forest, draws = grown(table, seed, sampling)
+    X, forest, draws = grown_survival_trees(table, seed, sampling)
     times = table.event_times
     curves = leaf_curves(forest, X, table.ranks, draws)
     leaves = leaf_nodes(forest, X, 1)
@@ -129,7 +110,7 @@ def test_threads_and_groups_of_trees_change_no_bit(monkeypatch):
     rng = np.random.default_rng(1)
     time, event = rng.exponential(size=3000), rng.random(3000) < 0.6
     table = SurvivalRows(time, event, np.ones(3000), None)
-    X, forest, draws = grown(table, 1, Sampling(BOOTSTRAP, 1.0), B=7)
+    X, forest, draws = grown_survival_trees(table, 1, Sampling(BOOTSTRAP, 1.0), B=7)
     one = leaf_curves(forest, X, table.ranks, draws)
     monkeypatch.setattr("odrf.engine.survival.leaf_curves.TOGETHER", 2 * X.shape[1])
     other = leaf_curves(forest, X, table.ranks, draws._replace(n_jobs=3))
@@ -142,7 +123,7 @@ def test_threads_and_groups_of_trees_change_no_bit(monkeypatch):
 @settings(max_examples=20, deadline=None)
 @given(table=survival_rows(), seed=st.integers(0, 99))
 def test_nodes_above_leaves_have_the_means_of_the_leaves(table, seed):
-    X, forest, draws = grown(table, seed, Sampling(BOOTSTRAP, 1.0))
+    X, forest, draws = grown_survival_trees(table, seed, Sampling(BOOTSTRAP, 1.0))
     curves = leaf_curves(forest, X, table.ranks, draws)
     value = with_means_above(forest, survival_at(curves, 1))
     split = forest.left >= 0

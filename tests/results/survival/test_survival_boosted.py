@@ -90,7 +90,7 @@ def test_scores_of_training_rows_are_out_of_bag_with_several_runs(data, runs):
     known = runs.predict().notna().to_numpy()
     risk = runs.predict()[known].to_numpy()
     C = harrells_c(data["time"][known], data["event"][known], risk)
-    assert runs.concordance.estimate == pytest.approx(C.estimate)
+    assert runs.score().loc["harrell_c", "estimate"] == pytest.approx(C.estimate)
 
 
 def test_calibrated_curves_are_better_than_those_of_training_rows(new):
@@ -102,6 +102,24 @@ def test_calibrated_curves_are_better_than_those_of_training_rows(new):
     single = odbt(FORMULA, data, n_trees=100, seed=1).predict(new, type="survival", times=grid)
     assert fit.fit.curves.slope < 0.8
     assert ((calibrated - truth) ** 2).mean().mean() < 0.7 * ((single - truth) ** 2).mean().mean()
+
+
+@pytest.mark.parametrize(
+    ("options", "source"),
+    [({}, "training"), ({"validation": 0.3}, "held out"), ({"n_runs": 8}, "out of bag")],
+)
+def test_rows_that_the_trees_have_not_seen_judge(data, new, options, source):
+    fit = odbt(FORMULA, data, n_trees=10, seed=1, **options)
+    table = fit.score()
+    assert table.index.name == source
+    assert list(table.index) == ["harrell_c", "uno_c", "integrated_brier", "explained"]
+    judged = fit.score(new)
+    C = harrells_c(new["time"], new["event"], fit.predict(new).to_numpy())
+    assert judged.loc["harrell_c", "estimate"] == pytest.approx(C.estimate)
+    assert judged.loc["explained", "estimate"] > 0.02
+    assert repr(fit).count("Harrell's C") == 1
+    with pytest.raises(InputError, match="offset="):
+        fit.score(offset=0.0)
 
 
 def test_rows_held_out_have_the_same_share_of_events(data):
@@ -165,7 +183,8 @@ def test_a_file_has_the_curves(tmp_path, data, new, loss):
         for kind in ("risk", "survival", "rmst"):
             assert loaded.predict(new, type=kind).equals(fit.predict(new, type=kind))
     with pytest.raises(InputError, match="without"):
-        loaded.concordance  # noqa: B018
+        loaded.score()
+    assert "left out" in repr(loaded)
     assert pickle.loads(pickle.dumps(fit)).predict(new).equals(fit.predict(new))
 
 
@@ -185,12 +204,12 @@ def test_importances_name_the_predictors_that_matter(hazards):
 
 
 def test_plots_and_summaries_say_what_the_fit_is(data, hazards, runs):
-    for fit, words in [(hazards, "Training C"), (runs, "OOB C")]:
+    for fit, words in [(hazards, "training rows"), (runs, "out of bag")]:
         text = str(fit.summary())
         assert words in text
         assert f"{data['event'].sum()} at" in text
         assert "Boosted oblique trees, cox loss: survival" in repr(fit)
-    assert "too far apart" in str(hazards.summary())
+    assert "too far apart" in str(hazards.summary(detail=True))
     assert "out-of-bag scores" in str(runs.summary())
     assert "Scale" in str(odbt(FORMULA, data, loss="weibull", n_trees=2, seed=1).summary())
     for kind in ("loss", "importance"):

@@ -1,41 +1,76 @@
-"""Pseudo-values against estimates that leave out one row after the other."""
+"""Pseudo-values against derivatives of the estimates, and what they are without censoring."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from lifetimes import lifetimes
-from odrf.statistics.survival.pseudo_values import pseudo_restricted_means, pseudo_survival
-from reference import survival as twin
+from odrf.statistics.survival.pseudo_values import (
+    hazard_pseudo_values,
+    restricted_mean_pseudo_values,
+    survival_pseudo_values,
+)
+from odrf.statistics.survival.risk_sets import risk_sets
+from reference import pseudo_values as twin
+from reference import survival as curves
 
-AT = np.array([0.5, 1.0, 2.5, 4.0, 6.0])
-
-
-@given(lifetimes(weights=(1.0,)))
-def test_pseudo_values_are_those_without_the_row(of):
-    survival = pseudo_survival(of.time, of.event, AT, of.start)
-    mean = pseudo_restricted_means(of.time, of.event, AT, of.start)
-    for found, function in ((survival, twin.survival), (mean, twin.restricted_mean)):
-        expected = [
-            [twin.pseudo_value(lambda rows, t=t, f=function: f(rows, t), of.rows, i) for t in AT]
-            for i in of.rows.numbers
-        ]
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
-
-
-@given(lifetimes(causes=0, weights=(1.0,), entry=False))
-def test_without_events_all_survive(of):
-    assert (pseudo_survival(of.time, of.event, AT) == 1).all()
-    expected = np.broadcast_to(AT, (len(of.time), len(AT)))
-    np.testing.assert_allclose(pseudo_restricted_means(of.time, of.event, AT), expected)
+TIMES = (0.5, 1.0, 2.5, 4.0)
+NUMBERS = {
+    "survival": (survival_pseudo_values, curves.survival),
+    "restricted mean": (restricted_mean_pseudo_values, twin.restricted_mean),
+    "hazard": (hazard_pseudo_values, curves.cumulative_hazard),
+}
 
 
-@given(lifetimes(weights=(1.0,), entry=False))
-def test_without_censoring_a_row_stands_for_itself(of):
-    event = np.ones(len(of.time))
-    later = of.time[:, None] > AT
-    np.testing.assert_allclose(pseudo_survival(of.time, event, AT), later, atol=1e-10)
+@pytest.mark.parametrize("name", NUMBERS)
+@given(of=lifetimes())
+def test_they_are_derivatives_by_the_weights(name, of):
+    found, estimate = NUMBERS[name]
+    sets = risk_sets(of.time, of.event, of.weights, of.start)
+    for time in TIMES:
+        if len(sets.times) == 0 or curves.survival(of.rows, time) <= 1e-9:
+            continue  # a derivative where nobody survives is one-sided
+        expected = np.array(twin.pseudo_values(lambda rows, t=time: estimate(rows, t), of.rows))
+        known = of.weights > 0
+        np.testing.assert_allclose(
+            found(sets, time)[known], expected[known], rtol=1e-8, atol=1e-8 * of.weights.sum()
+        )
+
+
+def test_without_censoring_they_are_the_numbers_themselves():
+    rng = np.random.default_rng(3)
+    time, event = rng.exponential(size=60), np.ones(60, dtype=np.int64)
+    sets = risk_sets(time, event)
+    np.testing.assert_allclose(survival_pseudo_values(sets, 0.7), time > 0.7, atol=1e-12)
     np.testing.assert_allclose(
-        pseudo_restricted_means(of.time, event, AT), np.minimum(of.time[:, None], AT), atol=1e-10
+        restricted_mean_pseudo_values(sets, 0.7), np.minimum(time, 0.7), atol=1e-12
     )
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_they_are_close_to_those_of_leaving_each_row_out(name):
+    rng = np.random.default_rng(4)
+    n = 300
+    lifetime, lost = rng.exponential(size=n), rng.exponential(2.0, size=n)
+    time, event = np.minimum(lifetime, lost), (lifetime <= lost).astype(np.int64)
+    rows = curves.Rows(time.tolist(), event.tolist(), [1.0] * n, [0.0] * n)
+    found, estimate = NUMBERS[name]
+    whole = estimate(rows, 0.6)
+    for i in range(5):
+        without = curves.Rows(*([v for j, v in enumerate(part) if j != i] for part in rows))
+        left_out = n * whole - (n - 1) * estimate(without, 0.6)
+        assert found(risk_sets(time, event), 0.6)[i] == pytest.approx(left_out, abs=0.02)
+
+
+def test_their_mean_is_the_estimate():
+    rng = np.random.default_rng(5)
+    time, event = rng.exponential(size=50), rng.integers(0, 2, 50)
+    weights = rng.uniform(0.5, 2.0, 50)
+    sets = risk_sets(time, event, weights, time * rng.uniform(0, 0.5, 50))
+    rows = curves.Rows(time.tolist(), event.tolist(), weights.tolist(), [0.0] * 50)
+    sets = risk_sets(time, event, weights)
+    for found, estimate in NUMBERS.values():
+        mean = np.average(found(sets, 0.8), weights=weights)
+        assert mean == pytest.approx(estimate(rows, 0.8), rel=1e-9)

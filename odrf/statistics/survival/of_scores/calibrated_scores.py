@@ -7,8 +7,8 @@ rows, too.  A regression of other rows' times on their scores says how far they 
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize
 
 from odrf.engine.survival.error_laws import ErrorLaw
 from odrf.engine.survival.event_ranks import event_ranks
@@ -52,7 +52,7 @@ def calibrated_hazards(
 
     slope = 0.0 if gradient(0.0) >= 0 else STEEPEST
     if gradient(0.0) < 0 < gradient(STEEPEST):
-        slope = float(optimize.brentq(gradient, 0.0, STEEPEST, xtol=1e-9))
+        slope = float(scipy.optimize.brentq(gradient, 0.0, STEEPEST, xtol=1e-9))
     return breslow_baseline(scores, time, event, start, w, slope if np.ptp(scores) > 0 else 1.0)
 
 

@@ -1,0 +1,61 @@
+"""The survival of each tree at some times: the curves of the leaves that rows reach."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import kernel
+from odrf.engine.rows.coded import Matrix
+from odrf.engine.survival.leaf_curves import LeafCurves
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.routing import EVERY_ROW, leaves_of
+
+__all__ = ["survival_of_trees"]
+
+
+def survival_of_trees(
+    forest: Forest,
+    curves: LeafCurves,
+    X: Matrix,
+    grid: NDArray[np.int64],
+    block: slice,
+    wanted: NDArray[np.bool_] = EVERY_ROW,
+) -> NDArray[np.float64]:
+    """Return the survival (B, m, G) that each tree predicts for a block of rows.
+
+    Parameters
+    ----------
+    forest : Forest
+    curves : LeafCurves
+    X : Matrix (p, n)
+    grid : (G,) int64
+        Ranks of event times, ascending; 0 is the time before the first event.
+    block : slice
+        Of m rows.
+    wanted : (B, n) bool, optional
+        The trees that predict each row, by default all; the values of others are 0.
+    """
+    leaves = leaves_of(forest.packed_for(X), X, block, wanted)
+    out = np.zeros((*leaves.shape, len(grid)))
+    _write_survival(
+        leaves, wanted, block.start, curves.start, curves.rank, curves.hazard, grid, out
+    )
+    return out
+
+
+@kernel
+def _write_survival(leaves, wanted, lo, start, rank, hazard, grid, out):
+    """Write to out (B, m, G), which must be 0, the survival in the leaves (B, m)."""
+    B, m, G = out.shape
+    for b in range(B):
+        for i in range(m):
+            if len(wanted) > 0 and not wanted[b, lo + i]:
+                continue
+            entry, last = start[leaves[b, i]], start[leaves[b, i] + 1]
+            value = 1.0
+            for g in range(G):
+                while entry < last and rank[entry] <= grid[g]:
+                    value *= 1.0 - hazard[entry]
+                    entry += 1
+                out[b, i, g] = value

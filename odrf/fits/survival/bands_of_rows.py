@@ -1,0 +1,100 @@
+"""Standard errors of predicted survival curves, and how wide their simultaneous bands are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.parallel import in_blocks, row_blocks
+from odrf.engine.survival.tree_curves import survival_of_trees
+from odrf.engine.trees.routing import EVERY_ROW
+from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.statistics.curves.bands import simultaneous_width
+from odrf.statistics.curves.curve_covariances import curve_covariances, rows_of_trees
+from odrf.statistics.jackknife import Variance, enough_trees
+
+__all__ = ["CurveErrors", "curve_errors"]
+
+# Most points of curves whose influences are computed at once, and most survivals of trees.
+POINTS, AT_ONCE = 2**11, 2**22
+
+
+class CurveErrors(NamedTuple):
+    """The survival curves of m rows at G times, and their errors.
+
+    Attributes
+    ----------
+    survival, std_error : (m, G) float64
+        NaN for a row that no tree predicts; the error also for one that a single tree does.
+    reach : (m,) float64
+        So many standard errors are all points of a curve away from their expectation at most, with
+        the probability wanted.
+    trees_advised : int
+        How many trees would estimate the errors well enough; 0 if these are enough.
+    """
+
+    survival: NDArray[np.float64]
+    std_error: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    trees_advised: int
+
+
+def curve_errors(
+    rows: PredictedRows,
+    times: NDArray[np.float64],
+    level: float,
+    advance: Callable[[int], object] = lambda n: None,
+) -> CurveErrors:
+    """Return curves with their errors over training samples, by the jackknife after bootstrap.
+
+    Parameters
+    ----------
+    rows : PredictedRows
+        m rows.
+    times : (G,) float64
+        Ascending.
+    level : float
+        The probability that a simultaneous band covers all G points.
+    advance : callable
+        Called with numbers of rows when they are done.
+    """
+    fit, grid = rows.fit, rows.ranks(times)
+    m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
+    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    drawn = rows_of_trees(kinds, fit.draws, rows.unseen is not None)
+    wanted = EVERY_ROW if rows.unseen is None else rows.unseen
+    survival, raw, bias, of_trees = np.empty((4, m, G))
+    reach = np.empty(m)
+
+    def run(block: slice) -> None:
+        values = survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
+        used = None if rows.unseen is None else rows.unseen[:, block]
+        number = np.full(block.stop - block.start, B) if used is None else used.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            survival[block] = values.sum(axis=0) / number[:, None]
+        for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
+            raw[i], bias[i], of_trees[i], _ = found.variances
+            reach[i] = simultaneous_width(found.total, level, fit.control.seed)
+
+    size = max(1, min(POINTS // G, AT_ONCE // (B * G)))
+    for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
+        pass
+    variance = Variance(raw, bias, of_trees, drawn.unseen.shape[1])
+    std_error = np.sqrt(variance.total)
+    alone = _predicted_by_one(rows, kinds)
+    std_error[alone], reach[alone] = np.nan, np.nan
+    raw, bias, of_trees = (part[~alone].ravel() for part in (raw, bias, of_trees))
+    known = Variance(raw, bias, of_trees, variance.n)
+    advised = 0 if alone.all() else enough_trees(known, B)
+    return CurveErrors(survival, std_error, reach, advised)
+
+
+def _predicted_by_one(rows: PredictedRows, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which rows (m,) have no two trees of one kind that predict them."""
+    if rows.unseen is None:
+        return np.zeros(rows.X.shape[1], dtype=np.bool_)
+    of_kinds = [rows.unseen[kinds == g].sum(axis=0) for g in np.unique(kinds)]
+    return np.asarray(np.max(of_kinds, axis=0) < 2)

@@ -1,0 +1,171 @@
+"""Predicted survival curves of rows with their confidence intervals and bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+from odrf import plots
+from odrf.checks import is_list
+from odrf.errors import InputError
+from odrf.public import public
+from odrf.statistics.survival.pointwise_limits import limits_of_probability
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SurvivalBands"]
+
+# Rows that are drawn, and rows and times that are shown.
+DRAWN, ROWS, TIMES = 3, 10, 5
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalBands(Carded):
+    """Predicted survival curves of rows, with intervals and bands.
+
+    Returned by `bands` of survival forests.
+
+    Attributes
+    ----------
+    call : str
+        The call that made the fit.
+    rows : Index of m labels
+    times : (G,) float64
+        Ascending.
+    estimate, std_error : (m, G) float64
+        Predicted survival, and its standard error over training samples.
+    reach : (m,) float64
+        The number of standard errors that bands reach up and down, on the scale of log(-log S).
+    level : float
+        Coverage of intervals and bands.
+    notes : tuple of str
+        What to know of the standard errors.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.simulate.hazard_jump(p=3).sample(300, seed=1)
+    >>> forest = odrf.odrf(
+    ...     "Surv(time, event) ~ .", data, n_trees=300, inference=True, seed=1
+    ... )
+    >>> found = forest.bands(data.head(2), times=[0.2, 0.5])
+    >>> found.table.columns.tolist()[:4]
+    ['row', 'time', 'estimate', 'std_error']
+    >>> bool((found.table["band_low"] <= found.table["conf_low"]).all())
+    True
+    """
+
+    call: str
+    rows: pd.Index
+    times: NDArray[np.float64]
+    estimate: NDArray[np.float64]
+    std_error: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    level: float
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def _ends(self) -> dict[str, NDArray[np.float64]]:
+        """The ends (m, G) of intervals and bands."""
+        variance = self.std_error**2
+        alone = float(scipy.special.ndtri((1 + self.level) / 2))
+        widened = variance * ((self.reach / alone) ** 2)[:, None]
+        low, high = limits_of_probability(self.estimate, variance, self.level)
+        band_low, band_high = limits_of_probability(self.estimate, widened, self.level)
+        return {"conf_low": low, "conf_high": high, "band_low": band_low, "band_high": band_high}
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A line for each row and time.
+
+        Columns: ``row``, its label; ``time``; ``estimate``, the survival; ``std_error``;
+        ``conf_low`` and ``conf_high``, an interval for this time alone; ``band_low`` and
+        ``band_high``, which together cover the curve of the row at all times.
+        """
+        m, G = self.estimate.shape
+        columns = {"estimate": self.estimate, "std_error": self.std_error, **self._ends}
+        return pd.DataFrame(
+            {
+                "row": np.repeat(self.rows.to_numpy(), G),
+                "time": np.tile(self.times, m),
+                **{name: values.ravel() for name, values in columns.items()},
+            }
+        )
+
+    def plot(self, rows: Sequence[Any] | None = None, *, ax: Axes | None = None) -> Axes:
+        """Plot curves with their intervals (dark) and their simultaneous bands (light).
+
+        Parameters
+        ----------
+        rows : list, optional
+            Labels of the rows that are drawn.  By default the first three.
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If a label is none of the rows, or there is no row.
+        """
+        curves = {
+            str(self.rows[i]): (self.estimate[i], *(ends[i] for ends in self._ends.values()))
+            for i in self._chosen(rows)
+        }
+        return plots.plot_survival_bands(self.times, curves, ax)
+
+    def _chosen(self, rows: Any) -> list[int]:
+        if rows is None:
+            return list(range(min(DRAWN, len(self.rows))))
+        asked = list(rows) if is_list(rows) or isinstance(rows, pd.Index) else [rows]
+        labels = list(self.rows)
+        for label in asked:
+            if label not in labels:
+                raise InputError(f"rows={label!r} is no label of a row: see table")
+        if not asked:
+            raise InputError("rows=[] names no row: leave it out for the first ones")
+        return [labels.index(label) for label in asked]
+
+    def summary(self) -> Summary:
+        """Return curves of the first rows at some times, with text, HTML and LaTeX output."""
+        of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
+        sections = {f"Survival by time{of}": self._shown.drop(columns=["std_error"])}
+        return Summary("Survival curves with bands", self.call, self._facts(), sections, self.notes)
+
+    @property
+    def _shown(self) -> pd.DataFrame:
+        """Some of the times of the first rows."""
+        G = len(self.times)
+        some = np.unique(np.linspace(0, G - 1, TIMES).round().astype(int))
+        first = np.arange(min(ROWS, len(self.rows)))
+        return self.table.iloc[(first[:, None] * G + some).ravel()]
+
+    def _facts(self) -> dict[str, str]:
+        known = self.reach[~np.isnan(self.reach)]
+        reach = f"{number(float(known.mean()), 3)} standard errors" if len(known) else "unknown"
+        span = f"{len(self.times)}, {number(self.times[0])} to {number(self.times[-1])}"
+        return {
+            "Rows": str(len(self.rows)),
+            "Times": span,
+            "Level": f"{self.level:g}",
+            "Reach of bands": reach,
+        }
+
+    def _card(self) -> Card:
+        columns = ["row", "time", "estimate", "std_error", "conf_low", "conf_high"]
+        return Card("Survival curves with bands", self._facts(), self._shown[columns], kept=())

@@ -1,0 +1,329 @@
+"""Results of one number of the curves of a survival forest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from odrf import plots
+from odrf.checks import checked_choice, checked_whole, is_word
+from odrf.engine.trees.out_of_bag_losses import OutOfBag
+from odrf.errors import AbsentError, InputError
+from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
+from odrf.fits.prediction.intervals import LEVEL
+from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS
+from odrf.fits.survival.numbers_of_curves import EstimandFit
+from odrf.reports.curves.interactions import Interactions
+from odrf.reports.proximity.proximity_of_rows import Proximity
+from odrf.reports.summaries import forest_card, forest_summary
+from odrf.results.explaining.imitated import SurrogateTreeResults
+from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.fitted import Priors
+from odrf.results.measured import BY_HELD_OUT, KNOCKOFF
+from odrf.results.panelled import Drawing, Panelled
+from odrf.results.several_trees import SeveralTrees
+from odrf.results.testing.forest_importances import ForestImportances
+from odrf.text.card import Card
+from odrf.text.summary import Summary
+
+__all__ = ["EstimandResults"]
+
+OUT_OF_BAG, PERMUTATION = "out_of_bag", "permutation"
+GROWN_FOR_CURVES = "its trees are those of a survival forest"
+# What other forests have and this has not, because it would grow or change trees.
+WITHOUT = {
+    "changes": f"{GROWN_FOR_CURVES}, which is not updated",
+    "combine": f"{GROWN_FOR_CURVES}: combine these, and call estimand() of the result",
+    "consistency": f"{GROWN_FOR_CURVES}, of which theorems on squared errors say nothing",
+    "drift_path": f"{GROWN_FOR_CURVES}, which is not updated",
+    "get_prediction": 'its responses are pseudo-values: use predict(interval="confidence")',
+    "grow": f"{GROWN_FOR_CURVES}: fit that with a larger n_trees=, and call estimand() again",
+    "growth_path": f"{GROWN_FOR_CURVES}, whose curves are those of leaves alone: see error_path",
+    "kinds": f"{GROWN_FOR_CURVES}: see there",
+    "pixel_importance": f"{GROWN_FOR_CURVES}, whose splits are for curves: see importance()",
+    "predictive_check": "its responses are pseudo-values, whose distribution says nothing",
+    "projection_importance": f"{GROWN_FOR_CURVES}, whose splits are for curves: see importance()",
+    "prune": f"{GROWN_FOR_CURVES}: fit that with a larger min_leaf=",
+    "pruning_path": f"{GROWN_FOR_CURVES}: fit that with a larger min_leaf=",
+    "select_variables": f"{GROWN_FOR_CURVES}, and selections grow others: see importance()",
+    "strength_correlation": f"{GROWN_FOR_CURVES}: see error_path for whether they are enough",
+    "to_sklearn": f"{GROWN_FOR_CURVES}, and estimators of scikit-learn grow others: use predict()",
+    "tree": f"{GROWN_FOR_CURVES}: see splits, or surrogate() for one tree to read",
+    "update": f"{GROWN_FOR_CURVES}: fit that to all rows, and call estimand() again",
+}
+NOTE = (
+    "Errors and importances compare predictions with pseudo-values, because censored times do not "
+    "tell the number of a row."
+)
+GROWN_ANEW = "it grows trees anew, by squared errors of pseudo-values"
+# Importances that are not of this number, and why.
+NOT_HERE = {
+    "impurity": "it is of splits that were found for curves, not for this number",
+    **dict.fromkeys((BY_HELD_OUT, CONDITIONAL, LOCO, KNOCKOFF), GROWN_ANEW),
+}
+
+
+class NotHere:
+    """In place of what a base class has and a result has not; `__getattr__` then says why."""
+
+    def __get__(self, result: object, kind: type | None = None) -> NotHere:
+        if result is None:
+            return self
+        raise AttributeError
+
+
+class EstimandResults(
+    ForestImportances, SeveralTrees, Panelled, SurrogateTreeResults, ProximityResults
+):
+    """One number of the curves of a survival forest, as returned by its method `estimand`.
+
+    It is the regression forest of that number: the same trees, on the same draws of rows, with the
+    number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
+    regression: predictions and their confidence intervals, averaged predictions, comparisons and
+    slopes, partial dependence, accumulated and individual effects, Shapley values, importances,
+    a surrogate tree, proximities, explanations of single rows, exports, and plots.
+
+    Censored times do not tell the number of a row.  In place of responses the training rows have
+    pseudo-values: what each row adds to the Kaplan–Meier estimate of the number (to the
+    Nelson–Aalen estimate of a hazard), as if it had been observed to the end
+    (`odrf.statistics.survival.pseudo_values`).  Their mean given the predictors is the number that
+    is predicted, if censoring does not depend on the predictors.  They are what out-of-bag errors,
+    R² and importances compare predictions with; predictions, effects and their standard errors do
+    not use them.  Single pseudo-values can lie outside the range of the number.
+
+    What would grow or change trees is not there, or raises `InputError`: that is for the survival
+    forest.
+
+    Parameters
+    ----------
+    fit : EstimandFit
+        Design, data, options and trees.
+
+    Attributes
+    ----------
+    fit : EstimandFit
+
+    References
+    ----------
+    Andersen, Klein and Rosthøj (2003), Generalised linear models for correlated
+    pseudo-observations, with applications to multi-state models, Biometrika 90, 15-27.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.simulate.hazard_jump(p=3).sample(300, seed=1)
+    >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+    >>> alive = forest.estimand("survival", time=0.5)
+    >>> alive.design.response.name
+    'S(0.5)'
+    >>> curve = forest.predict(data, type="survival", times=0.5)[0.5]
+    >>> bool(abs(alive.predict(data) - curve).max() < 1e-12)
+    True
+    >>> bool(alive.partial("x1", points=5).table["estimate"].between(0, 1).all())
+    True
+    """
+
+    fit: EstimandFit
+
+    consistency: Any = NotHere()
+    get_prediction: Any = NotHere()
+    growth_path: Any = NotHere()
+    pixel_importance: Any = NotHere()
+    projection_importance: Any = NotHere()
+    to_sklearn: Any = NotHere()
+
+    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why this forest lacks what others have."""
+            if name in WITHOUT:
+                raise AbsentError(f"{type(self).__name__} has no {name!r}: {WITHOUT[name]}")
+            return super().__getattr__(name)
+
+    @property
+    def estimand(self) -> str:
+        """Which number it is: ``"survival"``, ``"rmst"`` or ``"hazard"``."""
+        return self.fit.estimand
+
+    @property
+    def time(self) -> float:
+        """The time that the number is of."""
+        return self.fit.time
+
+    def predict(
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        priors: Priors = None,
+        interval: str | None = None,
+        level: float = LEVEL,
+        method: str = "auto",
+        quantiles: float | Sequence[float] | None = None,
+        training: str | None = None,
+        progress: bool = False,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows.
+
+        Parameters
+        ----------
+        newdata, priors, level, training, progress
+            As in `ODRFResults.predict`.
+        type : {"response", "leaf", "trees"}, default "response"
+            The number; the leaf in each tree; the number of each tree.
+        interval : "confidence", optional
+            An interval for the forest's expectation over training samples, by the jackknife.
+        method : {"auto", "jackknife"}, default "auto"
+            The same.
+        quantiles : None
+            Pseudo-values have none that mean something.
+
+        Returns
+        -------
+        Series or DataFrame
+            As `ODRFResults.predict`.
+
+        Raises
+        ------
+        InputError
+            As by `ODRFResults.predict`; if a prediction interval or quantiles are asked for.
+        """
+        if is_word(interval, "prediction") or is_word(type, "quantile") or quantiles is not None:
+            raise InputError(
+                "prediction intervals and quantiles would be those of pseudo-values, which nobody "
+                'has: use interval="confidence", or predict(type="quantile") of the survival '
+                "forest for the times of events"
+            )
+        return super().predict(
+            newdata, type, priors=priors, interval=interval, level=level, method=method,
+            training=training, progress=progress,
+        )  # fmt: skip
+
+    def importance(
+        self,
+        type: str | None = None,
+        *,
+        test: str = "t",
+        adjust: str | None = "holm",
+        groups: Mapping[str, Sequence[str]] | None = None,
+        level: float = LEVEL,
+        progress: bool = False,
+    ) -> pd.DataFrame:
+        """Return the importance of each predictor for this number, the most important first.
+
+        Parameters
+        ----------
+        type : {"out_of_bag", "permutation"}, default "out_of_bag"
+            As in `ODRFResults.importance`: by how much splits on the predictor move predictions
+            towards the pseudo-values of rows out of bag; or the increase of the out-of-bag squared
+            error of pseudo-values when the predictor is permuted.
+        test, adjust, groups, level
+            They are for types that grow trees.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        DataFrame
+            As `ODRFResults.importance`.
+
+        Raises
+        ------
+        InputError
+            If `type` is another one, or no rows are out of bag.
+        """
+        asked = OUT_OF_BAG if type is None else type
+        checked_choice("type", asked, (OUT_OF_BAG, PERMUTATION, *NOT_HERE))
+        if asked in NOT_HERE:
+            raise InputError(
+                f"type={asked!r} is for the survival forest, because {NOT_HERE[asked]}: use "
+                f'type="{OUT_OF_BAG}"'
+            )
+        return super().importance(
+            asked, test=test, adjust=adjust, groups=groups, level=level, progress=progress
+        )
+
+    def interactions(
+        self,
+        variables: list[str] | None = None,
+        *,
+        rows: int = 100,
+        permutations: int = 0,
+        newdata: pd.DataFrame | None = None,
+        progress: bool = False,
+    ) -> Interactions:
+        """Return which variables interact in their effect on the number.
+
+        Parameters
+        ----------
+        variables, rows, newdata, progress
+            As in `ODRFResults.interactions`.
+        permutations : 0
+            How often the fit is grown again to tell what noise reaches: not at all, because this
+            would grow other trees.
+
+        Returns
+        -------
+        Interactions
+            As `ODRFResults.interactions`.
+
+        Raises
+        ------
+        InputError
+            As by `ODRFResults.interactions`; if `permutations` is not 0.
+        """
+        if checked_whole("permutations", permutations, 0):
+            raise InputError(f"permutations={permutations!r}: {GROWN_ANEW}: use permutations=0")
+        return super().interactions(
+            variables, rows=rows, permutations=0, newdata=newdata, progress=progress
+        )
+
+    def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = PLAIN) -> Proximity:
+        """Return how near rows are to the training rows, by the leaves that they share.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            The rows.  By default the training rows.
+        type : {"plain", "oob"}, default "plain"
+            As in `ODRFResults.proximity`.
+
+        Returns
+        -------
+        Proximity
+            As `ODRFResults.proximity`.
+
+        Raises
+        ------
+        InputError
+            As by `ODRFResults.proximity`; if `type` is ``"weights"``.
+        """
+        if is_word(type, WEIGHTS):
+            raise InputError(
+                f'type="{WEIGHTS}": predictions are no means of the pseudo-values of training '
+                f'rows: use type="{PLAIN}"'
+            )
+        return super().proximity(newdata, type=type)
+
+    def _summary(self, progress: bool) -> Summary:
+        importance = self._measured_importance(progress)
+        summary = forest_summary(self.fit, self._known_out_of_bag, importance)
+        facts = {"Number": self.fit.in_words, **summary.facts, "Criterion": "log-rank"}
+        title = "Oblique random survival forest: a number of its curves"
+        return replace(summary, title=title, facts=facts, notes=(*summary.notes, NOTE))
+
+    @property
+    def _known_out_of_bag(self) -> OutOfBag | None:
+        return self._out_of_bag if leaves_rows_out(self.fit) else None
+
+    def _drawing(self) -> Drawing:
+        return "error", lambda panel: plots.plot_error(self.error_path, panel)
+
+    def _card(self) -> Card:
+        card = forest_card(self.fit, self._known_out_of_bag)
+        title = f"{self.fit.in_words.capitalize()}, by {self.forest.n_trees} survival trees"
+        return replace(card, title=title)
