@@ -127,12 +127,12 @@ def odt(
         ``ordered=True`` has, the default is ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of
         the classes up to k < K (Piccarreta 2008).  It rewards separating low from high classes at
         any cut.  Estimated directions then separate the classes up to a random one from the others,
-        and the predicted class is the median.  ``"gini"`` and ``"entropy"`` treat the classes as unordered.  ``"log_rank"`` makes
-        the split with the largest log-rank statistic, as far as scores of the rows tell it (LeBlanc
-        and Crowley 1993).  ``"exponential"`` lowers the exponential deviance most (LeBlanc and
-        Crowley 1992; rpart's ``method="exp"``).  That is the deviance of a constant hazard in each
-        leaf, on the scale of time on which the hazard of all rows is constant; trees of either
-        criterion are pruned by it.
+        and the predicted class is the median.  ``"gini"`` and ``"entropy"`` treat the classes as
+        unordered.  ``"log_rank"`` makes the split with the largest log-rank statistic, as far as
+        scores of the rows tell it (LeBlanc and Crowley 1993).  ``"exponential"`` lowers the
+        exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
+        deviance of a constant hazard in each leaf, on the scale of time on which the hazard of all
+        rows is constant; trees of either criterion are pruned by it.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the
