@@ -46,6 +46,7 @@ SHORT = {
                 "ShadowSelection",
                 "ShapleyValues",
                 "StrengthCorrelation",
+                "SurvivalCalibration", "SurvivalCurves", "SurvivalROC",
                 "Surrogate",
                 "Tuning",
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
@@ -75,7 +76,7 @@ SHORT = {
         "combine", "forest", "part", "tree", "without_data", "ForestPath.best",
         "PruningPath.best",
     ],
-    "a second or less for 20,000 rows": ["calibration", "discrimination"],
+    "a second or less for 20,000 rows": ["calibration", "discrimination", "roc"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
         "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions, kaplan_meier_of
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import growth_card, growth_summary
@@ -39,9 +40,15 @@ ENTER_LATE = (
 
 
 def survival_summary(
-    fit: SurvivalFit, judged: JudgedPredictions, importance: MeasuredImportance
+    fit: SurvivalFit,
+    judged: JudgedPredictions,
+    of_causes: Mapping[str, JudgedPredictions],
+    importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary: data, options, sizes, scores, importances."""
+    """Return the summary: data, options, sizes, scores, importances.
+
+    `judged` are the training rows judging all causes as one, `of_causes` judging each of several.
+    """
     rows, (title, table) = judged.rows, judged_section(judged)
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
@@ -49,7 +56,10 @@ def survival_summary(
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
-    sections = {title: table, **summary.sections}
+    sections = {title: table}
+    if of_causes:
+        sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
+    sections |= summary.sections
     notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
@@ -83,6 +93,18 @@ def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
     }
 
 
+def _by_cause(of_causes: Mapping[str, JudgedPredictions]) -> pd.DataFrame:
+    """Return C with its interval, and the scores of the incidence, one row for each cause."""
+    lines = {}
+    for name, judged in of_causes.items():
+        found = judged.scores()
+        low, high = found[UNO].interval(LEVEL, judged.rows.groups)
+        numbers = {"C": found[UNO].estimate, "conf_low": low, "conf_high": high}
+        scores = {INTEGRATED: found[INTEGRATED].estimate, EXPLAINED: found[EXPLAINED].estimate}
+        lines[name] = {"events": int(judged.rows.happened.sum()), **numbers, **scores}
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("cause")
+
+
 def _name(fit: SurvivalFit) -> str:
     return "Oblique random forest" if fit.forest.n_trees > 1 else "Oblique decision tree"
 
@@ -111,10 +133,11 @@ def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
         facts["Causes"] = ", ".join(words)
     # who has an event is lost to follow-up, and who is censored had it: reverse Kaplan–Meier
     followed = kaplan_meier(times.time, times.event == 0, weights, times.start)
+    observed = kaplan_meier(times.time, times.event, weights, times.start)
     return facts | {
         "Person-time": number(float(unit * weights @ times.exposure)),
         "Median follow-up": _median(followed.quantile()),
-        "Median time to event": _median(kaplan_meier_of(fit).quantile()),
+        "Median time to event": _median(observed.quantile()),
     }
 
 

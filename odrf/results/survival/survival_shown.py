@@ -38,8 +38,9 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         M. Schemper and T. L. Smith (1996). A note on quantifying follow-up in studies of failure
         time. Controlled Clinical Trials 17, 343-346.
         """
-        measured = self._measured_importance(None, progress)
-        summary = survival_summary(self.fit, self._judged_training, measured)
+        measured = self._measured_importance(None, None, progress)
+        judged = self._judged_training
+        summary = survival_summary(self.fit, judged, self._judged_causes(), measured)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def consistency(self) -> CurveConsistency:
