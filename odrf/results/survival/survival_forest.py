@@ -159,4 +159,4 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         return SurvivalForestResults(with_curves(combined_fits(self.fit, other.fit)))
 
     def _card(self) -> Card:
-        return survival_card(self.fit, self._judged_training)
+        return survival_card(self.fit, self._judging_if_any)

@@ -38,8 +38,8 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         time. Controlled Clinical Trials 17, 343-346.
         """
         measured = self._measured_importance(None, None, progress)
-        judged = self._judged_training
-        summary = survival_summary(self.fit, judged, self._judged_causes(), measured)
+        of_causes = self._judged_causes()
+        summary = survival_summary(self.fit, self._judging_if_any, of_causes, measured)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _shown_card(self) -> Card:
