@@ -7,8 +7,8 @@ from odrf.design.offset import Offset
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
-from odrf.fits.survival.growing_survival_tree import survival_tree_of
 from odrf.fits.survival.survival_fit import with_curves
+from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
@@ -25,6 +25,14 @@ def survival_forest(
     return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
 
 
+def survival_tree(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> SurvivalTreeResults:
+    """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
+    grown = survival_tree_of(grow_fit(call, design, data, request))
+    return SurvivalTreeResults(sized_tree(grown, progress))
+
+
 def survival_boosted(
     call: str,
     design: Design,
@@ -37,11 +45,3 @@ def survival_boosted(
     return SurvivalBoostedResults(
         grow_boosted_survival(call, design, data, offset, control, progress)
     )
-
-
-def survival_tree(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
-) -> SurvivalTreeResults:
-    """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
-    grown = survival_tree_of(grow_fit(call, design, data, request))
-    return SurvivalTreeResults(sized_tree(grown, progress))

@@ -62,7 +62,8 @@ def odt(
     formula : str
         The model, such as ``"y ~ ."``, ``"log(y) ~ a + b:c"`` or ``"y ~ . - id"``; see
         `odrf.design`.  A factor is coded by one indicator column per level, and counts as one
-        predictor.  ``Surv(time, event) ~ .`` is for times to an event; see `odrf.Surv`.
+        predictor.  With a time to an event, ``"Surv(time, event) ~ ."`` (see `odrf.Surv`), the
+        result is a `SurvivalTreeResults`.
     data : DataFrame, path or Chunks
         One row per observation: a data frame of pandas, polars, pyarrow or any other library that
         narwhals knows.  Of a path of Parquet files, and of other sources that `odrf.Chunks` names,
@@ -117,15 +118,21 @@ def odt(
         Fewest rows of a leaf; rpart's default is 7.
     max_depth : int, optional
         Most splits between root and leaf; by default no limit.
-    criterion : {"auto", "squared_error", "gini", "entropy", "ordinal"}, default "auto"
-        Impurity of a node.  By default squared error for a regression and Gini for classes; entropy
-        for classes with the families ``"sparse"``, ``"rc"``, ``"sphere"``, ``"patch"`` and
-        ``"cca"``, because it separates the better ones of many random directions.  For three or
-        more ordered classes, which a pandas categorical with ``ordered=True`` has, the default is
-        ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of the classes up to k < K (Piccarreta
-        2008).  It rewards separating low from high classes at any cut.  Estimated directions then
-        separate the classes up to a random one from the others, and the predicted class is the
-        median.  ``"gini"`` and ``"entropy"`` treat the classes as unordered.
+    criterion : str, default "auto"
+        Impurity of a node: ``"squared_error"`` for a regression; for classes ``"gini"``, the
+        default, ``"entropy"`` or ``"ordinal"``; for times to an event ``"log_rank"``, the default,
+        or ``"exponential"``.  By default entropy for classes with the families ``"sparse"``,
+        ``"rc"``, ``"sphere"``, ``"patch"`` and ``"cca"``, because it separates the better ones of
+        many random directions.  For three or more ordered classes, which a pandas categorical with
+        ``ordered=True`` has, the default is ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of
+        the classes up to k < K (Piccarreta 2008).  It rewards separating low from high classes at
+        any cut.  Estimated directions then separate the classes up to a random one from the others,
+        and the predicted class is the median.  ``"gini"`` and ``"entropy"`` treat the classes as
+        unordered.  ``"log_rank"`` makes the split with the largest log-rank statistic, as far as
+        scores of the rows tell it (LeBlanc and Crowley 1993).  ``"exponential"`` lowers the
+        exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
+        deviance of a constant hazard in each leaf, on the scale of time on which the hazard of all
+        rows is constant; trees of either criterion are pruned by it.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the

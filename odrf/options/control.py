@@ -13,7 +13,7 @@ from odrf.checks import AUTO, MOST, checked_whole, is_word
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import ON_RESPONSE, Settings
 from odrf.errors import InputError
-from odrf.options.criterion_names import criteria_of, require_sums, resolved_criterion
+from odrf.options.criterion_names import criteria_of, criterion_of, require_no_penalty
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
 from odrf.options.scale_names import SPLIT_SCALES
@@ -244,8 +244,8 @@ def resolve(
     thresholds = checked_thresholds(request.n_thresholds, families)
     newton_steps, direction_rows = _effort(single_tree)
     exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
-    criterion = resolved_criterion(request.criterion, kind, families, ordinal)
-    require_sums(criterion, options["penalty"])
+    criterion = criterion_of(request.criterion, kind, families, ordinal)
+    require_no_penalty(criterion, options["penalty"])
     settings = Settings(
         criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,

@@ -1,4 +1,4 @@
-"""The names of the criteria of splits, and which of them go with which response."""
+"""The option `criterion`: names of impurities, and which kind of response each is for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, POISSO
 from odrf.errors import InputError
 from odrf.projections.family import Family
 
-__all__ = ["EXPONENTIAL", "LOG_RANK", "criteria_of", "require_sums", "resolved_criterion"]
+__all__ = ["EXPONENTIAL", "LOG_RANK", "criteria_of", "criterion_of", "require_no_penalty"]
 
 CRITERION_CODES = {
     "squared_error": SQUARED_ERROR,
@@ -36,8 +36,24 @@ def criteria_of(kind: str) -> dict[str, int]:
     }
 
 
-def resolved_criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
-    """Return the criterion by name; by default that of the families, for this kind of response."""
+def criterion_of(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
+    """Return the criterion of a call for this kind of response, resolved.
+
+    Parameters
+    ----------
+    value : str
+        The argument `criterion`.
+    kind : {"regression", "classification", "survival"}
+    families : collection of Family
+        They have defaults for classes.
+    ordinal : bool
+        Whether there are three or more ordered classes.
+
+    Raises
+    ------
+    InputError
+        It is unknown, or not for such responses.
+    """
     choices = [name for name, code in criteria_of(kind).items() if not CRITERIA[code].ordered]
     checked_choice("criterion", value, [AUTO, *CRITERION_CODES, *SURVIVAL_CODES])
     if ordinal and value in (AUTO, "ordinal"):
@@ -63,7 +79,7 @@ def resolved_criterion(value: Any, kind: str, families: Collection[Family], ordi
     return str(value)
 
 
-def require_sums(criterion: str, penalty: str | None) -> None:
+def require_no_penalty(criterion: str, penalty: str | None) -> None:
     """Raise `InputError` if the penalty is charged to an impurity that is no mean of squares."""
     if criterion == EXPONENTIAL and penalty is not None:
         raise InputError(

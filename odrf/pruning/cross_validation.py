@@ -24,10 +24,10 @@ from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.pruning.held_out import HeldOut, RowLosses, held_out, losses_of
 
-__all__ = ["Growth", "HeldOutJudge", "cross_validated", "folds_grown", "geometric_means"]
+__all__ = ["Growth", "JudgedBy", "cross_validated", "folds_grown", "geometric_means"]
 
 
-class HeldOutJudge(NamedTuple):
+class JudgedBy(NamedTuple):
     """How trees are judged, if not by the responses and weights that they are grown from.
 
     Attributes
@@ -59,7 +59,7 @@ class Growth(NamedTuple):
     mixture: SamplerMixture
     codes: RowCodes | None = None
     ranks: EventRanks | None = None
-    judging: HeldOutJudge | None = None
+    judging: JudgedBy | None = None
 
 
 class Fold(NamedTuple):

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from odrf import plots
 from odrf.checks import checked_choice
+from odrf.errors import InputError
 from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
 from odrf.pruning.choosing import CHOICES, ONE_SE
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
+from odrf.reports.pruning_path import PruningPath
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ForestPath"]
+__all__ = ["ForestPath", "require_own_path"]
 
 Forest = TypeVar("Forest")
 
@@ -153,3 +155,12 @@ class ForestPath(ErrorTable, Generic[Forest]):
             line = self.table.iloc[self.row(rule)]
             facts[words] = f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"
         return facts
+
+
+def require_own_path(path: Any, fit: Fit, whole: str) -> None:
+    """Raise `InputError` unless a path is None or the pruning path of this fit, a `whole`."""
+    is_path = isinstance(path, PruningPath | ForestPath)
+    if path is not None and not (is_path and path.fit.forest is fit.forest):
+        raise InputError(
+            f"path= belongs to another {whole}, or is no path: use this {whole}'s pruning_path()"
+        )

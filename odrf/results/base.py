@@ -13,7 +13,7 @@ from odrf.options.control import Control
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of
-from odrf.reports.paths.own_path import require_own_path
+from odrf.reports.forest_path import require_own_path
 from odrf.reports.projection_importance import ProjectionImportance
 from odrf.results.keeping.compactable import CompactableResults
 from odrf.results.of_pixels import PixelResults
@@ -94,7 +94,7 @@ class TreeResults(CompactableResults, PixelResults, RowPredicting):
 
     def _check_path(self, path: Any, whole: str) -> None:
         """Raise `InputError` unless a path is None or the pruning path of this fit, a `whole`."""
-        require_own_path(path, self.forest, whole)
+        require_own_path(path, self.fit, whole)
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that describe the noise best; empty for classes."""

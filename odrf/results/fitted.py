@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_truth
-from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.prediction.predicting import (
@@ -227,41 +225,6 @@ class FittedResults(FitFacts, Measured):
         require_priors(self.design.response, "estimate_priors()")
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
-
-    def to_sklearn(self) -> Any:
-        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
-
-        Returns
-        -------
-        estimator
-            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
-            ``results_`` is this result.  It predicts data frames with the columns that the formula
-            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
-            they were resolved for its data.  The formula and case weights are no parameters:
-            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
-
-        Raises
-        ------
-        InputError
-            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("wine")
-        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
-        >>> tree
-        ODTClassifier(random_state=1)
-        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
-        True
-        """
-        try:
-            estimators = import_module("odrf.sklearn")
-        except ModuleNotFoundError as error:
-            raise InputError(
-                f'to_sklearn() needs {error.name}: install it with pip install "odrf[sklearn]"'
-            ) from error
-        return estimators.estimator_of(self)
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""

@@ -25,8 +25,8 @@ from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults
-from odrf.results.facts.prunable_tree import PrunableTree
-from odrf.results.readable_tree import ReadableTree
+from odrf.results.of_one_tree.prunable_tree import PrunableTree
+from odrf.results.of_one_tree.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
 from odrf.text.card import Card
 from odrf.text.summary import Summary

@@ -1,6 +1,7 @@
 """Estimators of scikit-learn, over `odrf.odt`, `odrf.odrf`, `odrf.graf`, `odrf.odbt`, `odrf.auto`.
 
-They need scikit-learn, which ``pip install "odrf[sklearn]"`` installs.
+Those for times to an event take these as scikit-survival does.  All need scikit-learn, which
+``pip install "odrf[sklearn]"`` installs.
 """
 
 from odrf.sklearn.classifiers import (
@@ -18,6 +19,8 @@ from odrf.sklearn.regressors import (
     ODRFRegressor,
     ODTRegressor,
 )
+from odrf.sklearn.step_function import StepFunction
+from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival
 
 __all__ = [
     "AutoClassifier",
@@ -26,9 +29,12 @@ __all__ = [
     "GRAFRegressor",
     "ODBTClassifier",
     "ODBTRegressor",
+    "ODBTSurvival",
     "ODRFClassifier",
     "ODRFRegressor",
+    "ODRFSurvival",
     "ODTClassifier",
     "ODTRegressor",
+    "StepFunction",
     "estimator_of",
 ]

@@ -15,6 +15,7 @@ from odrf.api.guided_forests import graf
 from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
 from odrf.errors import InputError
+from odrf.sklearn.constructors import OF_CLASSES
 from odrf.sklearn.continuing import Growing, Updating
 from odrf.sklearn.estimator import FunctionEstimator
 from odrf.sklearn.inputs import class_column
@@ -36,6 +37,7 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
     """Base class of the classifiers."""
 
     _kind: ClassVar[str] = "classification"
+    _own_attributes: ClassVar[str] = OF_CLASSES
 
     def _response(self, y: Any, n: int, fitting: bool) -> Any:
         labels = class_column(self, y, n)

@@ -14,7 +14,14 @@ from typing import Any
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS
 from odrf.errors import UnknownArgumentError, nearest
 
-__all__ = ["ASIDE", "constructor_with", "defaults_of", "documented"]
+__all__ = [
+    "ASIDE",
+    "OF_CLASSES",
+    "OF_TIMES",
+    "constructor_with",
+    "defaults_of",
+    "documented",
+]
 
 # Options that name a column of X, which is no predictor.
 ASIDE = ("offset", *STRUCTURE_ARGUMENTS)
@@ -60,7 +67,7 @@ Attributes
 ----------
 results_ : object
     The full result, as the function returns it: with ``summary()``, ``plot()``, ``importance()``.
-{classes}n_features_in_ : int
+{own}n_features_in_ : int
     Number of columns of X, called p below.
 feature_names_in_ : (p,) array of str
     Their names, if X was a data frame whose columns are named by text.
@@ -69,6 +76,9 @@ feature_importances_ : (p,) array of float
 """
 OF_CLASSES = """classes_ : (K,) array
     The classes, sorted, as in the columns of `predict_proba`.
+"""
+OF_TIMES = """unique_times_ : (R,) array of float
+    The different times of events, ascending, at which predicted curves step.
 """
 
 
@@ -117,19 +127,17 @@ def documented(
     own: str,
     function: Callable[..., Any],
     defaults: Mapping[str, Any],
-    classes: bool,
+    attributes: str,
     importances: str,
 ) -> str:
     """Return the docstring of an estimator: its `own`, with parameters and attributes inserted.
 
-    `classes` tells whether it is a classifier; `importances` is what its feature importances are.
+    `attributes` describes those of its kind; `importances` is what its feature importances are.
     """
     summary, examples = inspect.cleandoc(own).split("\nExamples\n--------\n")
     words = "\n".join(_descriptions(function, defaults))
-    attributes = ATTRIBUTES.format(classes=OF_CLASSES if classes else "", importances=importances)
-    return (
-        f"{summary}\nParameters\n----------\n{words}\n{attributes}\nExamples\n--------\n{examples}"
-    )
+    every = ATTRIBUTES.format(own=attributes, importances=importances)
+    return f"{summary}\nParameters\n----------\n{words}\n{every}\nExamples\n--------\n{examples}"
 
 
 def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> list[str]:

@@ -26,15 +26,17 @@ class Growing(TreeEstimator):
 
     _extra: ClassVar[dict[str, Any]] = {"warm_start": False}
 
-    def _grown(self, name: str, table: pd.DataFrame, weights: NDArray[np.float64] | None) -> Any:
+    def _grown(
+        self, response: str, table: pd.DataFrame, weights: NDArray[np.float64] | None
+    ) -> Any:
         if not self.warm_start:
             self._last_fit = None
-            return super()._grown(name, table, weights)
+            return super()._grown(response, table, weights)
         options = {key: value for key, value in self._options().items() if key not in FREE}
-        rows = joblib.hash((name, table, weights))
+        rows = joblib.hash((response, table, weights))
         last, self._last_fit = getattr(self, "_last_fit", None), (options, rows, self.n_trees)
         if last is None or not hasattr(self, "results_"):
-            return super()._grown(name, table, weights)
+            return super()._grown(response, table, weights)
         if last[:2] != (options, rows):
             self._last_fit = last
             raise InputError(

@@ -11,10 +11,12 @@ from odrf.fits.fit import Fit
 from odrf.projections.axis import Axis
 from odrf.projections.mixture import Mixture
 from odrf.results.boosted import ODBTResults
-from odrf.results.fitted import FittedResults
+from odrf.results.facts.fit_facts import FitFacts
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.survival.survival_boosted import SurvivalBoostedResults
+from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.tree import ODTResults
 from odrf.sklearn.classifiers import (
     AutoClassifier,
@@ -32,6 +34,7 @@ from odrf.sklearn.regressors import (
     ODRFRegressor,
     ODTRegressor,
 )
+from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival
 
 __all__ = ["estimator_of"]
 
@@ -42,18 +45,21 @@ CLASSES: dict[type, tuple[type[FunctionEstimator], type[FunctionEstimator]]] = {
     ODBTResults: (ODBTClassifier, ODBTRegressor),
     AutoResults: (AutoClassifier, AutoRegressor),
 }
+OF_SURVIVAL: dict[type, type[FunctionEstimator]] = {
+    SurvivalForestResults: ODRFSurvival,
+    SurvivalBoostedResults: ODBTSurvival,
+}
 
 
-def estimator_of(results: FittedResults) -> FunctionEstimator:
-    """Return a fitted estimator with these results; see `FittedResults.to_sklearn`.
+def estimator_of(results: FitFacts) -> FunctionEstimator:
+    """Return a fitted estimator with these results; see `FitFacts.to_sklearn`.
 
     Raises
     ------
     InputError
         The fit has offsets that are no column of its data.
     """
-    of_classes, of_numbers = CLASSES[type(results)]
-    kind = of_numbers if results.classes is None else of_classes
+    kind, classes = _class_of(results), results.design.response.classes
     known = kind().get_params()
     options = {name: each for name, each in _options(results).items() if name in known}
     estimator = kind(**options, random_state=results.seed)
@@ -63,12 +69,19 @@ def estimator_of(results: FittedResults) -> FunctionEstimator:
     estimator.results_ = results
     estimator.n_features_in_ = len(columns)
     estimator.feature_names_in_ = np.array(columns, dtype=object)
-    if results.classes is not None:
-        estimator.classes_ = np.unique(results.classes.to_numpy())
+    if classes is not None:
+        estimator.classes_ = np.unique(classes.to_numpy())
     return estimator
 
 
-def _options(results: FittedResults) -> dict[str, Any]:
+def _class_of(results: FitFacts) -> type[FunctionEstimator]:
+    if type(results) in OF_SURVIVAL:
+        return OF_SURVIVAL[type(results)]
+    of_classes, of_numbers = CLASSES[type(results)]
+    return of_numbers if results.design.response.classes is None else of_classes
+
+
+def _options(results: FitFacts) -> dict[str, Any]:
     """Return the options of a fit by name: as they were given, or as they were resolved."""
     fit, design = results.fit, results.design
     data = {
@@ -82,7 +95,7 @@ def _options(results: FittedResults) -> dict[str, Any]:
         return {**given, **data, "n_trees": fit.forest.n_trees, "n_jobs": None}
     control: Any = fit.control
     own = {name: getattr(control, name) for name in dir(control) if not name.startswith("_")}
-    if isinstance(results, ODBTResults):
+    if isinstance(results, ODBTResults | SurvivalBoostedResults):
         own |= _of_mixture(control.mixture)
         own |= {
             "run_predictors": control.run_predictors / len(design.predictors),
@@ -94,16 +107,16 @@ def _options(results: FittedResults) -> dict[str, Any]:
     return {**own, **data, "n_jobs": None}
 
 
-def _structure_columns(results: FittedResults) -> dict[str, str]:
+def _structure_columns(results: FitFacts) -> dict[str, str]:
     structure = results.fit.data.structure
     return {} if structure is None else structure.columns
 
 
-def _class_weights(results: FittedResults) -> dict[Any, float] | None:
-    factors = results.fit.data.class_weights
-    if factors is None or results.classes is None:
+def _class_weights(results: FitFacts) -> dict[Any, float] | None:
+    factors, classes = results.fit.data.class_weights, results.design.response.classes
+    if factors is None or classes is None:
         return None
-    return dict(zip(results.classes.tolist(), factors.tolist(), strict=True))
+    return dict(zip(classes.tolist(), factors.tolist(), strict=True))
 
 
 def _of_mixture(mixture: Mixture) -> dict[str, Any]:
@@ -122,7 +135,7 @@ def _of_mixture(mixture: Mixture) -> dict[str, Any]:
     }
 
 
-def _offset_column(results: ODBTResults) -> str | None:
+def _offset_column(results: ODBTResults | SurvivalBoostedResults) -> str | None:
     offset = results.fit.offset
     if offset.given and offset.column is None:
         raise InputError(

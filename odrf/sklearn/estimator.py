@@ -33,6 +33,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     _kind: ClassVar[str]
+    _own_attributes: ClassVar[str] = ""
     _function: ClassVar[Callable[..., Any]]
     _left_out: ClassVar[tuple[str, ...]] = ()
     _extra: ClassVar[dict[str, Any]] = {}
@@ -44,9 +45,10 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
             defaults = defaults_of(function, cls._left_out, cls._extra)
             cls._function = staticmethod(function)
             cls.__init__ = constructor_with(cls.__name__, defaults)  # type: ignore[method-assign]
-            classes = cls._kind == "classification"
             importances = (inspect.getdoc(cls.feature_importances_) or "").partition("\n")[0]
-            cls.__doc__ = documented(cls.__doc__ or "", function, defaults, classes, importances)
+            cls.__doc__ = documented(
+                cls.__doc__ or "", function, defaults, cls._own_attributes, importances
+            )
         super().__init_subclass__(**kwargs)
 
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
@@ -72,28 +74,35 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         InputError
             If an option or a column is invalid.  The message names it and says what to use.
         """
-        table, name, weights = self._training_table(X, y, sample_weight)
-        self.results_ = self._grown(name, table, weights)
+        table, response, weights = self._training_table(X, y, sample_weight)
+        self.results_ = self._grown(response, table, weights)
         return self
 
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any, fitting: bool = True
     ) -> tuple[pd.DataFrame, str, NDArray[np.float64] | None]:
-        """Return predictors and response, the response's name, and the weights if not all are 1."""
+        """Return predictors and response, the latter in a formula, and weights if not all are 1."""
         frame = predictors_of(self, X, fitting=fitting)
-        response = self._response(y, len(frame), fitting)
+        table, response = self._with_response(frame, y, fitting)
         weights = weights_of(sample_weight, frame)
-        name = response_name(y, frame.columns) if fitting else self.results_.design.response.name
-        table = frame.copy(deep=False)
-        table[name] = response.array if isinstance(response, pd.Series) else response
         if weights is not None and (weights == 0).any() and (weights != 0).any():
             table, weights = table[weights != 0], weights[weights != 0]
-        if fitting and self._kind == "classification" and table[name].nunique() < 2:
+        if fitting and self._kind == "classification" and table.iloc[:, -1].nunique() < 2:
             counted = "rows" if sample_weight is None else "rows of positive weight"
             raise InputError(
                 f"y has one class in all {counted}: a classifier needs two classes or more"
             )
-        return table, name, weights
+        return table, response, weights
+
+    def _with_response(
+        self, frame: pd.DataFrame, y: Any, fitting: bool
+    ) -> tuple[pd.DataFrame, str]:
+        """Return the frame with y as its last column, and the left side of the formula."""
+        response = self._response(y, len(frame), fitting)
+        name = response_name(y, frame.columns) if fitting else self.results_.design.response.name
+        table = frame.copy(deep=False)
+        table[name] = response.array if isinstance(response, pd.Series) else response
+        return table, quoted(name)
 
     def _response(self, y: Any, n: int, fitting: bool) -> Any:
         raise NotImplementedError
@@ -107,21 +116,22 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
                 raise InputError(
                     f"{name}= must be the name of a column of X, which predict() needs as well"
                 )
-        return {**options, "n_jobs": threads_for(self.n_jobs)}
+        return {**options, **self._fixed(), "n_jobs": threads_for(self.n_jobs)}
+
+    def _fixed(self) -> dict[str, Any]:
+        """Return the arguments of the function that the class decides."""
+        return {"kind": self._kind}
 
     def _seed(self) -> Any:
         """Return `random_state` as a seed: a number drawn from it, if it is a RandomState."""
         state = self.random_state
         return state.randint(2**31) if isinstance(state, np.random.RandomState) else state
 
-    def _grown(self, name: str, table: pd.DataFrame, weights: NDArray[np.float64] | None) -> Any:
+    def _grown(
+        self, response: str, table: pd.DataFrame, weights: NDArray[np.float64] | None
+    ) -> Any:
         return self._function(
-            f"{quoted(name)} ~ .",
-            table,
-            **self._options(),
-            weights=weights,
-            kind=self._kind,
-            seed=self._seed(),
+            f"{response} ~ .", table, **self._options(), weights=weights, seed=self._seed()
         )
 
     def _asked(self, X: Any, **how: Any) -> pd.Series | pd.DataFrame:

@@ -90,7 +90,7 @@ def grow_best_first(
     ):
         lo, m = begin[i], end[i] - begin[i]
         budget -= m + NODE
-        node = begin_leaf(rows, i, n_terms, buffers, scratch, settings)
+        node = begin_leaf(state, rows, i, n_terms, buffers, scratch, settings)
         if may_split(node, buffers.depth[i], n_leaves, buffers.impurity[0], settings):
             decrease, cut, size = search(
                 state, rows, lo, node, settings, scratch, calls, surrogates

@@ -145,10 +145,13 @@ def count_factors(feature_groups):
 
 
 @inlined
-def begin_leaf(rows, i, n_terms, buffers, scratch, settings):
-    """Write what is known of node i before it is searched, and return its `Node`."""
+def begin_leaf(state, rows, i, n_terms, buffers, scratch, settings):
+    """Write what is known of node i before it is searched, and return its `Node`.
+
+    The random stream `state` is advanced if events have several causes.
+    """
     lo, m = buffers.begin[i], buffers.end[i] - buffers.begin[i]
-    score_node(rows, lo, m, rows.ranks, scratch.keys, scratch.risks)
+    score_node(state, rows, lo, m, rows.ranks, scratch.keys, scratch.risks)
     node = describe(
         rows, lo, m, buffers.value[i], scratch.moments, scratch.logs, settings.criterion,
         settings.min_weight,
@@ -223,7 +226,7 @@ def grow_tree(
     ):
         lo, m = begin[i], end[i] - begin[i]
         budget -= m + NODE
-        node = begin_leaf(rows, i, n_terms, buffers, scratch, settings)
+        node = begin_leaf(state, rows, i, n_terms, buffers, scratch, settings)
         if may_split(node, buffers.depth[i], n_leaves, buffers.impurity[0], settings):
             decrease, cut, size = search(
                 state, rows, lo, node, settings, scratch, calls, surrogates

@@ -79,7 +79,8 @@ def quantile_at(
         Above 0 and below 1; 1/2 gives medians.
     """
     out = np.empty(len(curves.start) - 1)
-    _quantile_at(curves.start, curves.rank, curves.hazard, event_times, 1.0 - share + ROUNDING, out)
+    bound = 1.0 - share + ROUNDING
+    _quantile_at(curves.start, curves.rank, curves.hazard, event_times, bound, out)
     return out
 
 

@@ -39,11 +39,23 @@ def _together(levels: list[LeafCurves]) -> LeafCurves:
     """Return the curves of all levels, each of which has those of other nodes."""
     lengths = [np.diff(level.start) for level in levels]
     start = np.concatenate([[0], np.cumsum(np.sum(lengths, axis=0))])
-    rank, hazard = np.empty(start[-1], dtype=np.int32), np.empty(start[-1])
-    for level, length in zip(levels, lengths, strict=True):
-        to = np.arange(len(level.rank)) + np.repeat(start[:-1] - level.start[:-1], length)
-        rank[to], hazard[to] = level.rank, level.hazard
-    return LeafCurves(start, rank, hazard)
+    place = np.concatenate(
+        [
+            np.arange(len(level.rank)) + np.repeat(start[:-1] - level.start[:-1], length)
+            for level, length in zip(levels, lengths, strict=True)
+        ]
+    )
+    _, rank, hazard, of_cause = zip(*levels, strict=True)
+    whole = LeafCurves(
+        start, np.concatenate(rank), np.concatenate(hazard), np.concatenate(of_cause)
+    )
+    return _taken(whole, start, np.argsort(place))
+
+
+def _taken(curves: LeafCurves, start: NDArray[np.int64], entries: NDArray[np.int64]) -> LeafCurves:
+    """Return curves made of these entries (E,) of others."""
+    of_cause = curves.of_cause[entries] if len(curves.of_cause) else curves.of_cause
+    return LeafCurves(start, curves.rank[entries], curves.hazard[entries], of_cause)
 
 
 def _inheriting(
@@ -56,4 +68,4 @@ def _inheriting(
     length = np.diff(curves.start)[source]
     start = np.concatenate([[0], np.cumsum(length)])
     taken = np.arange(start[-1]) + np.repeat(curves.start[:-1][source] - start[:-1], length)
-    return LeafCurves(start, curves.rank[taken], curves.hazard[taken])
+    return _taken(curves, start, taken)

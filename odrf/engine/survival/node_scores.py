@@ -8,6 +8,11 @@ statistic with its permutation variance (LeBlanc and Crowley 1993; Hothorn and L
 scores are computed once for a node, and every direction and cut is then judged as of any numeric
 response.
 
+Events of several causes have a score for each, in which those of other causes are censored.  A
+node is split on their sum with random signs, drawn anew for it: the mean over the signs of the
+squared statistic of a cut is the sum of the squared statistics of the causes.  So the splits serve
+all causes, even where these pull in opposite directions, at the price of one search.
+
 The work is of the order of the rows of a node, or for nodes of few rows, of sorting them; it does
 not grow with the number of different times.
 """
@@ -18,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, merged, part
+from odrf.engine.compiling import ZERO, kernel, merged, part
+from odrf.engine.randomness import uniform
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
 
@@ -27,6 +33,8 @@ __all__ = ["RiskSums", "risk_sums_for", "score_node", "write_scores"]
 # In a node with more rows than one in so many event times, sums over the ranks of all event times
 # take less time than sorting its rows.
 SPARSE = 8
+# A uniform number has so many random bits.
+SIGNS = 53
 
 
 class RiskSums(NamedTuple):
@@ -63,7 +71,19 @@ def risk_sums_for(n_times: int, n: int, truncated: bool) -> RiskSums:
 
 
 @part
-def _scores_by_rank(rows, lo, m, ranks, sums):
+def _mark(ranks, at, signs):
+    """Return 0 for a row without an event, else 1; of several causes the sign of its cause.
+
+    The bits of `signs`, 53 of them, are those of the causes.
+    """
+    event = has_event(ranks.code[at])
+    if len(ranks.cause) == 0:
+        return event
+    return event * (1 - 2 * ((signs >> (ranks.cause[at] % SIGNS)) & 1))
+
+
+@part
+def _scores_by_rank(rows, lo, m, ranks, sums, signs):
     """Write the scores of a node of many rows, by sums for all ranks."""
     deaths, leaving, entering = sums.deaths, sums.leaving, sums.entering
     truncated = len(ranks.entry) > 0
@@ -71,7 +91,7 @@ def _scores_by_rank(rows, lo, m, ranks, sums):
     for i in range(np.uint64(lo), np.uint64(lo + m)):
         code, weight = ranks.code[rows.at[i]], rows.weights[i]
         leaving[exit_rank(code)] += weight
-        deaths[exit_rank(code)] += weight * has_event(code)
+        deaths[exit_rank(code)] += weight * _mark(ranks, rows.at[i], signs)
         if truncated:
             entering[ranks.entry[rows.at[i]]] += weight
     at_risk, hazard = 0.0, 0.0
@@ -83,15 +103,15 @@ def _scores_by_rank(rows, lo, m, ranks, sums):
         at_risk -= leaving[r - 1]
         if truncated:
             at_risk += entering[r - 1]
-        if deaths[r] > 0.0:
-            hazard += deaths[r] / max(at_risk, deaths[r])
+        if deaths[r] != 0.0:
+            hazard += deaths[r] / max(at_risk, abs(deaths[r]))
         sums.cumulative[r] = hazard
     for i in range(np.uint64(lo), np.uint64(lo + m)):
         code = ranks.code[rows.at[i]]
         expected = sums.cumulative[exit_rank(code)]
         if truncated:
             expected -= sums.cumulative[ranks.entry[rows.at[i]]]
-        rows.y[i] = has_event(code) - expected
+        rows.y[i] = _mark(ranks, rows.at[i], signs) - expected
 
 
 @part
@@ -100,7 +120,7 @@ def _key(rank, position):
 
 
 @part
-def _scores_by_sorting(rows, lo, m, ranks, keys, entries):
+def _scores_by_sorting(rows, lo, m, ranks, keys, entries, signs):
     """Write the scores of a node of few rows, which are sorted by the ends of their observation."""
     truncated = len(ranks.entry) > 0
     at_risk = 0.0
@@ -122,7 +142,7 @@ def _scores_by_sorting(rows, lo, m, ranks, keys, entries):
         while last < m and keys[last] >> VALUE_SHIFT == rank:
             i = lo + np.int64(keys[last] & POSITION)
             leaving += rows.weights[i]
-            deaths += rows.weights[i] * has_event(ranks.code[rows.at[i]])
+            deaths += rows.weights[i] * _mark(ranks, rows.at[i], signs)
             last += 1
         if truncated:
             while entered < m and entries[entered] >> VALUE_SHIFT < rank:
@@ -130,12 +150,12 @@ def _scores_by_sorting(rows, lo, m, ranks, keys, entries):
                 at_risk += rows.weights[i]
                 rows.y[i] += hazard
                 entered += 1
-        if deaths > 0.0:
-            hazard += deaths / max(at_risk, deaths)
+        if deaths != 0.0:
+            hazard += deaths / max(at_risk, abs(deaths))
         for j in range(first, last):
             i = lo + np.int64(keys[j] & POSITION)
-            event = has_event(ranks.code[rows.at[i]])
-            rows.y[i] = (rows.y[i] if truncated else 0.0) + (event - hazard)
+            mark = _mark(ranks, rows.at[i], signs)
+            rows.y[i] = (rows.y[i] if truncated else 0.0) + (mark - hazard)
         at_risk -= leaving
         first = last
     if truncated:  # rows that were never at risk at an event time, the last ones to begin
@@ -144,7 +164,7 @@ def _scores_by_sorting(rows, lo, m, ranks, keys, entries):
 
 
 @kernel
-def write_scores(rows, lo, m, ranks, keys, sums):
+def write_scores(rows, lo, m, ranks, keys, sums, signs):
     """Write the log-rank scores of the m rows from `lo` on to rows.y.
 
     Parameters
@@ -155,16 +175,23 @@ def write_scores(rows, lo, m, ranks, keys, sums):
     keys : (≥ m,) uint64
         Scratch.
     sums : RiskSums
+    signs : int
+        If events have several causes: the scores of those whose bit is set are subtracted, the
+        others added.  The bit of a cause is its number.
     """
     if m * SPARSE > ranks.n_times:
-        _scores_by_rank(rows, lo, m, ranks, sums)
+        _scores_by_rank(rows, lo, m, ranks, sums, signs)
     else:
-        _scores_by_sorting(rows, lo, m, ranks, keys, sums.entries)
+        _scores_by_sorting(rows, lo, m, ranks, keys, sums.entries, signs)
 
 
 @merged
-def score_node(rows, lo, m, ranks, keys, sums):
-    """As `write_scores`; nothing if `ranks` is None, as of a response that is no time."""
+def score_node(state, rows, lo, m, ranks, keys, sums):
+    """Write scores, with random signs if there are several causes, from the stream `state`.
+
+    Nothing if `ranks` is None, as of a response that is no time.
+    """
     if ranks is None:
         return
-    write_scores(rows, lo, m, ranks, keys, sums)
+    signs = np.int64(uniform(state) * 2.0**SIGNS) if len(ranks.cause) > 0 else ZERO
+    write_scores(rows, lo, m, ranks, keys, sums, signs)

@@ -33,6 +33,9 @@ def require_sound_survival(fit: SurvivalFit) -> None:
     _require(bool((np.diff(start) >= 0).all()) and rank.shape == hazard.shape == (len(rank),))
     _require(start.dtype == np.int64 and rank.dtype == np.int32 and hazard.dtype == np.float64)
     _require(bool(((rank > 0) & (rank <= len(at))).all() and ((hazard > 0) & (hazard <= 1)).all()))
+    causes = len(fit.design.response.causes)
+    _require(of_cause.shape == ((len(rank), causes) if causes > 1 else (0, 0)))
+    _require(bool((of_cause >= 0).all()))
     first = np.zeros(len(rank) + 1, dtype=np.bool_)
     first[start] = True
     _require(bool(((np.diff(rank) > 0) | first[1:-1]).all()))

@@ -15,7 +15,8 @@ from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.survival.curve_numbers import survival_at
 from odrf.engine.survival.event_ranks import event_ranks
-from odrf.engine.survival.leaf_curves import leaf_curves
+from odrf.engine.survival.incidence_numbers import incidence_at
+from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.fits.judging.pilot_evidence import evidence_of_errors
 from odrf.fits.stacking import Evidence
@@ -30,6 +31,8 @@ JUDGED = np.linspace(0.1, 0.9, 9)
 @dataclass(frozen=True)
 class EvidenceOfCurves:
     """Judges pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
+
+    If events have several causes, those of the incidences of all of them are added up.
 
     Attributes
     ----------
@@ -57,21 +60,35 @@ class EvidenceOfCurves:
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
-        ranks = event_ranks(time, event, start, self.times.event_times)
+        n_causes = len(self.times.causes)
+        ranks = event_ranks(time, self.times.event, start, self.times.event_times, n_causes)
         valued = []
         for of_kind, sampling in zip(pilots, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
             forest = joined(of_kind, len(of_kind))
             curves = leaf_curves(forest, X, ranks, draws)
-            survival = np.column_stack([survival_at(curves, int(rank)) for rank in grid])
-            forest = replace(forest, value=survival)
+            forest = replace(forest, value=_numbers(curves, n_causes, grid.tolist()))
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
         G = censoring_curve(time, event, weights, start)
         seen = np.where(
             alive, inverse_or_zero(G(at)), (event * inverse_or_zero(G.just_before(time)))[:, None]
         )
+        target = alive
+        if n_causes > 1:
+            causes = np.arange(1, n_causes + 1)
+            target = np.hstack([~alive & (self.times.event == k)[:, None] for k in causes])
+        root = np.tile(np.sqrt(seen), target.shape[1] // len(at))
         return evidence_of_errors(
-            valued, X, alive.astype(np.float64), np.sqrt(seen), weights, samplings, tree_streams,
-            n_jobs, codes,
+            valued, X, target.astype(np.float64), root, weights, samplings, tree_streams, n_jobs,
+            codes,
         )  # fmt: skip
+
+
+def _numbers(curves: LeafCurves, n_causes: int, grid: Sequence[int]) -> NDArray[np.float64]:
+    """Return what is judged of each node: survival, or incidences of several causes."""
+    if n_causes == 1:
+        return np.column_stack([survival_at(curves, rank) for rank in grid])
+    return np.column_stack(
+        [incidence_at(curves, k, rank) for k in range(n_causes) for rank in grid]
+    )

@@ -38,7 +38,7 @@ class CurvesInLeaves:
         Significant digits.
     """
 
-    count: NDArray[np.integer]
+    count: NDArray[np.int32]
     events: NDArray[np.float64]
     relative: NDArray[np.float64]
     curves: LeafCurves
@@ -72,9 +72,9 @@ class CurvesInLeaves:
             labelsize=TICK_SIZE * scale, length=2 * scale, width=0.6 * scale, pad=1.5 * scale,
             colors=MUTED, labelcolor=MUTED,
         )  # fmt: skip
-        first, final = panel.get_xticklabels()
+        first, end = panel.get_xticklabels()
         first.set_horizontalalignment("left")
-        final.set_horizontalalignment("right")
+        end.set_horizontalalignment("right")
         for spine in panel.spines.values():
             spine.set(linewidth=0.6 * scale, color=MUTED)
 

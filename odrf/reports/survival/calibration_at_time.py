@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf import plots
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.text.card import Card, Carded

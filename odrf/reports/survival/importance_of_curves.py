@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions
-from odrf.fits.survival.permuting_predictors import RepeatedEstimate, losses_when_permuted
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.permuting_predictors import RepeatedEstimate, losses_when_permuted
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.statistics.probabilities.clustered import normal_or_t

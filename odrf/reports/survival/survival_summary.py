@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import growth_card, growth_summary
@@ -51,7 +51,8 @@ def survival_summary(
     `judged` are the training rows judging all causes as one, None if none of them has an event;
     `of_causes` are the same judging each of several.
     """
-    facts = {"Trees": str(fit.forest.n_trees), **_lifetimes(fit)}
+    trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
+    facts = {**trees, **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])

@@ -1,57 +1,52 @@
-"""Summary and short description of a tree for times to an event."""
+"""What the summary of a tree for times to an event says beside that of a forest."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
-from odrf.reports.summaries import growth_card, growth_summary
-from odrf.reports.survival.hazard_nodes import hazard_nodes, hazards_of
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
+from odrf.reports.survival.hazard_nodes import hazard_nodes
+from odrf.reports.survival.survival_summary import survival_summary
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["REMOVED", "survival_tree_card", "survival_tree_summary"]
+__all__ = ["deviance_measured", "survival_tree_summary"]
 
-NAME = "Oblique decision tree"
-REMOVED = "exponential deviance removed"
 COLUMNS = ("count", "events", "rate", "median", "relative_hazard")
 MOST_LEAVES = 12
 CHOSEN_BY_THEM = (
-    "The rows that chose the splits also give hazards, deviances and importances, which look "
-    "better than they are: see pruning_path() for held-out rows."
+    "The rows that chose the splits also give scores, hazards and importances, which look better "
+    "than they are: see pruning_path() and score(newdata)."
 )
 
 
-def survival_tree_summary(fit: SurvivalFit, path: PruningPath[Any] | None) -> Summary:
-    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
-    scores = {**_times_facts(fit), **_training(fit), **_held_out(fit, path)}
-    importance = MeasuredImportance(impurity_table(fit), REMOVED, (CHOSEN_BY_THEM,))
-    summary = growth_summary(NAME, fit, scores, {}, importance)
-    return replace(summary, sections={**_leaves(fit), **summary.sections})
+def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
+    """Return the exponential deviance that the splits on each predictor remove."""
+    return MeasuredImportance(impurity_table(fit), "exponential deviance removed")
 
 
-def survival_tree_card(fit: SurvivalFit) -> Card:
-    """Return a short description of a tree."""
-    return growth_card(NAME, fit, {**_times_facts(fit), **_training(fit)})
+def survival_tree_summary(
+    fit: SurvivalFit,
+    judged: JudgedPredictions | None,
+    of_causes: Mapping[str, JudgedPredictions],
+    path: PruningPath[Any] | None,
+) -> Summary:
+    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any.
 
-
-def _times_facts(fit: SurvivalFit) -> dict[str, str]:
-    hazards, unit = hazards_of(fit), fit.data.weight_unit
-    used = fit.forest.is_split() & (fit.forest.depth() >= 0)
-    return {
-        "Events": number(float(hazards.events[0] * unit), 6),
-        "Person-time": number(float(hazards.person_time[0] * unit), 6),
-        "Event times": str(len(fit.event_times)),
-        "Splits used": quantity(int(used.sum()), "split"),
-    }
+    `judged` and `of_causes` are those of `survival_summary`.
+    """
+    summary = survival_summary(fit, judged, of_causes, deviance_measured(fit))
+    facts = {**summary.facts, **_training(fit), **_held_out(fit, path)}
+    sections = {**summary.sections, **_leaves(fit)}
+    return replace(summary, facts=facts, sections=sections, notes=(*summary.notes, CHOSEN_BY_THEM))
 
 
 def _training(fit: SurvivalFit) -> dict[str, str]:

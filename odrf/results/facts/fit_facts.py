@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import nearest
+from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.saving import save
 from odrf.public import public
@@ -115,6 +116,41 @@ class FitFacts(Carded):
             trust.  The file does not hold such functions; the message says how to load it.
         """
         save(type(self).__name__, self.fit, path, checked_truth("data", data), progress)
+
+    def to_sklearn(self) -> Any:
+        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
+
+        Returns
+        -------
+        estimator
+            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
+            ``results_`` is this result.  It predicts data frames with the columns that the formula
+            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
+            they were resolved for its data.  The formula and case weights are no parameters:
+            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
+
+        Raises
+        ------
+        InputError
+            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("wine")
+        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
+        >>> tree
+        ODTClassifier(random_state=1)
+        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
+        True
+        """
+        try:
+            estimators = import_module("odrf.sklearn")
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f'to_sklearn() needs {error.name}: install it with pip install "odrf[sklearn]"'
+            ) from error
+        return estimators.estimator_of(self)
 
     def data_summary(self) -> DataSummary:
         """Return what each predictor was taken as, its values, and how empty cells are treated.

@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
 from odrf.errors import InputError
-from odrf.fits.survival.judged_predictions import (
+from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
     judged_new_rows,
     judged_training_rows,

@@ -11,8 +11,8 @@ from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
 from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.survival.growing_survival_tree import survival_tree_of
 from odrf.fits.survival.survival_fit import with_curves
+from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
 from odrf.reports.survival.survival_summary import survival_card

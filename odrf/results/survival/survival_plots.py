@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import is_word
 from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.survival.error_by_trees import error_by_trees
+from odrf.fits.survival.judged.error_by_trees import error_by_trees
 from odrf.results.survival.survival_importances import SurvivalImportances
 from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from odrf.checks import checked_truth
 from odrf.reports.data_summary import with_data
+from odrf.reports.survival.curve_consistency import CurveConsistency
 from odrf.reports.survival.survival_summary import survival_summary
 from odrf.results.survival.survival_plots import PlottedSurvivalResults
 from odrf.text.card import Card
@@ -41,6 +42,16 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         of_causes = self._judged_causes()
         summary = survival_summary(self.fit, self._judging_if_any, of_causes, measured)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    def consistency(self) -> CurveConsistency:
+        """Report which result on consistency covers the predicted curves, and what is not covered.
+
+        Returns
+        -------
+        CurveConsistency
+            With ``table``, ``conclusion`` and ``summary()``.
+        """
+        return CurveConsistency(self.fit)
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from odrf import plots
-from odrf.checks import checked_choice, checked_whole
+from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
+from odrf.errors import InputError
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.reports.importance_tables import impurity_table
+from odrf.reports.data_summary import with_data
+from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.node_tables import splits_table
 from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
-from odrf.reports.survival.survival_tree_summary import (
-    REMOVED,
-    survival_tree_card,
-    survival_tree_summary,
-)
-from odrf.results.facts.prunable_tree import PrunableTree
-from odrf.results.survival.judged_curves import JudgedSurvivalResults
+from odrf.reports.survival.survival_summary import survival_card
+from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
+from odrf.results.of_one_tree.prunable_tree import PrunableTree
+from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
+from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
+from odrf.results.survival.survival_shown import ShownSurvivalResults
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SurvivalTreeResults"]
 
-PLOTS = ("tree", "importance")
+PLOTS = ("tree", CURVES, IMPORTANCE)
 
 
-class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
+class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows.  The tree is pruned, and its nodes are
@@ -106,21 +107,52 @@ class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
             max_terms = checked_whole("max_terms", max_terms, 1)
         return hazard_rules(self.fit, digits, max_terms)
 
-    def importance(self) -> pd.DataFrame:
+    def importance(
+        self, type: str | None = None, *, cause: str | None = None, progress: bool = False
+    ) -> pd.DataFrame:
         """Return how much exponential deviance each predictor removes, the most important first.
 
         What a split on several predictors removes is divided among them, as in
-        `odrf.results.tree.ODTResults.importance`.  The rows that chose the splits also judge them.
+        `ODTResults.importance`.  The rows that chose the splits also judge them: predictors with
+        many cut points seem more important than they are.
+
+        Parameters
+        ----------
+        type : {"impurity"}, optional
+            The only one; ``"permutation"`` needs rows out of bag, which forests have.
+        cause : None
+            For forests: the exponential deviance is that of all causes.
+        progress : bool, default False
+            Without effect: there is nothing to wait for.
 
         Returns
         -------
         DataFrame
             Index: predictors as in the formula.  Columns: ``importance``, and ``share``, its share
             of the sum.
-        """
-        return impurity_table(self.fit)
 
-    def plot(
+        Raises
+        ------
+        InputError
+            If `type` is another one.
+        """
+        return self._measured_importance(type, cause, progress).table.copy()
+
+    def _measured_importance(
+        self, type: str | None, cause: str | None, progress: bool
+    ) -> MeasuredImportance:
+        if is_word(type, PERMUTATION):
+            raise InputError(
+                'type="permutation" needs rows out of bag, and a tree has none, because it uses '
+                "all rows: use forests of odrf()"
+            )
+        checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
+        if cause is not None:
+            raise InputError('cause= is for type="permutation" of forests: leave it out')
+        return deviance_measured(self.fit)
+
+    # one tree is one panel, and has arguments that forests do not have
+    def plot(  # type: ignore[override]
         self,
         kind: str = "tree",
         *,
@@ -129,7 +161,7 @@ class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
         max_terms: int = 3,
         digits: int = 3,
     ) -> Axes:
-        """Plot the tree with the Kaplan–Meier curves of its leaves, or the importances.
+        """Plot the tree with the Kaplan–Meier curves of its leaves, its predictions or importances.
 
         A leaf shows its relative hazard, as in `nodes`, the numbers of its rows and events, and its
         curve from 0 to the last event time; the grey one behind it is that of all rows.  The darker
@@ -137,7 +169,9 @@ class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
 
         Parameters
         ----------
-        kind : {"tree", "importance"}, default "tree"
+        kind : {"tree", "curves", "importance"}, default "tree"
+            ``"curves"``: the training rows in four groups of similar risk, as for forests, but
+            predicted by the tree that they grew.
         ax : Axes, optional
             Where to draw.  By default on a new figure that is large enough for the tree.
         max_depth : int, optional
@@ -156,8 +190,10 @@ class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
         InputError
             If `kind` is unknown or a number is below 1.
         """
-        if checked_choice("kind", kind, PLOTS) == "importance":
-            return plots.plot_importance(self.importance()["share"], f"share of {REMOVED}", ax)
+        if checked_choice("kind", kind, PLOTS) == CURVES:
+            return self._plot_curves(ax)
+        if kind == IMPORTANCE:
+            return self._plot_importance(ax, None, None, False)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         checked_whole("digits", digits, 1)
@@ -170,9 +206,23 @@ class SurvivalTreeResults(PrunableTree, JudgedSurvivalResults):
             fit.forest, fit.design, curves, ax=ax, max_depth=max_depth, max_terms=max_terms
         )
 
-    def summary(self) -> Summary:
-        """Return a summary: data, events, options, size, deviance, leaves and importances."""
-        return survival_tree_summary(self.fit, self.path)
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, size, scores, deviances, leaves, importances.
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Without effect: there is nothing to wait for.
+
+        Returns
+        -------
+        Summary
+        """
+        judged = self._judging_if_any
+        summary = survival_tree_summary(self.fit, judged, self._judged_causes(), self.path)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _card(self) -> Card:
-        return survival_tree_card(self.fit)
+        return survival_card(self.fit, self._judging_if_any)

@@ -43,7 +43,7 @@ def test_scores_of_a_node_are_events_less_its_cumulative_hazard(said, table, see
     ranks = table.ranks
     sums = risk_sums_for(ranks.n_times, n, table.start is not None)
     keys = np.empty(n, dtype=np.uint64)
-    write_scores(rows, lo, m, ranks._replace(n_times=said), keys, sums)
+    write_scores(rows, lo, m, ranks._replace(n_times=said), keys, sums, 0)
     expected = scores_by_definition(table, order[lo : lo + m])
     np.testing.assert_allclose(rows.y[lo : lo + m], expected, atol=1e-12)
     outside = np.r_[rows.y[:lo], rows.y[lo + m :]]
@@ -70,7 +70,7 @@ def test_both_ways_are_used():
     sums = risk_sums_for(n, n, False)
     sums.cumulative[:] = np.nan
     for m in (5, 6):
-        write_scores(rows, 0, m, table.ranks, np.empty(n, dtype=np.uint64), sums)
+        write_scores(rows, 0, m, table.ranks, np.empty(n, dtype=np.uint64), sums, 0)
         called.append(bool(np.isfinite(sums.cumulative).all()))
         np.testing.assert_allclose(rows.y[:m], scores_by_definition(table, np.arange(m)))
     assert called == [False, True]

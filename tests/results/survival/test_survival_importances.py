@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.survival.permuting_predictors import KEY, TIMES
+from odrf.fits.survival.judged.permuting_predictors import KEY, TIMES
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import unos_c
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate

@@ -17,7 +17,7 @@ from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.survival.hazard_scale import hazard_scale
 from odrf.fits.survival.node_hazards import node_hazards
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.pruning.cross_validation import HeldOutJudge
+from odrf.pruning.cross_validation import JudgedBy
 from odrf.pruning.event_deviance import event_losses
 from odrf.pruning.held_out import HeldOut, held_out
 from odrf.pruning.subtrees import Subtrees
@@ -25,7 +25,7 @@ from odrf.pruning.subtrees import Subtrees
 __all__ = ["deviances_of_new_rows", "judged_by_deviance"]
 
 
-def judged_by_deviance(fit: Fit) -> HeldOutJudge | None:
+def judged_by_deviance(fit: Fit) -> JudgedBy | None:
     """Return how trees of folds are judged; None if the response is no time to an event.
 
     As by rpart, the scale of times is that of all training rows, those of the fold too.
@@ -39,7 +39,7 @@ def judged_by_deviance(fit: Fit) -> HeldOutJudge | None:
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
         return node_hazards(tree, data, draws)[1]
 
-    return HeldOutJudge(described, _responses(fit, times, times), data.weights, event_losses)
+    return JudgedBy(described, _responses(fit, times, times), data.weights, event_losses)
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:

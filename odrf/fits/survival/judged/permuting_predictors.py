@@ -17,7 +17,7 @@ from odrf.engine.rows.coded import layout_of, rows_of_predictors, stored, with_l
 from odrf.engine.survival.curve_numbers import mortality, survival_at
 from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
 from odrf.fits.survival.curves_of_rows import PredictedRows
-from odrf.fits.survival.judged_predictions import JudgedPredictions, PredictedCause
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, PredictedCause
 from odrf.public.progress import progress_bar
 from odrf.statistics.survival.of_curves.scores_of_curves import (
     HARRELL,

@@ -16,7 +16,7 @@ from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_fore
 from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.subtrees import with_leaves
 from odrf.public import public, respelled
-from odrf.reports.paths.own_path import require_own_path
+from odrf.reports.forest_path import require_own_path
 from odrf.reports.pruning_path import PruningPath
 from odrf.results.facts.fit_facts import FitFacts
 
@@ -183,7 +183,7 @@ class PrunableTree(FitFacts):
         """
         if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
-        require_own_path(path, self.forest, "tree")
+        require_own_path(path, self.fit, "tree")
         if rule is not None:
             cv = min(10, self.nobs)
             path = path or self.pruning_path(self.fit.control.pruning, cv=cv, progress=progress)

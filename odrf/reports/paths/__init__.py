@@ -1,1 +1,0 @@
-"""Checks of pruning paths that users hand back."""

@@ -1,0 +1,200 @@
+"""The estimators for times to an event, which fit into scikit-survival's tools, too."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from odrf.api.boosting import odbt
+from odrf.api.oblique_forests import odrf
+from odrf.design.columns.censored import EVENT, START, TIME
+from odrf.design.formulas.spelling import quoted
+from odrf.design.survival.reading_times import read_times
+from odrf.errors import InputError
+from odrf.sklearn.constructors import OF_TIMES
+from odrf.sklearn.continuing import Growing
+from odrf.sklearn.estimator import FunctionEstimator
+from odrf.sklearn.inputs import weights_of
+from odrf.sklearn.step_function import step_functions
+from odrf.sklearn.times_and_events import times_and_events
+from odrf.statistics.survival.concordance import harrells_c
+
+__all__ = ["ODBTSurvival", "ODRFSurvival"]
+
+Same = TypeVar("Same", bound="FunctionSurvival")
+
+
+class FunctionSurvival(FunctionEstimator):
+    """Base class of the estimators for times to an event."""
+
+    _kind: ClassVar[str] = "survival"
+    _own_attributes: ClassVar[str] = OF_TIMES
+    _left_out: ClassVar[tuple[str, ...]] = ("class_weights", "objective")
+
+    def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
+        """Fit to the rows of X and y.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+            Predictors.  Columns of text and categories of a data frame are factors; empty cells
+            (NaN, None) are treated as `missing` says.
+        y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
+            Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one
+            field is bool or of 0 and 1, and True or 1 where the event happened at the end of
+            observation; the other one is the time, in any unit.  With two fields of times the first
+            is when the row entered, the second the end.  In a data frame the event may be
+            categorical: its first category means censored, and each of the others is a cause.
+        sample_weight : array-like of shape (n,), optional
+            Case weights.  Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If an option or a column is invalid.  The message names it and says what to use.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the risk of each row: the larger, the earlier the event is expected.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        (n,) float64
+        """
+        return self._asked(X).to_numpy(dtype=np.float64)
+
+    def predict_survival_function(self, X: Any, return_array: bool = False) -> NDArray[Any]:
+        """Return the probability that the event comes later, for each row and time.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+        return_array : bool, default False
+
+        Returns
+        -------
+        (n,) array of functions, or (n, R) float64
+            Functions of time with the attributes ``x``, ``y`` and ``domain``, as scikit-survival's
+            step functions have them; or their values at `unique_times_`.  The latter are exact also
+            if curves do not step, such as those of failure times; for other times see
+            ``results_.predict(X, type="survival", times=...)``.
+        """
+        return self._curves(X, "survival", 1.0, return_array)
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, return_array: bool = False
+    ) -> NDArray[Any]:
+        """Return the cumulative hazard of the event, for each row and time.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+        return_array : bool, default False
+
+        Returns
+        -------
+        (n,) array of functions, or (n, R) float64
+            As by `predict_survival_function`.
+        """
+        return self._curves(X, "hazard", 0.0, return_array)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Harrell's C: how often, of two rows, the one with the earlier event scores higher.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+        y : structured array (n,) or data frame
+            As in `fit`.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+            1 for the right order of all pairs, 1/2 for a random one.
+
+        Raises
+        ------
+        InputError
+            If no two rows can be compared.
+        """
+        risk = self.predict(X)
+        response = self.results_.design.response
+        columns = times_and_events(self, y, len(risk)).columns
+        times = read_times(response.name, columns, response.causes)
+        weights = weights_of(sample_weight, columns)
+        found = harrells_c(times.time, times.event, risk, weights, times.start)
+        if not found.compared:
+            raise InputError("y has no two rows of which one is known to have the event first")
+        return found.estimate
+
+    @property
+    def unique_times_(self) -> NDArray[np.float64]:
+        """The different times (R,) of events, ascending."""
+        check_is_fitted(self)
+        return self.results_.event_times
+
+    def _curves(self, X: Any, type: str, before: float, return_array: bool) -> NDArray[Any]:
+        values = self._asked(X, type=type).to_numpy(dtype=np.float64)
+        return values if return_array else step_functions(self.unique_times_, values, before)
+
+    def _with_response(
+        self, frame: pd.DataFrame, y: Any, fitting: bool
+    ) -> tuple[pd.DataFrame, str]:
+        """Return the frame with times and events, and the left side of the formula."""
+        found = times_and_events(self, y, len(frame))
+        names = found.named_apart(frame.columns)
+        table = frame.copy(deep=False)
+        for column, name in names.items():
+            table[name] = found.columns[column].array
+        in_order = [names[column] for column in (START, TIME, EVENT) if column in names]
+        return table, f"Surv({', '.join(map(quoted, in_order))})"
+
+    def _fixed(self) -> dict[str, Any]:
+        return {}
+
+
+class ODRFSurvival(FunctionSurvival, Growing, function=odrf):
+    """A forest of oblique decision trees for times to an event; that of `odrf.odrf`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import ODRFSurvival
+    >>> data = odrf.simulate.proportional_hazards().sample(400, seed=1)
+    >>> X, y = data.drop(columns=["time", "event"]), data[["event", "time"]]
+    >>> forest = ODRFSurvival(n_trees=50, random_state=1).fit(X[:200], y[:200])
+    >>> bool(forest.score(X[200:], y[200:]) > 0.6)
+    True
+    >>> curve = forest.predict_survival_function(X[200:])[0]
+    >>> bool(curve(0.1) > curve(1.0))
+    True
+    """
+
+
+class ODBTSurvival(FunctionSurvival, Growing, function=odbt):
+    """Boosted oblique trees for times to an event; those of `odrf.odbt`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import ODBTSurvival
+    >>> data = odrf.simulate.proportional_hazards().sample(400, seed=1)
+    >>> X, y = data.drop(columns=["time", "event"]), data[["event", "time"]]
+    >>> fit = ODBTSurvival(n_trees=20, random_state=1).fit(X[:200], y[:200])
+    >>> bool(fit.score(X[200:], y[200:]) > 0.6)
+    True
+    """

@@ -1,0 +1,107 @@
+"""What is proved of the consistency of survival trees and forests, and what a fit has of it.
+
+[I] is Ishwaran and Kogalur (2010), "Consistency of random survival forests", Statistics and
+Probability Letters 80, 1056-1064.  [C] is Cui, Zhu, Zhou and Kosorok (2022), "Consistency of
+survival tree and survival forest models: splitting bias and correction", Statistica Sinica 32,
+1245-1267.  Both are about splits on single predictors.  [Z] and [P] of `odrf.statistics.theorems`
+are about responses that are observed in full.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from odrf.statistics.theorems import ASSUMED, FAILS, HOLDS, UNKNOWN, Condition
+
+__all__ = ["SurvivalFacts", "conclusion_on_curves", "conditions_of_curves"]
+
+FINITE = "[I]"
+RANDOM, SPARSE = "[C], splits at random", "[C], splits that are chosen"
+CENSORING = "censoring independent of the event, given the predictors"
+AT_RISK = "rows at risk at the last time, whatever the predictors"
+ALONE = "splits on single predictors"
+GROWING = "rows of a leaf → ∞"
+
+
+@dataclass(frozen=True)
+class SurvivalFacts:
+    """The properties of a fit to times to an event that the theorems are about.
+
+    Attributes
+    ----------
+    P : int
+        Number of predictors.
+    numbers : int
+        How many of them are numbers, with more than finitely many values.
+    mixed : float
+        The share of leaves with rows of different values of the predictors; NaN if some predictors
+        are numbers.
+    oblique : bool
+        Whether splits on several predictors are tried.
+    chosen : bool
+        Whether several splits of a node are compared.
+    least_rows : int
+        Fewest rows of a leaf.
+    """
+
+    P: int
+    numbers: int
+    mixed: float
+    oblique: bool
+    chosen: bool
+    least_rows: int
+
+
+def conditions_of_curves(facts: SurvivalFacts) -> list[Condition]:
+    """Return the conditions of the results that may cover the fit."""
+    return [*_finite(facts), *_univariate(facts)]
+
+
+def _finite(facts: SurvivalFacts) -> list[Condition]:
+    numbers = f"{facts.numbers} of {facts.P} are numbers" if facts.numbers else "factors only"
+    mixed = "not of numbers" if facts.numbers else f"{100 * (1 - facts.mixed):.3g}% of the leaves"
+    separated = FAILS if facts.numbers or facts.mixed else HOLDS
+    return [
+        Condition(FINITE, CENSORING, "", ASSUMED),
+        Condition(FINITE, AT_RISK, "", ASSUMED),
+        Condition(FINITE, "finitely many values of predictors", numbers, _holds(not facts.numbers)),
+        Condition(FINITE, "leaves of one value each", mixed, separated),
+    ]
+
+
+def _univariate(facts: SurvivalFacts) -> list[Condition]:
+    name = SPARSE if facts.chosen else RANDOM
+    tried = "several predictors, too" if facts.oblique else "one at a time"
+    conditions = [
+        Condition(name, CENSORING, "", ASSUMED),
+        Condition(name, AT_RISK, "", ASSUMED),
+        Condition(name, ALONE, tried, _holds(not facts.oblique)),
+        Condition(name, GROWING, f"at least {facts.least_rows}", UNKNOWN),
+    ]
+    if facts.chosen:
+        weakly = "predictors weakly correlated, those that matter by themselves"
+        conditions.append(Condition(name, weakly, "", ASSUMED))
+    return conditions
+
+
+def conclusion_on_curves(facts: SurvivalFacts) -> str:
+    """Return the conclusion for the fit, in one sentence."""
+    if not facts.numbers and not facts.mixed:
+        return (
+            "Consistent survival curves where censoring is independent of the event given the "
+            f"predictors, as by {FINITE}: each leaf has rows of one value of the predictors."
+        )
+    if facts.oblique:
+        return (
+            "No result covers it: [I] is about predictors with finitely many values, each in a "
+            "leaf of its own, and [C] about splits on single predictors."
+        )
+    return (
+        "Whether [C] applies cannot be judged: it needs leaves whose rows grow with n, and a fixed "
+        "min_leaf does not show how they would"
+        + (", and predictors that are weakly correlated." if facts.chosen else ".")
+    )
+
+
+def _holds(holds: bool) -> str:
+    return HOLDS if holds else FAILS
