@@ -46,7 +46,8 @@ SHORT = {
                 "ShadowSelection",
                 "ShapleyValues",
                 "StrengthCorrelation",
-                "SurvivalBands", "SurvivalCalibration", "SurvivalCurves", "SurvivalROC",
+                "SurvivalCalibration", "SurvivalCurves", "SurvivalROC",
+                "SurvivalBands",
                 "Surrogate",
                 "Tuning",
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
@@ -84,6 +85,7 @@ SHORT = {
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
+    "one pass over the leaves": ["CurveConsistency.summary"],
     "their time goes by in predictions, which predict(progress=) shows": [
         "estimate_priors", "staged_predict",
     ],
