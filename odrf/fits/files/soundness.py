@@ -298,7 +298,7 @@ def _require_design(design: Design) -> None:
     _require(len(schema.columns) == len(schema.contents) == len(schema.dtypes))
     classes = design.response.classes
     _require((design.response.kind == "classification") == (classes is not None))
-    _require((design.response.kind == SURVIVAL) == bool(design.response.causes))
+    _require(design.response.kind != SURVIVAL or len(design.response.causes) > 0)
     _require(classes is None or (len(classes) >= 2 and classes.is_unique))
 
 

@@ -14,8 +14,8 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
-from odrf.fits.survival.hazard_scale import hazard_scale
-from odrf.fits.survival.node_hazards import node_hazards
+from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.by_deviance.node_hazards import node_hazards
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.cross_validation import JudgedBy
 from odrf.pruning.event_deviance import event_losses, events_by_cause

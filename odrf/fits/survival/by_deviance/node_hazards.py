@@ -12,7 +12,7 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
-from odrf.fits.survival.hazard_scale import hazard_scale
+from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.pruning.event_deviance import (
     node_events,
     sums_in_nodes,
