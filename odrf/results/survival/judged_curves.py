@@ -88,7 +88,8 @@ class JudgedSurvivalResults(DrawnCurves):
         -----
         Standard errors are those of the infinitesimal jackknife over rows, or over groups of a fit
         with ``groups=``; they allow for the estimate of the censoring curve.  The fit is taken as
-        given.
+        given.  A row is predicted out of bag by some of the trees only, so that out-of-bag scores
+        are a little worse than those of new rows, the more so the fewer trees there are.
 
         References
         ----------
