@@ -126,9 +126,25 @@ def _reports_of(p: int) -> dict[str, object]:
     more_trees = odrf.odrf(FORMULAS["numbers"], data_with(p, "numbers"), n_trees=30, seed=1)
     out["predictive check"] = more_trees.predictive_check(level=0.8)
     out["calibrated"] = results["forest of classes"].calibrate("platt")
+    out |= _of_survival(p)
     sizes = [1, 2] if p == 3 else [1, 10, p]
     out["subset sizes"] = results["forest of classes"].strength_correlation(sizes)
     return out
+
+
+def _of_survival(p: int) -> dict[str, object]:
+    """Numbers and bands of the curves of a survival forest."""
+    data = data_with(p, "numbers").rename(columns={NUMBER: "years"})
+    data = data.assign(years=np.exp(data["years"] / 1e4), died=np.arange(ROWS) % 3 > 0)
+    forest = odrf.odrf("Surv(years, died) ~ .", data, n_trees=30, inference=True, seed=1)
+    number = forest.estimand("rmst", time=2)
+    return {
+        "number of curves": number,
+        "comparisons of a number of curves": number.comparisons(),
+        "survival bands": forest.bands(
+            data.head(6).set_axis([f"patient no. {i} of the northern islands" for i in range(6)])
+        ),
+    }
 
 
 @cache

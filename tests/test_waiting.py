@@ -47,6 +47,7 @@ SHORT = {
                 "ShapleyValues",
                 "StrengthCorrelation",
                 "SurvivalCalibration", "SurvivalCurves", "SurvivalROC",
+                "SurvivalBands",
                 "Surrogate",
                 "Tuning",
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
@@ -82,7 +83,7 @@ SHORT = {
         "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",
         "proximity", "BesideFormula.left_out",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
-        "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
+        "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
     "one pass over the leaves": ["CurveConsistency.summary"],
     "their time goes by in predictions, which predict(progress=) shows": [

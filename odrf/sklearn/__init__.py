@@ -20,7 +20,7 @@ from odrf.sklearn.regressors import (
     ODTRegressor,
 )
 from odrf.sklearn.step_function import StepFunction
-from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival
+from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival
 
 __all__ = [
     "AutoClassifier",
@@ -35,6 +35,7 @@ __all__ = [
     "ODRFSurvival",
     "ODTClassifier",
     "ODTRegressor",
+    "ODTSurvival",
     "StepFunction",
     "estimator_of",
 ]

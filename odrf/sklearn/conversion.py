@@ -17,6 +17,7 @@ from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.sklearn.classifiers import (
     AutoClassifier,
@@ -34,7 +35,7 @@ from odrf.sklearn.regressors import (
     ODRFRegressor,
     ODTRegressor,
 )
-from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival
+from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival
 
 __all__ = ["estimator_of"]
 
@@ -46,6 +47,7 @@ CLASSES: dict[type, tuple[type[FunctionEstimator], type[FunctionEstimator]]] = {
     AutoResults: (AutoClassifier, AutoRegressor),
 }
 OF_SURVIVAL: dict[type, type[FunctionEstimator]] = {
+    SurvivalTreeResults: ODTSurvival,
     SurvivalForestResults: ODRFSurvival,
     SurvivalBoostedResults: ODBTSurvival,
 }

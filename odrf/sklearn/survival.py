@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odrf.api.boosting import odbt
 from odrf.api.oblique_forests import odrf
+from odrf.api.trees import odt
 from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.formulas.spelling import quoted
 from odrf.design.survival.reading_times import read_times
@@ -21,9 +22,10 @@ from odrf.sklearn.estimator import FunctionEstimator
 from odrf.sklearn.inputs import weights_of
 from odrf.sklearn.step_function import step_functions
 from odrf.sklearn.times_and_events import times_and_events
+from odrf.sklearn.tree_estimator import TreeEstimator
 from odrf.statistics.survival.concordance import harrells_c
 
-__all__ = ["ODBTSurvival", "ODRFSurvival"]
+__all__ = ["ODBTSurvival", "ODRFSurvival", "ODTSurvival"]
 
 Same = TypeVar("Same", bound="FunctionSurvival")
 
@@ -165,6 +167,21 @@ class FunctionSurvival(FunctionEstimator):
 
     def _fixed(self) -> dict[str, Any]:
         return {}
+
+
+class ODTSurvival(FunctionSurvival, TreeEstimator, function=odt):
+    """An oblique decision tree for times to an event; that of `odrf.odt`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import ODTSurvival
+    >>> data = odrf.simulate.proportional_hazards().sample(400, seed=1)
+    >>> X, y = data.drop(columns=["time", "event"]), data[["event", "time"]]
+    >>> tree = ODTSurvival(max_leaves=6, random_state=1).fit(X, y)
+    >>> int(tree.results_.n_leaves[0])
+    6
+    """
 
 
 class ODRFSurvival(FunctionSurvival, Growing, function=odrf):

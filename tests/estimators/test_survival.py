@@ -18,11 +18,12 @@ from sklearn.preprocessing import StandardScaler
 import odrf
 from odrf import simulate
 from odrf.errors import InputError
-from odrf.sklearn import ODBTSurvival, ODRFSurvival
+from odrf.sklearn import ODBTSurvival, ODRFSurvival, ODTSurvival
 from odrf.statistics.survival.concordance import harrells_c
 
-SHORT = [ODRFSurvival(n_trees=12, random_state=1), ODBTSurvival(n_trees=12, random_state=1)]
-FUNCTIONS = {ODRFSurvival: odrf.odrf, ODBTSurvival: odrf.odbt}
+FOREST = ODRFSurvival(n_trees=12, random_state=1)
+SHORT = [FOREST, ODBTSurvival(n_trees=12, random_state=1), ODTSurvival(random_state=1)]
+FUNCTIONS = {ODRFSurvival: odrf.odrf, ODBTSurvival: odrf.odbt, ODTSurvival: odrf.odt}
 PREDICTORS = ["x1", "x2", "x3"]
 FORMULA = "Surv(time, event) ~ x1 + x2 + x3"
 
@@ -51,7 +52,8 @@ def structured(data):
 @each_kind
 def test_the_fit_is_that_of_the_function(estimator, X, y, data):
     fitted = clone(estimator).fit(X, y)
-    fit = FUNCTIONS[type(estimator)](FORMULA, data, n_trees=12, seed=1)
+    size = {} if estimator is SHORT[-1] else {"n_trees": 12}
+    fit = FUNCTIONS[type(estimator)](FORMULA, data, seed=1, **size)
     assert type(fitted.results_) is type(fit)
     assert fitted.results_.formula == "Surv(time, event) ~ ."
     assert fitted.predict(X).tolist() == fit.predict(data).tolist()
@@ -129,7 +131,7 @@ def test_tools_of_scikit_learn(estimator, X, y):
     assert pipeline.score(X, y) > 0.6
 
 
-@each_kind
+@pytest.mark.parametrize("estimator", SHORT[:2], ids=lambda each: type(each).__name__)
 def test_warm_start_adds_trees(estimator, X, y):
     warm = clone(estimator).set_params(n_trees=5, warm_start=True).fit(X, y)
     warm.set_params(n_trees=12).fit(X, y)
@@ -158,7 +160,7 @@ def test_every_option_is_a_parameter_and_is_described(estimator):
 
 
 def test_data_frames_and_other_names_hold_times_too(X, y, data):
-    expected = clone(SHORT[0]).fit(X, y).predict(X).tolist()
+    expected = clone(FOREST).fit(X, y).predict(X).tolist()
     for frame in (
         data[["event", "time"]],
         data[["time", "event"]],
@@ -166,10 +168,10 @@ def test_data_frames_and_other_names_hold_times_too(X, y, data):
         pl.from_pandas(data[["event", "time"]].reset_index(drop=True)),
         pd.DataFrame({"x1": data["event"], "days gone": data["time"]}),
     ):
-        fitted = clone(SHORT[0]).fit(X, frame)
+        fitted = clone(FOREST).fit(X, frame)
         assert fitted.predict(X).tolist() == expected
     assert fitted.results_.formula == "Surv(`days gone`, x1_) ~ ."
-    arrays = clone(SHORT[0]).fit(X.to_numpy(), y)
+    arrays = clone(FOREST).fit(X.to_numpy(), y)
     assert not hasattr(arrays, "feature_names_in_")
     assert arrays.predict(X.to_numpy()).tolist() == expected
 
@@ -177,7 +179,7 @@ def test_data_frames_and_other_names_hold_times_too(X, y, data):
 def test_rows_that_enter_late(X, data):
     table = data.assign(start=data["time"] / 2)
     y = table[["start", "time", "event"]]
-    fitted = clone(SHORT[0]).fit(X, y)
+    fitted = clone(FOREST).fit(X, y)
     fit = odrf.odrf("Surv(start, time, event) ~ x1 + x2 + x3", table, n_trees=12, seed=1)
     assert fitted.predict(X).tolist() == fit.predict(data).tolist()
     start = table["start"].to_numpy()
@@ -191,7 +193,7 @@ def test_causes_of_events_are_categories(X, data):
     causes = names[np.where(data["event"], 1 + np.arange(160) % 2, 0)]
     kind = pd.Categorical(causes, categories=["alive", "a", "b"])
     y = pd.DataFrame({"kind": kind, "time": data["time"].to_numpy()})
-    fitted = clone(SHORT[0]).fit(X, y)
+    fitted = clone(FOREST).fit(X, y)
     assert fitted.results_.predict(X[:3], type="incidence", times=1.0).shape == (3, 2)
     assert fitted.score(X, y) > 0.6
 
@@ -214,7 +216,7 @@ def test_causes_of_events_are_categories(X, data):
 )
 def test_other_responses_are_refused(y, message, X):
     with pytest.raises(ValueError, match=message):
-        clone(SHORT[0]).fit(X, y)
+        clone(FOREST).fit(X, y)
 
 
 def test_a_loss_of_other_responses_is_refused(X, y):

@@ -17,7 +17,7 @@ __all__ = ["permutation_measured", "survival_impurity_measured"]
 LEVEL = 0.95
 BY_THEIR_OWN_ROWS = (
     "The rows that chose the splits also judge their importances, which favours predictors of many "
-    "values: no rows are out of bag."
+    "values: none out of bag has an event."
 )
 FALL = "fall of {} when permuted, out of bag"
 

@@ -33,6 +33,7 @@ IN_WORDS = {
 SHORT = {"out of bag": "OOB", "held out": "Held-out"}
 # Columns of importances that the summary leaves out.
 DETAILS = ("monte_carlo_error", "brier_std_error")
+UNKNOWN = "No scores: no row out of bag has an event."
 ENTER_LATE = (
     "Rows enter late: Uno's C and Brier scores, which weight rows by the probability not to be "
     "censored since time 0, are not computed."
@@ -41,34 +42,36 @@ ENTER_LATE = (
 
 def survival_summary(
     fit: SurvivalFit,
-    judged: JudgedPredictions,
+    judged: JudgedPredictions | None,
     of_causes: Mapping[str, JudgedPredictions],
     importance: MeasuredImportance,
 ) -> Summary:
     """Return the summary: data, options, sizes, scores, importances.
 
-    `judged` are the training rows judging all causes as one, `of_causes` judging each of several.
+    `judged` are the training rows judging all causes as one, None if none of them has an event;
+    `of_causes` are the same judging each of several.
     """
-    rows, (title, table) = judged.rows, judged_section(judged)
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
+    if judged is None:
+        return replace(summary, notes=(*summary.notes, UNKNOWN))
+    rows, (title, table) = judged.rows, judged_section(judged)
     sections = {title: table}
     if of_causes:
         sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
-    sections |= summary.sections
     notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
-    return replace(summary, sections=sections, notes=notes)
+    return replace(summary, sections=sections | summary.sections, notes=notes)
 
 
-def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
-    """Return a short description: data, sizes, concordances."""
-    scores = concordances_in_words(judged)
+def survival_card(fit: SurvivalFit, judged: JudgedPredictions | None) -> Card:
+    """Return a short description: data, sizes, concordances; `judged` as in the summary."""
+    scores = {} if judged is None else concordances_in_words(judged)
     events = {"Events": _events(fit)}
     trees = fit.forest.n_trees
     name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"

@@ -35,7 +35,7 @@ def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
 
 def survival_tree_summary(
     fit: SurvivalFit,
-    judged: JudgedPredictions,
+    judged: JudgedPredictions | None,
     of_causes: Mapping[str, JudgedPredictions],
     path: PruningPath[Any] | None,
 ) -> Summary:

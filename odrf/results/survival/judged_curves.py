@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from odrf.checks import checked_part, checked_whole
 from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
+    NoJudgesError,
     judged_new_rows,
     judged_training_rows,
 )
@@ -241,10 +243,19 @@ class JudgedSurvivalResults(DrawnCurves):
         times = self.fit.times
         if len(times.causes) == 1 or times.start is not None:
             return {}
-        judged = self._judged_training
+        judged = self._judging_if_any
+        if judged is None:
+            return {}
         happened = set(judged.rows.event.tolist())
         names = [name for code, name in enumerate(times.causes, start=1) if code in happened]
         return {name: self._judging(None, name) for name in names}
+
+    @property
+    def _judging_if_any(self) -> JudgedPredictions | None:
+        """The training rows judging all causes as one; None if none of them has an event."""
+        with suppress(NoJudgesError):
+            return self._judged_training
+        return None
 
     @cached_property
     def _judged_training(self) -> JudgedPredictions:

@@ -15,9 +15,11 @@ from odrf.fits.survival.survival_fit import with_curves
 from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
+from odrf.reports.survival.survival_summary import survival_card
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.text.card import Card
 
 __all__ = ["SurvivalForestResults"]
 
@@ -155,3 +157,6 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 "and this is SurvivalForestResults"
             )
         return SurvivalForestResults(with_curves(combined_fits(self.fit, other.fit)))
+
+    def _card(self) -> Card:
+        return survival_card(self.fit, self._judging_if_any)

@@ -33,7 +33,8 @@ class SurvivalImportances(JudgedSurvivalResults):
         Parameters
         ----------
         type : {"permutation", "impurity"}, optional
-            By default ``"permutation"``; of trees without rows out of bag ``"impurity"``.
+            By default ``"permutation"``; of trees without rows out of bag, or without events in
+            these, ``"impurity"``.
 
             - ``"permutation"``: by how much Uno's C of the out-of-bag predictions falls when the
               values of the predictor are permuted among the rows.  The whole forest predicts the
@@ -91,7 +92,8 @@ class SurvivalImportances(JudgedSurvivalResults):
     ) -> MeasuredImportance:
         """Return the importances of a type, or those that are shown first."""
         if type is None:
-            type = PERMUTATION if leaves_rows_out(self.fit) else IMPURITY
+            judges = leaves_rows_out(self.fit) and self._judging_if_any is not None
+            type = PERMUTATION if judges else IMPURITY
         if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
             if cause is not None:
                 raise InputError('cause= is for type="permutation", not "impurity"')

@@ -15,11 +15,13 @@ from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.node_tables import splits_table
 from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
+from odrf.reports.survival.survival_summary import survival_card
 from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
 from odrf.results.of_one_tree.prunable_tree import PrunableTree
 from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
 from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
 from odrf.results.survival.survival_shown import ShownSurvivalResults
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -229,6 +231,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         -------
         Summary
         """
-        judged = self._judged_training
+        judged = self._judging_if_any
         summary = survival_tree_summary(self.fit, judged, self._judged_causes(), self.path)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    def _card(self) -> Card:
+        return survival_card(self.fit, self._judging_if_any)

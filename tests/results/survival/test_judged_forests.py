@@ -146,6 +146,23 @@ def test_rows_that_enter_late_have_harrells_c():
         fit.roc(1.0)
 
 
+def test_a_forest_that_no_event_judges_is_shown_without_scores():
+    data = DATA.head(30).assign(event=np.arange(30) == 0)
+    fit = odrf.odrf(FORMULA, data, n_trees=1, seed=1)
+    assert "Harrell" not in repr(fit)
+    assert "no row out of bag has an event" in fit.summary().as_text()
+    assert "share" in fit.importance()
+    with pytest.raises(InputError, match="give rows with events"):
+        fit.score()
+
+
+def test_nothing_is_explained_where_nothing_is_to_explain():
+    data = DATA.assign(event=DATA["time"] == DATA["time"].max())
+    assert np.isnan(
+        odrf.odrf(FORMULA, data, n_trees=9, seed=1).score().loc["explained", "estimate"]
+    )
+
+
 def test_the_error_path_is_that_of_smaller_forests():
     options = {"blend": False, "seed": 1}
     path = odrf.odrf(FORMULA, DATA, n_trees=12, **options).error_path
