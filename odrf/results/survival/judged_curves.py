@@ -8,9 +8,9 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
-from odrf.errors import InputError
 from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
+    NoJudgesError,
     judged_new_rows,
     judged_training_rows,
 )
@@ -253,7 +253,7 @@ class JudgedSurvivalResults(DrawnCurves):
     @property
     def _judging_if_any(self) -> JudgedPredictions | None:
         """The training rows judging all causes as one; None if none of them has an event."""
-        with suppress(InputError):
+        with suppress(NoJudgesError):
             return self._judged_training
         return None
 
