@@ -37,6 +37,15 @@ def data_with(p: int, kind: str) -> pd.DataFrame:
 
 
 @cache
+def times_with(p: int) -> pd.DataFrame:
+    """The same predictors, with times to an event, of which some are censored."""
+    data = data_with(p, "numbers")
+    times = np.exp(-data[NUMBER].rank(pct=True)) * np.random.default_rng(p).exponential(size=ROWS)
+    ends = np.random.default_rng(p + 1).exponential(size=ROWS)
+    return data.drop(columns=NUMBER).assign(time=np.minimum(times, ends), event=times <= ends)
+
+
+@cache
 def results_of(p: int) -> dict[str, object]:
     """A result of each function, for numbers and classes, on `p` predictors."""
     out: dict[str, object] = {}
@@ -48,6 +57,7 @@ def results_of(p: int) -> dict[str, object]:
         out[f"guided {kind}"] = odrf.graf(formula, data, **TREES)
     formula, data = FORMULAS["numbers"], data_with(p, "numbers")
     out["tree with surrogates"] = odrf.odt(formula, data, missing="surrogate", seed=1)
+    out["forest of times"] = odrf.odrf("Surv(time, event) ~ .", times_with(p), **TREES)
     return out
 
 
@@ -108,12 +118,33 @@ def _reports_of(p: int) -> dict[str, object]:
     out["hypotheses"] = few.hypotheses(joint=True)
     out["calibration"] = results["forest of classes"].calibration()
     out["discrimination"] = results["forest of classes"].discrimination()
+    of_times = results["forest of times"]
+    middle = float(np.median(of_times.event_times))
+    out["calibration of times"] = of_times.calibration(middle, groups=5)
+    out["areas along time"] = of_times.roc(middle)
+    out["curves of times"] = of_times.curves(times_with(p).head(4))
     more_trees = odrf.odrf(FORMULAS["numbers"], data_with(p, "numbers"), n_trees=30, seed=1)
     out["predictive check"] = more_trees.predictive_check(level=0.8)
     out["calibrated"] = results["forest of classes"].calibrate("platt")
+    out |= _of_survival(p)
     sizes = [1, 2] if p == 3 else [1, 10, p]
     out["subset sizes"] = results["forest of classes"].strength_correlation(sizes)
     return out
+
+
+def _of_survival(p: int) -> dict[str, object]:
+    """Numbers and bands of the curves of a survival forest."""
+    data = data_with(p, "numbers").rename(columns={NUMBER: "years"})
+    data = data.assign(years=np.exp(data["years"] / 1e4), died=np.arange(ROWS) % 3 > 0)
+    forest = odrf.odrf("Surv(years, died) ~ .", data, n_trees=30, inference=True, seed=1)
+    number = forest.estimand("rmst", time=2)
+    return {
+        "number of curves": number,
+        "comparisons of a number of curves": number.comparisons(),
+        "survival bands": forest.bands(
+            data.head(6).set_axis([f"patient no. {i} of the northern islands" for i in range(6)])
+        ),
+    }
 
 
 @cache

@@ -154,7 +154,10 @@ def test_methods_of_results(fit, table, response):
     call_all(result, drawn, laid_out)
 
 
-NAMES = ["forest of classes", "tree of numbers", "tree with surrogates", "guided classes"]
+NAMES = [
+    "forest of classes", "tree of numbers", "tree with surrogates", "guided classes",
+    "forest of times",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

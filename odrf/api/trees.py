@@ -123,13 +123,14 @@ def odt(
         default, ``"entropy"`` or ``"ordinal"``; for times to an event ``"log_rank"``, the default,
         or ``"exponential"``.  By default entropy for classes with the families ``"sparse"``,
         ``"rc"``, ``"sphere"``, ``"patch"`` and ``"cca"``, because it separates the better ones of
-        many random directions.  For three or more ordered classes, which a pandas categorical with ``ordered=True`` has, the default is
-        ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of the classes up to k < K (Piccarreta
-        2008).  It rewards separating low from high classes at any cut.  Estimated directions then
-        separate the classes up to a random one from the others, and the predicted class is the
-        median.  ``"gini"`` and ``"entropy"`` treat the classes as unordered.  ``"log_rank"`` makes
-        the split with the largest log-rank statistic, as far as scores of the rows tell it (LeBlanc
-        and Crowley 1993).  ``"exponential"`` lowers the exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
+        many random directions.  For three or more ordered classes, which a pandas categorical with
+        ``ordered=True`` has, the default is ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of
+        the classes up to k < K (Piccarreta 2008).  It rewards separating low from high classes at
+        any cut.  Estimated directions then separate the classes up to a random one from the others,
+        and the predicted class is the median.  ``"gini"`` and ``"entropy"`` treat the classes as
+        unordered.  ``"log_rank"`` makes the split with the largest log-rank statistic, as far as
+        scores of the rows tell it (LeBlanc and Crowley 1993).  ``"exponential"`` lowers the
+        exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
         deviance of a constant hazard in each leaf, on the scale of time on which the hazard of all
         rows is constant; trees of either criterion are pruned by it.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"

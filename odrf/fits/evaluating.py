@@ -22,7 +22,7 @@ from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
 from odrf.fits.survival.grown_response import grown_response
-from odrf.fits.survival.judged_by_deviance import deviances_of_new_rows, judged_by_deviance
+from odrf.fits.survival.judged.judged_by_deviance import deviances_of_new_rows, judged_by_deviance
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.choosing import CHOICES, chosen_row
 from odrf.pruning.complexity import critical_alphas, pruned, root_errors

@@ -34,7 +34,7 @@ from odrf.options.kinds import (
 from odrf.options.request import Request
 from odrf.options.rule_function import RuleFunction
 from odrf.options.scale_names import require_split_scale
-from odrf.options.survival_kinds import kinds_of_survival_trees
+from odrf.options.survival_kinds import kinds_of_survival_trees, with_leaves_for_curves
 from odrf.public.progress import progress_bar
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "joining_of", "kinds_of_blend", "one_kind"]
@@ -99,6 +99,8 @@ def _settled(request: Request, control: Control, blended: bool) -> Request:
 def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
     """Return the options of a forest whose trees are all of one kind."""
     plain = replace(request, resample="bootstrap") if is_word(request.resample, AUTO) else request
+    if data.times is not None:
+        plain = with_leaves_for_curves(plain, len(data.y))
     return _resolve(plain, design, data)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from odrf.options.kinds import (
@@ -14,12 +15,23 @@ from odrf.options.kinds import (
 )
 from odrf.options.request import Request
 
-__all__ = ["kinds_of_survival_trees"]
+__all__ = ["kinds_of_survival_trees", "with_leaves_for_curves"]
 
 # Rows of a leaf: a curve needs more rows than a mean does.  Of few rows a leaf takes this share.
 LEAF, LEAST_LEAF, ROWS_A_LEAF = 20, 5, 15
 # The best cut of a few random ones.
 CUTS = 3
+
+
+def with_leaves_for_curves(request: Request, n: int) -> Request:
+    """Return the request of a forest of one kind, with leaves of enough of n rows for a curve."""
+    if request.is_single_tree or "min_leaf" in request.given:
+        return request
+    return replace(request, min_leaf=_rows_of_leaf(n))
+
+
+def _rows_of_leaf(n: int) -> int:
+    return max(LEAST_LEAF, min(LEAF, n // ROWS_A_LEAF))
 
 
 def kinds_of_survival_trees(request: Request, n: int, p: int) -> dict[str, Request]:
@@ -51,7 +63,7 @@ def kinds_of_survival_trees(request: Request, n: int, p: int) -> dict[str, Reque
         The directions of `projection` are not estimated, or it has several families.
     """
     require_estimated(request.projection)
-    leaf, given = max(LEAST_LEAF, min(LEAF, n // ROWS_A_LEAF)), request.given
+    leaf, given = _rows_of_leaf(n), request.given
     usual: dict[str, Any] = {"sample_fraction": LEAST_SHARE, "n_thresholds": CUTS, "min_leaf": leaf}
     kinds: dict[str, dict[str, Any]] = {
         "random": usual,

@@ -27,7 +27,7 @@ CASES += [(studies_of, MANY), pytest.param(reports_of, MANY, marks=pytest.mark.w
 OF_NO_PREDICTOR = (
     "pruning path", "training path", "forest path", "growth", "strength", "consistency", "map",
     "proximity", "partial", "surface", "accumulated", "curves", "averages", "predictive check",
-    "calibrat", "discrimination",
+    "calibrat", "discrimination", "areas",
 )  # fmt: skip
 
 

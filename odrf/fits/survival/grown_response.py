@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.fits.survival.hazard_scale import hazard_scale
+from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL

@@ -13,7 +13,7 @@ from odrf.engine.survival.curve_numbers import mortality, with_means_above
 from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.survival.node_hazards import NodeHazards
+from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 from odrf.fits.survival.ranks_of_rows import ranks_of
 
 __all__ = ["SurvivalFit", "as_survival_fit", "with_curves"]

@@ -10,7 +10,7 @@ from odrf.engine.survival.curve_numbers import mortality
 from odrf.engine.survival.node_curves import node_curves
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.survival.node_hazards import node_hazards
+from odrf.fits.survival.by_deviance.node_hazards import node_hazards
 from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.fits.survival.survival_fit import SurvivalFit, as_survival_fit
 

@@ -12,7 +12,9 @@ from odrf.text.wording import number
 __all__ = ["plot_survival_calibration"]
 
 
-def plot_survival_calibration(table: pd.DataFrame, time: float, ax: Axes | None = None) -> Axes:
+def plot_survival_calibration(
+    table: pd.DataFrame, time: float, estimate: str, ax: Axes | None = None
+) -> Axes:
     """Plot the observed probability of each group of rows, with its limits.
 
     Parameters
@@ -20,6 +22,8 @@ def plot_survival_calibration(table: pd.DataFrame, time: float, ax: Axes | None 
     table : DataFrame
         Columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.
     time : float
+    estimate : str
+        How it was estimated, in words.
     ax : Axes, optional
         By default the axes of a new figure.
 
@@ -34,7 +38,7 @@ def plot_survival_calibration(table: pd.DataFrame, time: float, ax: Axes | None 
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
     label_x(ax, "mean predicted probability")
-    label_y(ax, "observed (Kaplan–Meier)")
+    label_y(ax, f"observed ({estimate})")
     title(ax, f"Event by time {number(time)}")
     plain(ax, "y")
     return ax

@@ -13,8 +13,8 @@ from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
-from odrf.fits.survival.bands_of_rows import curve_errors
 from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.fits.survival.inference.bands_of_rows import curve_errors
 from odrf.fits.survival.predicting_survival import checked_times
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.reports.boosted_summary import boosted_facts, loss_section
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf import plots
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.text.card import Card, Carded
@@ -46,7 +46,8 @@ class SurvivalCalibration(Carded):
     table : DataFrame
         For each group of rows, from the lowest predicted probability: ``weight``, the sum of case
         weights, without any the number of rows; ``predicted``, the mean predicted probability of an
-        event by the time; ``observed``, the Kaplan–Meier estimate; ``std_error``, ``conf_low``,
+        event by the time; ``observed``, the Kaplan–Meier (of one cause
+        the Aalen–Johansen) estimate; ``std_error``, ``conf_low``,
         ``conf_high``.  Observed numbers are missing where a group is not observed so long.
     overall : Series
         The same of all rows together.
@@ -72,7 +73,7 @@ class SurvivalCalibration(Carded):
         rows = self.judged.rows
         weighted = np.ptp(rows.weights) > 0
         found = calibration_at(
-            rows.time, rows.event, risk, self.time, groups, None,
+            rows.time, rows.event, risk, self.time, groups, rows.cause,
             rows.weights if weighted else None, rows.start, self.level,
         )  # fmt: skip
         names = {"low": "conf_low", "high": "conf_high"}
@@ -82,8 +83,8 @@ class SurvivalCalibration(Carded):
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         note = (
-            "predicted is the mean predicted probability of an event by the time, observed the "
-            "Kaplan–Meier estimate; its limits take rows as independent."
+            "predicted is the mean predicted probability of an event by the time, observed its "
+            f"{self._estimate} estimate; the limits take rows as independent."
         )
         sections = {"Groups of rows by predicted probability": self.table}
         return Summary("Calibration at a time", self.call, self._facts(), sections, (note,))
@@ -100,7 +101,11 @@ class SurvivalCalibration(Carded):
         -------
         Axes
         """
-        return plots.plot_survival_calibration(self.table, self.time, ax)
+        return plots.plot_survival_calibration(self.table, self.time, self._estimate, ax)
+
+    @property
+    def _estimate(self) -> str:
+        return "Kaplan–Meier" if self.judged.rows.cause is None else "Aalen–Johansen"
 
     def _facts(self) -> dict[str, str]:
         low, high = self.overall["conf_low"], self.overall["conf_high"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.survival.curve_numbers import quantile_at
 from odrf.errors import InputError
-from odrf.fits.survival.node_hazards import NodeHazards
+from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.node_tables import node_columns
 from odrf.reports.rules import rules_telling

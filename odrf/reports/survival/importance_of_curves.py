@@ -6,16 +6,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions
-from odrf.fits.survival.permuting_predictors import RepeatedEstimate, losses_when_permuted
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.permuting_predictors import RepeatedEstimate, losses_when_permuted
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.reports.importance_tables import MeasuredImportance, impurity_measured
+from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.statistics.probabilities.clustered import normal_or_t
 
 __all__ = ["permutation_measured", "survival_impurity_measured"]
 
 LEVEL = 0.95
-FALL = "fall of {}'s C when permuted, out of bag"
+BY_THEIR_OWN_ROWS = (
+    "The rows that chose the splits also judge their importances, which favours predictors of many "
+    "values: none out of bag has an event."
+)
+FALL = "fall of {} when permuted, out of bag"
 
 
 def permutation_measured(
@@ -36,13 +40,17 @@ def permutation_measured(
         columns["brier_rise"], columns["brier_std_error"], _ = _columns(losses.brier, groups)
     table = pd.DataFrame(columns, index=pd.Index(fit.design.predictors, name="predictor"))
     table = table.sort_values("importance", ascending=False, kind="stable")
-    who = "Uno" if judged.rows.start is None else "Harrell"
+    rows = judged.rows
+    who = "Harrell's C" if rows.start is not None else "Uno's C"
+    if rows.cause is not None:
+        who = f"C of {fit.design.response.causes[rows.cause - 1]}"
     return MeasuredImportance(table, FALL.format(who))
 
 
 def survival_impurity_measured(fit: SurvivalFit) -> MeasuredImportance:
     """Return the decrease of the squared error of log-rank scores by splits, largest first."""
-    return impurity_measured(fit)._replace(measure="squared error of log-rank scores removed")
+    measure = "squared error of log-rank scores removed"
+    return MeasuredImportance(impurity_table(fit), measure, (BY_THEIR_OWN_ROWS,))
 
 
 def _columns(

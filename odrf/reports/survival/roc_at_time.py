@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.errors import InputError
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
@@ -84,14 +84,14 @@ class SurvivalROC(Carded):
         at = np.union1d(_times(rows), [time])
         asked = int(np.searchsorted(at, time))
         risk = 1 - judged.survival(at)
-        found = roc_at(*lives, risk[:, asked], time, None, rows.weights)
+        found = roc_at(*lives, risk[:, asked], time, rows.cause, rows.weights)
         self.curve = pd.DataFrame(found._asdict())
         # one time alone, so that what each row adds to its error is known
         areas = {
-            str(m): dynamic_areas(*lives, risk[:, [m]], at[[m]], None, rows.weights).mean
+            str(m): dynamic_areas(*lives, risk[:, [m]], at[[m]], rows.cause, rows.weights).mean
             for m in range(len(at))
         }
-        areas["mean"] = dynamic_areas(*lives, risk, at, None, rows.weights).mean
+        areas["mean"] = dynamic_areas(*lives, risk, at, rows.cause, rows.weights).mean
         table = estimates_table(areas, level, rows.groups, "time")
         table = table.rename(columns={"estimate": "auc"})
         self.mean, self._asked = table.iloc[-1], asked
@@ -99,7 +99,7 @@ class SurvivalROC(Carded):
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        sections = {"Area under the ROC curve": self.table}
+        sections = {"Area under the ROC curve": self._shown()}
         return Summary("ROC curve at a time", self.call, self._facts(), sections)
 
     def plot(self, kind: str = ROC, *, ax: Axes | None = None) -> Axes:
@@ -127,6 +127,10 @@ class SurvivalROC(Carded):
         words = f"area {_with_limits(self.table.iloc[self._asked])}"
         return plots.plot_roc_at(self.curve, self.time, words, ax)
 
+    def _shown(self) -> pd.DataFrame:
+        times = [number(float(t)) for t in self.table.index]
+        return self.table.set_axis(pd.Index(times, name="time"))
+
     def _facts(self) -> dict[str, str]:
         return self.judged.rows.facts() | {
             "Time": number(self.time),
@@ -136,12 +140,12 @@ class SurvivalROC(Carded):
         }
 
     def _card(self) -> Card:
-        return Card("ROC curve at a time", self._facts(), self.table, (self._asked,))
+        return Card("ROC curve at a time", self._facts(), self._shown(), (self._asked,))
 
 
 def _times(rows: JudgedLifetimes) -> NDArray[np.float64]:
     """Return times at equal shares of the events, without the first, before which few happen."""
-    times = np.sort(rows.time[(rows.event > 0) & (rows.time <= rows.last_time())])
+    times = np.sort(rows.time[rows.happened & (rows.time <= rows.last_time())])
     return np.unique(np.quantile(times, np.linspace(EARLIEST, 1, TIMES), method="lower"))
 
 

@@ -79,12 +79,25 @@ class SurvivalBands(Carded):
     @cached_property
     def _ends(self) -> dict[str, NDArray[np.float64]]:
         """The ends (m, G) of intervals and bands."""
-        variance = self.std_error**2
         alone = float(scipy.special.ndtri((1 + self.level) / 2))
-        widened = variance * ((self.reach / alone) ** 2)[:, None]
-        low, high = limits_of_probability(self.estimate, variance, self.level)
-        band_low, band_high = limits_of_probability(self.estimate, widened, self.level)
+        low, high = self._limits(np.ones_like(self.reach))
+        band_low, band_high = self._limits(self.reach / alone)
+        # survival that never rises is inside a band only if it is inside this one
+        band_low = np.maximum.accumulate(band_low[:, ::-1], axis=1)[:, ::-1]
+        band_high = np.minimum.accumulate(band_high, axis=1)
+        low, high = np.maximum(low, band_low), np.minimum(high, band_high)
         return {"conf_low": low, "conf_high": high, "band_low": band_low, "band_high": band_high}
+
+    def _limits(self, wider: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return the ends (m, G) of intervals that are so many times wider (m,).
+
+        That all trees agree does not make the estimate certain: then nothing is known of this time
+        alone, but for survival at time 0.
+        """
+        variance = (self.std_error * wider[:, None]) ** 2
+        low, high = limits_of_probability(self.estimate, variance, self.level)
+        agree = (self.std_error == 0) & (self.times > 0)
+        return np.where(agree, 0.0, low), np.where(agree, 1.0, high)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -92,7 +105,10 @@ class SurvivalBands(Carded):
 
         Columns: ``row``, its label; ``time``; ``estimate``, the survival; ``std_error``;
         ``conf_low`` and ``conf_high``, an interval for this time alone; ``band_low`` and
-        ``band_high``, which together cover the curve of the row at all times.
+        ``band_high``, which together cover the curve of the row at all times.  Bands never rise, as
+        curves do, and intervals are inside them.  Where all trees agree, the standard error is 0,
+        which does not make the estimate certain: ends are then those of the next times that tell
+        more, or 0 and 1.
         """
         m, G = self.estimate.shape
         columns = {"estimate": self.estimate, "std_error": self.std_error, **self._ends}

@@ -89,7 +89,8 @@ class SurvivalCurves(Carded):
 
     def _shown(self) -> pd.DataFrame:
         times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
-        return self.table.iloc[:ROWS, np.unique(times)]
+        shown = self.table.iloc[:ROWS, np.unique(times)]
+        return shown.set_axis([number(float(time)) for time in shown.columns], axis=1)
 
     def _facts(self) -> dict[str, str]:
         at = self.table.columns

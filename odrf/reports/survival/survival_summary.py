@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions, kaplan_meier_of
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import growth_card, growth_summary
@@ -32,6 +33,7 @@ IN_WORDS = {
 SHORT = {"out of bag": "OOB", "held out": "Held-out"}
 # Columns of importances that the summary leaves out.
 DETAILS = ("monte_carlo_error", "brier_std_error")
+UNKNOWN = "No scores: no row out of bag has an event."
 ENTER_LATE = (
     "Rows enter late: Uno's C and Brier scores, which weight rows by the probability not to be "
     "censored since time 0, are not computed."
@@ -39,26 +41,37 @@ ENTER_LATE = (
 
 
 def survival_summary(
-    fit: SurvivalFit, judged: JudgedPredictions, importance: MeasuredImportance
+    fit: SurvivalFit,
+    judged: JudgedPredictions | None,
+    of_causes: Mapping[str, JudgedPredictions],
+    importance: MeasuredImportance,
 ) -> Summary:
-    """Return the summary: data, options, sizes, scores, importances."""
-    rows, (title, table) = judged.rows, judged_section(judged)
+    """Return the summary: data, options, sizes, scores, importances.
+
+    `judged` are the training rows judging all causes as one, None if none of them has an event;
+    `of_causes` are the same judging each of several.
+    """
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
     shown = [name for name in importance.table if name not in DETAILS]
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
-    sections = {title: table, **summary.sections}
+    if judged is None:
+        return replace(summary, notes=(*summary.notes, UNKNOWN))
+    rows, (title, table) = judged.rows, judged_section(judged)
+    sections = {title: table}
+    if of_causes:
+        sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
     notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
-    return replace(summary, sections=sections, notes=notes)
+    return replace(summary, sections=sections | summary.sections, notes=notes)
 
 
-def survival_card(fit: SurvivalFit, judged: JudgedPredictions) -> Card:
-    """Return a short description: data, sizes, concordances."""
-    scores = concordances_in_words(judged)
+def survival_card(fit: SurvivalFit, judged: JudgedPredictions | None) -> Card:
+    """Return a short description: data, sizes, concordances; `judged` as in the summary."""
+    scores = {} if judged is None else concordances_in_words(judged)
     events = {"Events": _events(fit)}
     trees = fit.forest.n_trees
     name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"
@@ -81,6 +94,18 @@ def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
         f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
         for name, found in judged.concordances().items()
     }
+
+
+def _by_cause(of_causes: Mapping[str, JudgedPredictions]) -> pd.DataFrame:
+    """Return C with its interval, and the scores of the incidence, one row for each cause."""
+    lines = {}
+    for name, judged in of_causes.items():
+        found = judged.scores()
+        low, high = found[UNO].interval(LEVEL, judged.rows.groups)
+        numbers = {"C": found[UNO].estimate, "conf_low": low, "conf_high": high}
+        scores = {INTEGRATED: found[INTEGRATED].estimate, EXPLAINED: found[EXPLAINED].estimate}
+        lines[name] = {"events": int(judged.rows.happened.sum()), **numbers, **scores}
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("cause")
 
 
 def _name(fit: SurvivalFit) -> str:
@@ -111,10 +136,11 @@ def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
         facts["Causes"] = ", ".join(words)
     # who has an event is lost to follow-up, and who is censored had it: reverse Kaplan–Meier
     followed = kaplan_meier(times.time, times.event == 0, weights, times.start)
+    observed = kaplan_meier(times.time, times.event, weights, times.start)
     return facts | {
         "Person-time": number(float(unit * weights @ times.exposure)),
         "Median follow-up": _median(followed.quantile()),
-        "Median time to event": _median(kaplan_meier_of(fit).quantile()),
+        "Median time to event": _median(observed.quantile()),
     }
 
 

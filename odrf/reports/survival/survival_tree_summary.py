@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
@@ -33,10 +34,16 @@ def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
 
 
 def survival_tree_summary(
-    fit: SurvivalFit, judged: JudgedPredictions, path: PruningPath[Any] | None
+    fit: SurvivalFit,
+    judged: JudgedPredictions | None,
+    of_causes: Mapping[str, JudgedPredictions],
+    path: PruningPath[Any] | None,
 ) -> Summary:
-    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any."""
-    summary = survival_summary(fit, judged, deviance_measured(fit))
+    """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any.
+
+    `judged` and `of_causes` are those of `survival_summary`.
+    """
+    summary = survival_summary(fit, judged, of_causes, deviance_measured(fit))
     facts = {**summary.facts, **_training(fit), **_held_out(fit, path)}
     sections = {**summary.sections, **_leaves(fit)}
     return replace(summary, facts=facts, sections=sections, notes=(*summary.notes, CHOSEN_BY_THEM))

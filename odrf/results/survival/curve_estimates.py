@@ -12,7 +12,7 @@ from odrf.fits.prediction.training_rows import (
     leaves_rows_out,
     training_rows,
 )
-from odrf.fits.survival.numbers_of_curves import estimand_fit
+from odrf.fits.survival.inference.numbers_of_curves import estimand_fit
 from odrf.reports.survival.bands_asked import bands_of
 from odrf.reports.survival.survival_bands import SurvivalBands
 from odrf.results.survival.estimand_results import EstimandResults
@@ -122,8 +122,10 @@ class CurveEstimates(SurvivalResults):
         the mean over the trees of their survival at a time; so are the covariances of two times.
         Intervals and bands are symmetric for log(-log S), and so within 0 and 1.  Bands reach as
         many standard errors as the largest of normal errors with these correlations has with the
-        probability `level`, by simulation.  Where all trees agree, as before the first event, the
-        standard error is 0.  What is between the times is not covered by a band.
+        probability `level`, by simulation.  Survival never rises: where a band allows more than
+        that, it is cut, and intervals are cut at the band.  This is where survival is near 1, and
+        standard errors on that scale are large.  Where all trees agree, as before the first event,
+        the standard error is 0, and only other times tell how far survival can be from 1.
 
         Examples
         --------

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
-from odrf.fits.survival.judged_predictions import (
+from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
+    NoJudgesError,
     judged_new_rows,
     judged_training_rows,
 )
+from odrf.public.progress import progress_bar
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.scores_table import estimates_table
-from odrf.results.survival.survival_results import SurvivalResults
+from odrf.results.survival.drawn_curves import DrawnCurves
 
 __all__ = ["LEVEL", "JudgedSurvivalResults"]
 
@@ -23,15 +26,17 @@ LEVEL = 0.95
 MOST_GROUPS = 1000
 
 
-class JudgedSurvivalResults(SurvivalResults):
+class JudgedSurvivalResults(DrawnCurves):
     """Base class of results whose predicted curves are judged."""
 
     def score(
         self,
         newdata: pd.DataFrame | None = None,
         *,
+        cause: str | None = None,
         until: float | None = None,
         level: float = LEVEL,
+        progress: bool = False,
     ) -> pd.DataFrame:
         """Return how good predicted risks and curves are.
 
@@ -41,12 +46,17 @@ class JudgedSurvivalResults(SurvivalResults):
             Rows with their times and events, each of weight 1.  By default the training rows with
             their case weights: of a forest predicted out of bag, of a tree by the tree itself,
             which is too good.
+        cause : str, optional
+            The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
+            By default every cause counts as the event.
         until : float, optional
             Uno's C counts events up to this time, and Brier scores are integrated up to it.  By
             default the last event time at which a tenth of the rows is still at risk: later, few
             rows have large weights.
         level : float, default 0.95
             Nominal coverage of the intervals.
+        progress : bool, default False
+            Show a progress bar of the rows whose curves are predicted.
 
         Returns
         -------
@@ -62,12 +72,15 @@ class JudgedSurvivalResults(SurvivalResults):
             - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
               training rows; 0 if predictors tell nothing.
 
-            If rows enter late, as by ``Surv(start, stop, event)``, only ``harrell_c``.
+            Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
+            the Kaplan–Meier curve becomes the Aalen–Johansen estimate.  If rows enter late, as by
+            ``Surv(start, stop, event)``, only ``harrell_c``.
 
         Raises
         ------
         InputError
             If `newdata` lacks a column or the response; if no row that judges has an event; if
+            there is no such `cause`, or rows enter late and a cause is given; if
             `until` is before the first event, or beyond the last time; if `level` is not between 0
             and 1.
 
@@ -86,6 +99,9 @@ class JudgedSurvivalResults(SurvivalResults):
         for evaluating overall adequacy of risk prediction procedures with censored survival data.
         Statistics in Medicine 30, 1105-1117.
 
+        M. Wolbers, P. Blanche, M. T. Koller, J. C. M. Witteman and T. A. Gerds (2014). Concordance
+        for prognostic models with competing risks. Biostatistics 15, 526-539.
+
         Examples
         --------
         >>> import odrf
@@ -100,9 +116,11 @@ class JudgedSurvivalResults(SurvivalResults):
         >>> bool(scores.loc["uno_c", "estimate"] > 0.6)
         True
         """
-        judged, level = self._judging(newdata), checked_part("level", level)
+        judged, level = self._judging(newdata, cause), checked_part("level", level)
         rows = judged.rows
-        scores = judged.scores(None if until is None else rows.checked_time("until", until))
+        until = None if until is None else rows.checked_time("until", until)
+        with progress_bar(total=len(judged.used), unit="row", progress=progress) as bar:
+            scores = judged.scores(until, bar.update)
         return estimates_table(scores, level, rows.groups, rows.source)
 
     def calibration(
@@ -110,6 +128,7 @@ class JudgedSurvivalResults(SurvivalResults):
         time: float,
         newdata: pd.DataFrame | None = None,
         *,
+        cause: str | None = None,
         groups: int = 10,
         level: float = LEVEL,
     ) -> SurvivalCalibration:
@@ -119,7 +138,7 @@ class JudgedSurvivalResults(SurvivalResults):
         ----------
         time : float
             The time, in the unit of the response.
-        newdata : DataFrame, optional
+        newdata, cause : optional
             As in `score`.
         groups : int, default 10
             Rows of similar predicted probability are compared together: at most so many groups, of
@@ -140,7 +159,8 @@ class JudgedSurvivalResults(SurvivalResults):
 
         Notes
         -----
-        What is observed in a group is its Kaplan–Meier estimate.  Limits are symmetric for
+        What is observed in a group is its Kaplan–Meier estimate, of one cause the Aalen–Johansen
+        estimate.  Limits are symmetric for
         log(-log p).
 
         Examples
@@ -152,7 +172,7 @@ class JudgedSurvivalResults(SurvivalResults):
         >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
         True
         """
-        judged = self._judging(newdata)
+        judged = self._judging(newdata, cause)
         time = judged.rows.checked_time("time", time)
         groups, level = (
             checked_whole("groups", groups, 1, MOST_GROUPS),
@@ -161,13 +181,18 @@ class JudgedSurvivalResults(SurvivalResults):
         return SurvivalCalibration(self.call, judged, time, groups, level)
 
     def roc(
-        self, time: float, newdata: pd.DataFrame | None = None, *, level: float = LEVEL
+        self,
+        time: float,
+        newdata: pd.DataFrame | None = None,
+        *,
+        cause: str | None = None,
+        level: float = LEVEL,
     ) -> SurvivalROC:
         """Measure how well predictions tell rows with an event by a time from those without.
 
         Parameters
         ----------
-        time, newdata, level
+        time, newdata, cause, level
             As in `calibration`.
 
         Returns
@@ -184,9 +209,10 @@ class JudgedSurvivalResults(SurvivalResults):
         Notes
         -----
         Cases are the rows with an event by the time, controls those without one by then.  Both are
-        weighted by the inverse probability not to be censored (Uno et al. 2007).  The score is the
-        predicted probability of an event by that time.  Intervals are normal, by the infinitesimal
-        jackknife over rows, or over groups of a fit with ``groups=``.
+        weighted by the inverse probability not to be censored (Uno et al. 2007).  Of one cause,
+        rows that have had an event of another cause by the time are controls, too.  The score is
+        the predicted probability of an event by that time.  Intervals are normal, by the
+        infinitesimal jackknife over rows, or over groups of a fit with ``groups=``.
 
         References
         ----------
@@ -201,13 +227,36 @@ class JudgedSurvivalResults(SurvivalResults):
         >>> list(forest.roc(1000).table.columns)
         ['auc', 'std_error', 'conf_low', 'conf_high']
         """
-        judged = self._judging(newdata)
+        judged = self._judging(newdata, cause)
         time = judged.rows.checked_time("time", time)
         return SurvivalROC(self.call, judged, time, checked_part("level", level))
 
-    def _judging(self, newdata: pd.DataFrame | None) -> JudgedPredictions:
-        return self._judged_training if newdata is None else judged_new_rows(self.fit, newdata)
+    def _judging(self, newdata: pd.DataFrame | None, cause: str | None) -> JudgedPredictions:
+        if newdata is not None:
+            return judged_new_rows(self.fit, newdata, cause)
+        if cause is not None:
+            return judged_training_rows(self.fit, self._unseen, cause)
+        return self._judged_training
+
+    def _judged_causes(self) -> dict[str, JudgedPredictions]:
+        """Return the training rows judging each cause, if there are several with events."""
+        times = self.fit.times
+        if len(times.causes) == 1 or times.start is not None:
+            return {}
+        judged = self._judging_if_any
+        if judged is None:
+            return {}
+        happened = set(judged.rows.event.tolist())
+        names = [name for code, name in enumerate(times.causes, start=1) if code in happened]
+        return {name: self._judging(None, name) for name in names}
+
+    @property
+    def _judging_if_any(self) -> JudgedPredictions | None:
+        """The training rows judging all causes as one; None if none of them has an event."""
+        with suppress(NoJudgesError):
+            return self._judged_training
+        return None
 
     @cached_property
     def _judged_training(self) -> JudgedPredictions:
-        return judged_training_rows(self.fit, self._unseen)
+        return judged_training_rows(self.fit, self._unseen, None)

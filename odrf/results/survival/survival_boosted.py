@@ -20,8 +20,8 @@ from odrf.checks import (
 from odrf.errors import InputError
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.boosted_survival_fit import enlarged_boosted_survival
-from odrf.fits.survival.judged_boosted import judged_new_scores, judged_training_scores
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_boosted import judged_new_scores, judged_training_scores
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,

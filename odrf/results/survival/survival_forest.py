@@ -6,18 +6,29 @@ from functools import cached_property
 
 import pandas as pd
 
-from odrf.checks import MOST, checked_choice, checked_jobs, checked_part, checked_whole
+from odrf.checks import (
+    MOST,
+    checked_choice,
+    checked_jobs,
+    checked_part,
+    checked_whole,
+    is_whole,
+)
 from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
 from odrf.fits.elimination.survival_steps import ELIMINATED_BY, survival_steps
 from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.survival_fit import with_curves
+from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
 from odrf.reports.selection.elimination import Elimination
+from odrf.reports.survival.survival_summary import survival_card
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.text.card import Card
 
 __all__ = ["SurvivalForestResults"]
 
@@ -46,6 +57,29 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         """
         require_out_of_bag(self.fit, "Out-of-bag scores")
         return self.score()
+
+    def tree(self, i: int) -> SurvivalTreeResults:
+        """Return one tree of the forest as a result.
+
+        Parameters
+        ----------
+        i : int
+            The number of the tree, from 0.
+
+        Returns
+        -------
+        SurvivalTreeResults
+            The rows that it did not draw judge it.
+
+        Raises
+        ------
+        InputError
+            If there is no such tree.
+        """
+        n_trees = self.forest.n_trees
+        if not is_whole(i) or not 0 <= i < n_trees:
+            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
+        return SurvivalTreeResults(survival_tree_of(self.fit.of_tree(int(i))))
 
     @cached_property
     def splits(self) -> pd.DataFrame:
@@ -188,3 +222,6 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 "and this is SurvivalForestResults"
             )
         return SurvivalForestResults(with_curves(combined_fits(self.fit, other.fit)))
+
+    def _card(self) -> Card:
+        return survival_card(self.fit, self._judging_if_any)

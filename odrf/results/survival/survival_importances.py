@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import pandas as pd
 
 from odrf.checks import checked_choice
+from odrf.errors import InputError
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.reports.importance_tables import MeasuredImportance
@@ -22,13 +25,16 @@ PERMUTATION, IMPURITY = "permutation", "impurity"
 class SurvivalImportances(JudgedSurvivalResults):
     """Base class of results for times to an event with importances of predictors."""
 
-    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
+    def importance(
+        self, type: str | None = None, *, cause: str | None = None, progress: bool = False
+    ) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
 
         Parameters
         ----------
         type : {"permutation", "impurity"}, optional
-            By default ``"permutation"``; of trees without rows out of bag ``"impurity"``.
+            By default ``"permutation"``; of trees without rows out of bag, or without events in
+            these, ``"impurity"``.
 
             - ``"permutation"``: by how much Uno's C of the out-of-bag predictions falls when the
               values of the predictor are permuted among the rows.  The whole forest predicts the
@@ -37,6 +43,9 @@ class SurvivalImportances(JudgedSurvivalResults):
               on the predictor, each weighted by the node's share of the rows: the mean over the
               trees.  The rows that chose the splits also judge them: predictors with many cut
               points seem more important than they are.
+        cause : str, optional
+            For ``"permutation"``: the cause whose events are predicted, as in `score`.  By default
+            every cause counts as the event.
         progress : bool, default False
             Show a progress bar of the predictors.
 
@@ -53,7 +62,8 @@ class SurvivalImportances(JudgedSurvivalResults):
         Raises
         ------
         InputError
-            If `type` is unknown; ``"permutation"`` of trees without rows out of bag.
+            If `type` is unknown; ``"permutation"`` of trees without rows out of bag; if there is no
+            such `cause`, or it is given with ``"impurity"``.
 
         Notes
         -----
@@ -75,19 +85,27 @@ class SurvivalImportances(JudgedSurvivalResults):
         >>> sorted(forest.importance().index[:2])
         ['x1', 'x2']
         """
-        return self._measured_importance(type, progress).table.copy()
+        return self._measured_importance(type, cause, progress).table.copy()
 
-    def _measured_importance(self, type: str | None, progress: bool) -> MeasuredImportance:
+    def _measured_importance(
+        self, type: str | None, cause: str | None, progress: bool
+    ) -> MeasuredImportance:
         """Return the importances of a type, or those that are shown first."""
         if type is None:
-            type = PERMUTATION if leaves_rows_out(self.fit) else IMPURITY
+            judges = leaves_rows_out(self.fit) and self._judging_if_any is not None
+            type = PERMUTATION if judges else IMPURITY
         if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
+            if cause is not None:
+                raise InputError('cause= is for type="permutation", not "impurity"')
             return survival_impurity_measured(self.fit)
         require_out_of_bag(self.fit, "Permutation importances")
-        return self._permutation_importance(progress)
+        known = self._permutation_importances
+        if cause not in known:
+            judged = self._judging(None, cause)
+            known[cause] = permutation_measured(self.fit, judged, progress)
+        return known[cause]
 
-    def _permutation_importance(self, progress: bool) -> MeasuredImportance:
-        if "_permutation_measured" not in vars(self):
-            judged = self._judged_training
-            self._permutation_measured = permutation_measured(self.fit, judged, progress)
-        return self._permutation_measured
+    @cached_property
+    def _permutation_importances(self) -> dict[str | None, MeasuredImportance]:
+        """Those that have been computed, by cause; None: of all causes."""
+        return {}

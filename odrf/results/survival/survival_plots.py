@@ -1,19 +1,18 @@
-"""Plots and curves of results for times to an event."""
+"""Plots of results for times to an event."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import is_word
 from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.survival.error_by_trees import error_by_trees
-from odrf.reports.survival.survival_curves import SurvivalCurves
+from odrf.fits.survival.judged.error_by_trees import error_by_trees
 from odrf.results.survival.survival_importances import SurvivalImportances
 from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
 
@@ -46,53 +45,13 @@ class PlottedSurvivalResults(SurvivalImportances):
             self._error_path = error_by_trees(self.fit, self._unseen)
         return self._error_path.copy()
 
-    def curves(
-        self,
-        newdata: pd.DataFrame,
-        times: float | ArrayLike | None = None,
-        *,
-        progress: bool = False,
-    ) -> SurvivalCurves:
-        """Return the predicted survival curves of rows, to be shown and drawn.
-
-        Parameters
-        ----------
-        newdata : DataFrame
-            The rows, with the columns that the formula uses; the response is not needed.
-        times : float or sequence of float, optional
-            Times in the unit of the response; by default all event times of the training rows.
-        progress : bool, default False
-            Show a progress bar of the rows.
-
-        Returns
-        -------
-        SurvivalCurves
-            With ``table``, ``quartiles``, ``summary()`` and ``plot()``.
-
-        Raises
-        ------
-        InputError
-            If `newdata` lacks a column, or `times` are no numbers of at least 0.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("gbsg2")
-        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
-        >>> forest.curves(data.head(3)).quartiles.shape
-        (3, 3)
-        """
-        survival = self.predict(newdata, "survival", times=times, progress=progress)
-        table = cast(pd.DataFrame, survival)
-        quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile"))
-        return SurvivalCurves(self.fit, table[sorted(set(table.columns))], quartiles)
-
     def plot(
         self,
         kind: str | None = None,
         *,
         ax: Axes | NDArray | None = None,
         type: str | None = None,
+        cause: str | None = None,
         progress: bool = False,
     ) -> Axes | NDArray:
         """Plot predicted curves beside observed ones, the importances of predictors, or both.
@@ -110,7 +69,7 @@ class PlottedSurvivalResults(SurvivalImportances):
             By default two panels: the curves, and the importances.
         ax : Axes or array of two Axes, optional
             Where to draw.  By default on a new figure.
-        type : str, optional
+        type, cause : str, optional
             Which importances, as in `importance`.
         progress : bool, default False
             Show a progress bar while the importances are computed.
@@ -124,7 +83,7 @@ class PlottedSurvivalResults(SurvivalImportances):
         InputError
             If `kind` is unknown, or `ax` has another number of axes.
         """
-        draw = partial(self._plot_importance, progress=progress, type=type)
+        draw = partial(self._plot_importance, type=type, cause=cause, progress=progress)
         if ax is None and is_word(kind, IMPORTANCE):
             # a figure of its own is as high as its rows need
             return draw(None)
@@ -143,8 +102,10 @@ class PlottedSurvivalResults(SurvivalImportances):
         groups = groups_by_risk(rows, judged.risk)
         return plots.plot_risk_groups(groups, judged.survival(times), times, rows.source, ax)
 
-    def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None) -> Axes:
-        measured = self._measured_importance(type, progress)
+    def _plot_importance(
+        self, ax: Axes | None, type: str | None, cause: str | None, progress: bool
+    ) -> Axes:
+        measured = self._measured_importance(type, cause, progress)
         shown = measured.table.head(ROWS)
         if "conf_low" not in shown:
             return plots.plot_importance(shown["share"], f"share of {measured.measure}", ax)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from odrf.checks import checked_truth
 from odrf.reports.data_summary import with_data
 from odrf.reports.survival.curve_consistency import CurveConsistency
-from odrf.reports.survival.survival_summary import survival_card, survival_summary
+from odrf.reports.survival.survival_summary import survival_summary
 from odrf.results.survival.survival_plots import PlottedSurvivalResults
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -38,8 +38,9 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         M. Schemper and T. L. Smith (1996). A note on quantifying follow-up in studies of failure
         time. Controlled Clinical Trials 17, 343-346.
         """
-        measured = self._measured_importance(None, progress)
-        summary = survival_summary(self.fit, self._judged_training, measured)
+        measured = self._measured_importance(None, None, progress)
+        of_causes = self._judged_causes()
+        summary = survival_summary(self.fit, self._judging_if_any, of_causes, measured)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def consistency(self) -> CurveConsistency:
@@ -51,9 +52,6 @@ class ShownSurvivalResults(PlottedSurvivalResults):
             With ``table``, ``conclusion`` and ``summary()``.
         """
         return CurveConsistency(self.fit)
-
-    def _card(self) -> Card:
-        return survival_card(self.fit, self._judged_training)
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""

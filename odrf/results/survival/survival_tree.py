@@ -15,11 +15,13 @@ from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.node_tables import splits_table
 from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
+from odrf.reports.survival.survival_summary import survival_card
 from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
 from odrf.results.of_one_tree.prunable_tree import PrunableTree
 from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
 from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
 from odrf.results.survival.survival_shown import ShownSurvivalResults
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -105,7 +107,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             max_terms = checked_whole("max_terms", max_terms, 1)
         return hazard_rules(self.fit, digits, max_terms)
 
-    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
+    def importance(
+        self, type: str | None = None, *, cause: str | None = None, progress: bool = False
+    ) -> pd.DataFrame:
         """Return how much exponential deviance each predictor removes, the most important first.
 
         What a split on several predictors removes is divided among them, as in
@@ -116,6 +120,8 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         ----------
         type : {"impurity"}, optional
             The only one; ``"permutation"`` needs rows out of bag, which forests have.
+        cause : None
+            For forests: the exponential deviance is that of all causes.
         progress : bool, default False
             Without effect: there is nothing to wait for.
 
@@ -130,15 +136,19 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         InputError
             If `type` is another one.
         """
-        return self._measured_importance(type, progress).table.copy()
+        return self._measured_importance(type, cause, progress).table.copy()
 
-    def _measured_importance(self, type: str | None, progress: bool) -> MeasuredImportance:
+    def _measured_importance(
+        self, type: str | None, cause: str | None, progress: bool
+    ) -> MeasuredImportance:
         if is_word(type, PERMUTATION):
             raise InputError(
                 'type="permutation" needs rows out of bag, and a tree has none, because it uses '
                 "all rows: use forests of odrf()"
             )
         checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
+        if cause is not None:
+            raise InputError('cause= is for type="permutation" of forests: leave it out')
         return deviance_measured(self.fit)
 
     # one tree is one panel, and has arguments that forests do not have
@@ -183,7 +193,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         if checked_choice("kind", kind, PLOTS) == CURVES:
             return self._plot_curves(ax)
         if kind == IMPORTANCE:
-            return self._plot_importance(ax, False, None)
+            return self._plot_importance(ax, None, None, False)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         checked_whole("digits", digits, 1)
@@ -210,5 +220,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         -------
         Summary
         """
-        summary = survival_tree_summary(self.fit, self._judged_training, self.path)
+        judged = self._judging_if_any
+        summary = survival_tree_summary(self.fit, judged, self._judged_causes(), self.path)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    def _card(self) -> Card:
+        return survival_card(self.fit, self._judging_if_any)

@@ -15,6 +15,8 @@ __all__ = ["limits_of_cumulative_hazard", "limits_of_probability"]
 Floats = NDArray[np.float64]
 Limits = tuple[Floats, Floats]
 Scale = Callable[[Floats, Floats], Limits]
+# A probability as near to 0 or 1 is one of them.
+ROUNDING = 1e-12
 
 
 def limits_of_probability(
@@ -31,7 +33,7 @@ def limits_of_probability(
         ``"log-log"``: symmetric for log(-log p), always within 0 and 1; coverage is better than
         of plain limits where rows are few (Borgan and Liestøl 1990).  ``"plain"``: p ± z·error, cut
         off at 0 and 1.  Without variance, as at p = 1, both limits are the estimate; where it is
-        NaN, as at p = 0, so are they.
+        NaN, as at p = 0, so are they; with variance there are no limits at p = 0 and 1.
 
     References
     ----------
@@ -75,7 +77,7 @@ def _by_scale(
 
 
 def _log_log(estimate: Floats, reach: Floats) -> Limits:
-    inside = np.where((estimate > 0) & (estimate < 1), estimate, np.nan)
+    inside = np.where((estimate > ROUNDING) & (estimate < 1 - ROUNDING), estimate, np.nan)
     factor = np.exp(reach / (inside * np.log(inside)))
     return inside ** (1 / factor), inside**factor
 

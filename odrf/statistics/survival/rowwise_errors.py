@@ -69,6 +69,8 @@ def difference_of_estimates(first: RowwiseEstimate, second: RowwiseEstimate) -> 
 
 
 def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> RowwiseEstimate:
-    """Return one estimate divided by another of the same rows, by the delta method."""
+    """Return one estimate divided by another of the same rows, by the delta method; NaN by 0."""
+    if whole.estimate == 0:
+        return RowwiseEstimate(float("nan"), np.full(len(part.influence), np.nan))
     share = part.estimate / whole.estimate
     return RowwiseEstimate(share, (part.influence - share * whole.influence) / whole.estimate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import ndtri
 
@@ -40,7 +41,8 @@ def test_standard_errors_of_a_blend(forest):
 
 
 def test_intervals_are_symmetric_for_the_logarithm_of_hazards(forest):
-    table = forest.bands(NEW, times=[0.3, 0.6], level=0.9).table
+    tables = [forest.bands(NEW, times=time, level=0.9).table for time in (0.3, 0.6)]
+    table = pd.concat(tables, ignore_index=True)
     shown = table[(table["estimate"] > 0.01) & (table["estimate"] < 0.99)]
 
     def scale(p):
@@ -62,6 +64,20 @@ def test_bands_are_wider_than_intervals_and_inside_the_unit(forest):
     assert (low >= 0).all() and (high <= 1).all()
     assert (low <= conf_low + 1e-12).all() and (conf_high <= high + 1e-12).all()
     assert (found.reach > ndtri(0.975)).all()
+    by_row = table.groupby("row")[["band_low", "band_high"]]
+    assert (by_row.diff().dropna() <= 0).all(axis=None)
+
+
+def test_bands_that_are_cut_have_what_never_rises_inside(forest):
+    found = forest.bands(NEW)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.log(-np.log(found.estimate))
+        error = found.std_error / np.abs(found.estimate * np.log(found.estimate))
+        low = np.exp(-np.exp(scale + found.reach[:, None] * error))
+    low = np.where(found.std_error > 0, low, 0.0)
+    cut = found.table["band_low"].to_numpy().reshape(low.shape)
+    for i, j in np.ndindex(low.shape):
+        assert cut[i, j] == pytest.approx(low[i, j:].max())
 
 
 def test_a_band_at_one_time_is_the_interval(forest):
@@ -75,10 +91,20 @@ def test_times_are_in_order_and_different(forest):
     assert found.times.tolist() == [0.2, 0.5]
 
 
-def test_before_the_first_event_all_trees_agree(forest):
+def test_at_time_0_all_survive(forest):
     table = forest.bands(NEW, times=0.0).table
     assert (table[["estimate", "conf_low", "band_high"]] == 1).all(axis=None)
     assert (table["std_error"] == 0).all()
+
+
+def test_before_the_first_event_other_times_tell(forest):
+    early = float(forest.event_times[0]) / 2
+    table = forest.bands(NEW, times=[early, 0.3]).table
+    first, later = table[table["time"] == early], table[table["time"] == 0.3]
+    assert (first["std_error"] == 0).all() and (first["band_high"] == 1).all()
+    np.testing.assert_array_equal(first["band_low"], later["band_low"])
+    np.testing.assert_array_equal(first["conf_low"], later["band_low"])
+    assert (forest.bands(NEW, times=early).table["conf_low"] == 0).all()
 
 
 def test_rows_with_missing_values_keep_their_place():

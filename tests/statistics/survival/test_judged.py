@@ -13,7 +13,11 @@ from odrf.statistics.survival.brier import brier_scores, explained_share
 from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, difference_of_estimates
+from odrf.statistics.survival.rowwise_errors import (
+    RowwiseEstimate,
+    difference_of_estimates,
+    share_of_estimates,
+)
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0, 5.0])
@@ -115,6 +119,12 @@ def test_the_explained_share_of_the_reference_is_0_and_of_the_truth_1():
     assert nothing.std_error == 0
     truth = brier_scores(time, event, (time[:, None] <= at).astype(float), at)
     assert explained_share(truth, reference).estimate == 1
+
+
+def test_nothing_is_a_share_of_0():
+    nothing = RowwiseEstimate(0.0, np.zeros(3))
+    share = share_of_estimates(RowwiseEstimate(0.5, np.ones(3)), nothing)
+    assert np.isnan([share.estimate, share.std_error]).all()
 
 
 def test_one_time_has_no_mean_over_time():

@@ -31,7 +31,7 @@ class JudgedLifetimes:
     time : (n,) float64
         The end of observation.
     event : (n,) int64
-        0 for a censored row, otherwise the cause; every cause counts.
+        0 for a censored row, otherwise the cause.
     weights : (n,) float64
     source : str
         Which rows they are, in words.
@@ -39,6 +39,8 @@ class JudgedLifetimes:
         When a row enters; None: all are there from the beginning.
     groups : (n,) int64 or None
         The group of each row, of a fit with groups: these are independent of each other.
+    cause : int or None
+        The cause, from 1, whose events are predicted; None: all.
     """
 
     time: Floats
@@ -47,15 +49,16 @@ class JudgedLifetimes:
     source: str
     start: Floats | None = None
     groups: NDArray[np.int64] | None = None
+    cause: int | None = None
 
     def facts(self) -> dict[str, str]:
         """Return how many rows and events there are, for summaries."""
-        return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(self.n_events)}
+        return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(int(self.happened.sum()))}
 
     @property
-    def n_events(self) -> int:
-        """Number of rows with an event."""
-        return int(np.count_nonzero(self.event))
+    def happened(self) -> NDArray[np.bool_]:
+        """Which rows (n,) have an event, of the cause if there is one."""
+        return self.event > 0 if self.cause is None else self.event == self.cause
 
     def keeping(self, rows: NDArray[np.bool_]) -> JudgedLifetimes:
         """Return those of the `rows` (n,) alone."""
@@ -66,6 +69,7 @@ class JudgedLifetimes:
             self.source,
             None if self.start is None else self.start[rows],
             None if self.groups is None else self.groups[rows],
+            self.cause,
         )
 
     def checked_time(self, argument: str, value: Any) -> float:
@@ -76,7 +80,7 @@ class JudgedLifetimes:
         InputError
             It is no number; no row has an event by then, or none is observed so long.
         """
-        times = self.time[self.event > 0]
+        times = self.time[self.happened]
         first, last = float(times.min()), float(self.time.max())
         if not is_number(value) or not first <= float(value) <= last:
             raise InputError(
@@ -90,7 +94,7 @@ class JudgedLifetimes:
 
         If there is none, the first event time.
         """
-        times = np.unique(self.time[self.event > 0])
+        times = np.unique(self.time[self.happened])
         at_risk = number_at_risk(times, self.time, self.weights, self.start)
         enough = times[at_risk >= LEAST_AT_RISK * self.weights.sum()]
         return float(enough[-1] if len(enough) else times[0])
@@ -100,7 +104,7 @@ class JudgedLifetimes:
 
         Of more than `most` event times those at equal steps of their ranks.
         """
-        times = np.unique(self.time[(self.event > 0) & (self.time < until)])
+        times = np.unique(self.time[self.happened & (self.time < until)])
         if len(times) > most:
             times = times[np.linspace(0, len(times) - 1, most).round().astype(np.int64)]
         return np.unique(np.concatenate([[0.0], times, [until]]))

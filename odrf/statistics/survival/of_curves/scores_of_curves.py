@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.errors import InputError
 from odrf.statistics.survival.brier import BrierScores, brier_scores, explained_share
-from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 from odrf.statistics.survival.step_curves import StepCurve
@@ -39,10 +40,10 @@ def scores_of_curves(
     risk : (n,) float64
         The higher, the earlier the event is expected.
     survival : callable
-        Returns the predicted survival (n, m) at ascending times (m,).
+        Returns the predicted probability of no event (n, m) by ascending times (m,).
     reference : StepCurve
-        The survival that is predicted without predictors: the Kaplan–Meier curve of the training
-        rows.
+        What is predicted without predictors: the Kaplan–Meier curve of the training rows, or 1
+        minus the incidence of the cause in them.
     until : float
         Only events before this time count for Uno's C, and Brier scores are integrated up to it.
 
@@ -64,14 +65,21 @@ def scores_of_curves(
 
 def concordances(rows: JudgedLifetimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
     """Return Harrell's C and, unless rows enter late, Uno's; arguments as for all scores."""
-    lives = rows.time, rows.event, risk
+    # an event at the last time counts, too
+    lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
+    if rows.cause is not None:
+        if rows.start is not None:
+            raise InputError(
+                "rows enter late, and one cause alone is judged only where all rows are there "
+                "since time 0: leave out cause="
+            )
+        return {UNO: concordance_of_cause(*lives, rows.cause, tau, rows.weights)}
     found: dict[str, RowwiseEstimate] = {HARRELL: harrells_c(*lives, rows.weights, rows.start)}
     if rows.start is None:
-        # an event at the last time counts, too
-        found[UNO] = unos_c(*lives, float(np.nextafter(until, np.inf)), rows.weights)
+        found[UNO] = unos_c(*lives, tau, rows.weights)
     return found
 
 
 def brier_of_curves(rows: JudgedLifetimes, survival: Floats, at: Floats) -> BrierScores:
     """Return the Brier scores of survival (n, m), or (1, m) the same for all rows, at m times."""
-    return brier_scores(rows.time, rows.event, 1 - survival, at, weights=rows.weights)
+    return brier_scores(rows.time, rows.event, 1 - survival, at, rows.cause, rows.weights)

@@ -10,7 +10,7 @@ from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.curves_of_boosted import PredictedScores
-from odrf.fits.survival.judged_predictions import (
+from odrf.fits.survival.judged.judged_predictions import (
     NEW,
     OUT_OF_BAG_ROWS,
     TRAINING,

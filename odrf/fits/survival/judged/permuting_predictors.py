@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import layout_of, rows_of_predictors, stored, with_layout
 from odrf.engine.survival.curve_numbers import mortality, survival_at
+from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
 from odrf.fits.survival.curves_of_rows import PredictedRows
-from odrf.fits.survival.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, PredictedCause
 from odrf.public.progress import progress_bar
 from odrf.statistics.survival.of_curves.scores_of_curves import (
     HARRELL,
@@ -92,20 +93,19 @@ def losses_when_permuted(
     All columns of a predictor are permuted together, among the rows that judge, at least twice: the
     fewer rows, the more often.
     """
-    predicted = judged.predicted
+    of_cause = judged.predicted if isinstance(judged.predicted, PredictedCause) else None
+    predicted = judged.predicted if of_cause is None else of_cause.rows
     assert isinstance(predicted, PredictedRows)
-    fit, used = predicted.fit, np.flatnonzero(judged.used)
+    used = np.flatnonzero(judged.used)
     until = judged.rows.last_time()
     at = judged.rows.grid(until, TIMES)
-    values = [mortality(fit.curves, len(fit.event_times))]
-    if judged.rows.start is None:
-        values += [survival_at(fit.curves, int(rank)) for rank in predicted.ranks(at)]
-    scoring = _Scoring(judged, until, at, values)
+    cause = None if of_cause is None else of_cause.cause
+    scoring = _Scoring(judged, until, at, _values(predicted, at, cause))
     base = scoring.scores(predicted)
     repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
-    first = fit.design.first
+    first, forest = predicted.fit.design.first, predicted.fit.forest
     in_splits = np.zeros(first[-1], dtype=np.bool_)
-    in_splits[fit.forest.index] = True
+    in_splits[forest.index] = True
     losses = []
     with progress_bar(total=len(first) - 1, unit="predictor", progress=progress) as bar:
         for j in range(len(first) - 1):
@@ -118,6 +118,18 @@ def losses_when_permuted(
             bar.update()
     by_score = [[_mean([one[k] for one in of]) for of in losses] for k in range(len(base))]
     return LossesByPredictor(by_score[0], by_score[1] if len(by_score) > 1 else None)
+
+
+def _values(
+    predicted: PredictedRows, at: NDArray[np.float64], cause: int | None
+) -> list[NDArray[np.float64]]:
+    """Return what the nodes predict: the risk, and the probability of no event by the times."""
+    curves, times = predicted.fit.curves, predicted.fit.event_times
+    ranks = predicted.ranks(at).tolist()
+    if cause is None:
+        return [mortality(curves, len(times)), *(survival_at(curves, rank) for rank in ranks)]
+    lost = time_lost_at(curves, cause, times, float(times[-1]))
+    return [lost, *(1 - incidence_at(curves, cause, rank) for rank in ranks)]
 
 
 def _permutations(

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import regrown
-from odrf.fits.survival.judged_predictions import JudgedPredictions, judged_training_rows
-from odrf.fits.survival.permuting_predictors import losses_when_permuted
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, judged_training_rows
+from odrf.fits.survival.judged.permuting_predictors import losses_when_permuted
 from odrf.fits.survival.survival_fit import SurvivalFit, with_curves
 from odrf.statistics.survival.of_curves.scores_of_curves import HARRELL, INTEGRATED, UNO
 
@@ -80,4 +80,4 @@ def survival_steps(metric: str, late: bool) -> SurvivalSteps:
 
 
 def _judged(fit: Fit) -> JudgedPredictions:
-    return judged_training_rows(cast(SurvivalFit, fit), fit.draws.all_unseen())
+    return judged_training_rows(cast(SurvivalFit, fit), fit.draws.all_unseen(), None)

@@ -1,0 +1,1 @@
+"""Standard errors of predicted curves, and numbers of them as regression forests."""

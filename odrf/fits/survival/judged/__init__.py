@@ -1,0 +1,1 @@
+"""Survival fits judged by their rows: scores, errors by trees, deviances, permuted predictors."""

@@ -1,0 +1,58 @@
+"""Survival curves of rows, to be shown and drawn."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from odrf.reports.survival.survival_curves import SurvivalCurves
+from odrf.results.survival.survival_results import SurvivalResults
+
+__all__ = ["DrawnCurves"]
+
+
+class DrawnCurves(SurvivalResults):
+    """Base class of results whose predicted curves can be drawn."""
+
+    def curves(
+        self,
+        newdata: pd.DataFrame,
+        times: float | ArrayLike | None = None,
+        *,
+        progress: bool = False,
+    ) -> SurvivalCurves:
+        """Return the predicted survival curves of rows, to be shown and drawn.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+            The rows, with the columns that the formula uses; the response is not needed.
+        times : float or sequence of float, optional
+            Times in the unit of the response; by default all event times of the training rows.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        SurvivalCurves
+            With ``table``, ``quartiles``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If `newdata` lacks a column, or `times` are no numbers of at least 0.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> forest.curves(data.head(3)).quartiles.shape
+        (3, 3)
+        """
+        survival = self.predict(newdata, "survival", times=times, progress=progress)
+        table = cast(pd.DataFrame, survival)
+        quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile"))
+        return SurvivalCurves(self.fit, table[sorted(set(table.columns))], quartiles)

@@ -1,0 +1,125 @@
+"""Calibration and ROC curves at a time, curves of rows, summaries and plots of survival forests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import odrf
+from odrf.statistics.survival.calibration_at import calibration_at
+from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
+from odrf.statistics.survival.kaplan_meier import kaplan_meier
+
+DATA = odrf.load_data("gbsg2").sample(300, random_state=1)
+TIME, EVENT = DATA["time"].to_numpy(dtype=float), DATA["event"].to_numpy()
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return odrf.odrf("Surv(time, event) ~ .", DATA, n_trees=60, seed=1)
+
+
+def risks(forest, times, **rows):
+    return 1 - forest.predict(type="survival", times=times, **rows).to_numpy()
+
+
+def test_calibration_is_that_of_out_of_bag_risks(forest):
+    report = forest.calibration(900, groups=5, level=0.9)
+    known = calibration_at(TIME, EVENT, risks(forest, 900)[:, 0], 900, 5, level=0.9)
+    for name, column in (("predicted", "predicted"), ("observed", "observed"), ("low", "conf_low")):
+        np.testing.assert_allclose(report.table[column], getattr(known, name))
+    assert report.table["weight"].sum() == len(DATA)
+    assert report.overall["observed"] == pytest.approx(1 - kaplan_meier(TIME, EVENT).curve(900))
+    assert "out of bag" in repr(report)
+
+
+def test_calibration_of_new_rows_is_by_all_trees(forest):
+    report = forest.calibration(900, DATA, groups=4)
+    mean = risks(forest, 900, newdata=DATA).mean()
+    assert report.overall["predicted"] == pytest.approx(mean)
+    assert "300, new" in report.summary().as_text()
+
+
+def test_where_all_rows_had_the_event_there_are_no_limits():
+    data = odrf.simulate.hazard_jump(p=3).sample(60, seed=1).assign(event=True)
+    fit = odrf.odrf("Surv(time, event) ~ .", data, n_trees=20, seed=1)
+    table = fit.calibration(float(data["time"].max()), groups=2).table
+    np.testing.assert_allclose(table["observed"], 1)
+    assert table[["conf_low", "conf_high"]].isna().all(axis=None)
+
+
+def test_areas_are_those_of_out_of_bag_risks(forest):
+    report = forest.roc(900)
+    at = report.table.index.to_numpy()
+    assert 900 in at
+    risk = risks(forest, at)
+    known = dynamic_areas(TIME, EVENT, risk, at)
+    np.testing.assert_allclose(report.table["auc"], known.area)
+    np.testing.assert_allclose(report.table["std_error"], known.std_error)
+    assert report.mean["auc"] == pytest.approx(known.mean.estimate)
+    assert report.mean["std_error"] == pytest.approx(known.mean.std_error)
+    curve = roc_at(TIME, EVENT, risk[:, at == 900][:, 0], 900)
+    np.testing.assert_allclose(report.curve["sensitivity"], curve.sensitivity)
+    # the area under the curve that is drawn
+    false = 1 - report.curve["specificity"]
+    area = np.trapezoid(report.curve["sensitivity"], false)
+    assert report.table.loc[900, "auc"] == pytest.approx(area)
+
+
+def test_curves_are_predictions(forest):
+    rows = DATA.head(3)
+    report = forest.curves(rows, times=[900, 300])
+    known = forest.predict(rows, type="survival", times=[300, 900])
+    np.testing.assert_array_equal(report.table, known)
+    np.testing.assert_array_equal(report.quartiles, forest.predict(rows, type="quantile"))
+    assert forest.curves(rows).table.shape == (3, len(forest.event_times))
+    text = report.summary().as_text()
+    assert "Survival by time" in text
+
+
+def test_the_curves_of_many_rows_are_drawn_without_names(forest):
+    ax = forest.curves(DATA, times=[300, 900]).plot()
+    assert ax.get_legend() is None
+    assert ax.get_title() == "100 rows (first 100 of 300)"
+    shown = [text.get_text() for text in ax.texts]
+    assert shown[:2] == ["at risk", "300"]
+
+
+def test_groups_of_risk_are_drawn_with_what_was_observed(forest):
+    ax = forest.plot("curves")
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["lowest", "2", "3", "highest"]
+    at_start = [text.get_text() for text in ax.texts if text.xy[0] == 0][1:]
+    assert sum(map(int, at_start)) == len(DATA)
+    risk = forest.predict().to_numpy()
+    lowest = risk <= np.sort(risk)[int(at_start[0]) - 1]
+    observed, predicted = ax.lines[0], ax.lines[1]
+    known = kaplan_meier(TIME[lowest], EVENT[lowest])
+    np.testing.assert_allclose(observed.get_ydata()[1:], known.survival)
+    times = predicted.get_xdata()
+    mean = forest.predict(type="survival", times=times).to_numpy()[lowest].mean(axis=0)
+    np.testing.assert_allclose(predicted.get_ydata(), mean)
+
+
+def test_both_plots_stand_side_by_side(forest):
+    left, right = forest.plot()
+    assert left.get_xlabel() == "time"
+    assert [label.get_text() for label in right.get_yticklabels()] == list(
+        forest.importance().index
+    )
+    assert forest.plot("importance", type="impurity").get_xlabel().startswith("share of")
+    line = forest.plot("error").lines[0]
+    np.testing.assert_array_equal(line.get_ydata(), forest.error_path)
+
+
+def test_the_summary_has_follow_up_scores_and_importances(forest):
+    summary = forest.summary()
+    followed = kaplan_meier(TIME, ~EVENT.astype(bool)).quantile()
+    assert summary.facts["Median follow-up"] == f"{followed:.0f}"
+    assert summary.facts["Person-time"] == f"{TIME.sum():.0f}"
+    assert summary.facts["Events"].startswith(f"{EVENT.sum()} (")
+    titles = list(summary.sections)
+    assert titles[0].startswith("Scores (out of bag, times up to ")
+    np.testing.assert_array_equal(summary.sections[titles[0]], forest.oob_scores)
+    assert titles[-1].startswith("Importance (fall of Uno's C")
+    assert "OOB Uno's C" in repr(forest)

@@ -1,0 +1,204 @@
+"""Trees and forests of events of several causes: incidences, time lost, risks by cause."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError, simulate
+from odrf.statistics.survival.aalen_johansen import aalen_johansen
+from odrf.statistics.survival.brier import brier_scores
+from odrf.statistics.survival.concordance import concordance_of_cause
+
+FORMULA = "Surv(time, event) ~ ."
+PROBLEM = simulate.competing_risks(p=4)
+CAUSES = ["relapse", "death"]
+
+
+def renamed(data: pd.DataFrame) -> pd.DataFrame:
+    codes = data["event"].astype(str).map({"censored": 0, "1": 1, "2": 2})
+    event = pd.Categorical.from_codes(codes, ["censored", *CAUSES])
+    return data.assign(event=event)
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    return renamed(PROBLEM.sample(300, seed=1))
+
+
+@pytest.fixture(scope="module")
+def new() -> pd.DataFrame:
+    return renamed(PROBLEM.sample(400, seed=2))
+
+
+@pytest.fixture(scope="module")
+def forest(data):
+    return odrf.odrf(FORMULA, data, n_trees=60, seed=1)
+
+
+def codes_of(data):
+    return data["event"].cat.codes.to_numpy(np.int64)
+
+
+@pytest.mark.parametrize("truncated", [False, True], ids=["from 0", "late entries"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weights"])
+def test_a_tree_of_one_leaf_is_the_estimate_of_aalen_and_johansen(data, truncated, weighted):
+    rng = np.random.default_rng(3)
+    # whole weeks, so that events of both causes are at the same time
+    time = np.ceil(data["time"].to_numpy() * 10)
+    start = np.floor(time * rng.uniform(0, 0.9, len(time))) if truncated else None
+    weights = rng.uniform(0.5, 2, len(time)) if weighted else None
+    rows = data.assign(
+        time=time, start=0.0 if start is None else start, w=1.0 if weights is None else weights
+    )
+    left = "Surv(start, time, event)" if truncated else "Surv(time, event)"
+    tree = odrf.odt(f"{left} ~ x1 + x2", rows, max_leaves=1, weights="w" if weighted else None)
+    twins = aalen_johansen(time, codes_of(data), weights, start)
+    at = np.array([0.5, 1, 3, 3.5, 8, 1000])
+    found = tree.predict(type="incidence", times=at)
+    assert found.columns.names == ["cause", "time"]
+    for number, cause in enumerate(CAUSES, start=1):
+        expected = twins[number].curve(at)
+        np.testing.assert_allclose(found[cause], np.tile(expected, (len(rows), 1)), atol=1e-12)
+        lost = tree.predict(type="lost", cause=cause, times=at)
+        areas = twins[number].curve.integral(at)
+        np.testing.assert_allclose(lost, np.tile(areas, (len(rows), 1)), rtol=1e-12)
+
+
+def test_incidences_and_survival_add_up_to_1(forest, new):
+    for rows in (None, new):
+        incidence = forest.predict(rows, type="incidence")
+        survival = forest.predict(rows, type="survival")
+        total = incidence.T.groupby(level="time").sum().T
+        np.testing.assert_allclose(total + survival, 1.0, atol=1e-12)
+        assert (incidence.to_numpy() >= 0).all()
+        assert (np.diff(incidence["death"].to_numpy(), axis=1) >= 0).all()
+
+
+def test_time_lost_by_all_causes_and_time_without_event_are_the_time(forest, new):
+    at = [0.3, 1.0, 2.5]
+    lost = forest.predict(new, type="lost", times=at)
+    rmst = forest.predict(new, type="rmst", times=at)
+    assert lost.columns.names == ["cause", "horizon"]
+    total = lost["relapse"] + lost["death"] + rmst
+    np.testing.assert_allclose(total, np.tile(at, (len(new), 1)), atol=1e-12)
+    by_step = forest.predict(new, type="incidence", cause="death")
+    times = forest.event_times
+    area = by_step.to_numpy()[:, :-1] @ np.diff(times)
+    risk = forest.predict(new, type="risk", cause="death")
+    np.testing.assert_allclose(risk, area, rtol=1e-9)
+    last = forest.predict(new, type="lost")
+    assert list(last.columns) == [(cause, times[-1]) for cause in CAUSES]
+    assert last["death", times[-1]].tolist() == risk.tolist()
+
+
+def test_one_cause_has_the_columns_of_all(forest, new):
+    at = [1.0, 0.2, 0.2]
+    both = forest.predict(new, type="incidence", times=at)
+    for cause in CAUSES:
+        one = forest.predict(new, type="incidence", times=at, cause=cause)
+        assert one.columns.name == "time"
+        assert one.columns.tolist() == at
+        assert one.to_numpy().tolist() == both[cause].to_numpy().tolist()
+
+
+def test_forests_of_events_of_one_kind_take_them_as_the_only_cause(data, new):
+    happened = data.assign(event=data["event"] != "censored")
+    forest = odrf.odrf(FORMULA, happened, n_trees=20, seed=1)
+    survival = forest.predict(new, type="survival")
+    for cause in (None, "event"):
+        incidence = forest.predict(new, type="incidence", cause=cause)
+        assert incidence.columns.equals(survival.columns)
+        np.testing.assert_allclose(incidence, 1 - survival, atol=1e-12)
+
+
+def test_what_holds_for_all_causes_is_not_divided(forest, new):
+    mortality = forest.predict(new, type="risk")
+    hazard = forest.predict(new, type="hazard")
+    np.testing.assert_allclose(mortality, hazard.sum(axis=1), rtol=1e-9)
+
+
+def test_causes_that_pull_in_opposite_directions_are_both_predicted(forest, data, new):
+    """Better than the incidences of all rows, out of bag and for new rows."""
+    at = np.quantile(data["time"], [0.2, 0.4, 0.6])
+    whole = aalen_johansen(data["time"].to_numpy(), codes_of(data))
+    for rows, table in ((None, data), (new, new)):
+        time, event = table["time"].to_numpy(), codes_of(table)
+        for number, cause in enumerate(CAUSES, start=1):
+            risk = forest.predict(rows, type="risk", cause=cause).to_numpy()
+            assert concordance_of_cause(time, event, risk, number).estimate > 0.68
+            found = forest.predict(rows, type="incidence", cause=cause, times=at).to_numpy()
+            model = brier_scores(time, event, found, at, cause=number).integrated.estimate
+            same = whole[number].curve(at)[np.newaxis]
+            null = brier_scores(time, event, same, at, cause=number).integrated.estimate
+            assert model < 0.96 * null
+
+
+def test_predictions_are_near_the_truth(forest, new):
+    at = [0.3, 0.8]
+    for cause, name in (("1", "relapse"), ("2", "death")):
+        truth = PROBLEM.cumulative_incidence(new, at, cause=cause)
+        found = forest.predict(new, type="incidence", times=at, cause=name).to_numpy()
+        error = np.sqrt(((found - truth) ** 2).mean())
+        assert error < 0.6 * truth.std(axis=0).mean()
+
+
+def test_threads_change_no_bit(data, forest):
+    again = odrf.odrf(FORMULA, data, n_trees=60, seed=1, n_jobs=2)
+    found = [each.predict(type="incidence").to_numpy().tobytes() for each in (again, forest)]
+    assert found[0] == found[1]
+
+
+def test_causes_by_numbers_and_without_rows(data):
+    event = codes_of(data)
+    rows = data.assign(event=pd.Categorical(event, [0, 1, 2, 7]))
+    forest = odrf.odrf(FORMULA, rows, n_trees=30, seed=1)
+    found = forest.predict(type="incidence", times=1.0)
+    assert list(found.columns) == [("1", 1.0), ("2", 1.0), ("7", 1.0)]
+    assert (found["7"] == 0).all(axis=None)
+    one = forest.predict(type="incidence", times=1.0, cause=2)
+    assert one[1.0].tolist() == found["2", 1.0].tolist()
+
+
+def test_saved_and_loaded(forest, new, tmp_path):
+    forest.save(tmp_path / "forest")
+    again = odrf.load(tmp_path / "forest")
+    assert again.predict(new, type="lost").equals(forest.predict(new, type="lost"))
+
+
+def test_refused(forest, data):
+    with pytest.raises(InputError, match="cause='x' is not known: use one of 'relapse', 'death'"):
+        forest.predict(type="incidence", cause="x")
+    with pytest.raises(InputError, match="cause= is for the types"):
+        forest.predict(type="survival", cause="death")
+    with pytest.raises(InputError, match="times= is for the types"):
+        forest.predict(type="risk", cause="death", times=1.0)
+    with pytest.raises(InputError, match="use finite numbers of at least 0"):
+        forest.predict(type="lost", times=-1.0)
+    boosted = odrf.odbt(FORMULA, data.assign(event=data["event"] == "death"), seed=1)
+    with pytest.raises(InputError, match="incidence"):
+        boosted.predict(type="incidence")
+
+
+def test_trees_are_pruned_by_the_deviance_of_all_causes():
+    """A predictor that moves events from one cause to the other leaves all-cause hazards alone."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, (500, 3))
+    first = rng.random(500) < 1 / (1 + np.exp(-6 * x[:, 0]))
+    cause = np.where(rng.random(500) < 0.8, np.where(first, "a", "b"), "none")
+    rows = pd.DataFrame(x, columns=["u", "v", "w"]).assign(
+        time=rng.exponential(size=500), event=pd.Categorical(cause, ["none", "a", "b"])
+    )
+    tree = odrf.odt(FORMULA, rows, alpha="1se", seed=1)
+    assert 1 < tree.n_leaves[0] < 12
+    lowest = rows.assign(u=-0.9, v=0.0, w=0.0).head(1)
+    highest = lowest.assign(u=0.9)
+    found = [tree.predict(row, type="incidence", times=3.0).iloc[0] for row in (lowest, highest)]
+    assert found[0]["a", 3.0] < 0.2 < 0.6 < found[1]["a", 3.0]
+    assert tree.nodes["relative_hazard"].iloc[0] == pytest.approx(1.0)
+    by_rows = tree.parent.pruning_path(newdata=rows.head(100))
+    assert by_rows.best("min").n_leaves[0] > 1
+    together = odrf.odt(FORMULA, rows.assign(event=cause != "none"), alpha="1se", seed=1)
+    assert together.n_leaves[0] == 1

@@ -1,0 +1,203 @@
+"""Scores of survival forests, out of bag, of new rows and of training rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.statistics.survival.brier import brier_scores
+from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
+from odrf.statistics.survival.kaplan_meier import kaplan_meier
+
+FORMULA = "Surv(time, event) ~ ."
+PROBLEM = odrf.simulate.proportional_hazards(p=4, relevant=2)
+DATA = PROBLEM.sample(150, seed=1)
+NEW = PROBLEM.sample(120, seed=2)
+CAUSES = odrf.simulate.competing_risks(p=4).sample(200, seed=1)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return odrf.odrf(FORMULA, DATA, n_trees=40, seed=1)
+
+
+def scores_by_hand(lives, risk, survival, grid, weights=None):
+    """The estimates, from predictions, with the Kaplan–Meier curve of the training rows."""
+    time, event = lives["time"].to_numpy(), lives["event"].to_numpy()
+    until = grid[-1]
+    known = kaplan_meier(DATA["time"].to_numpy(), DATA["event"].to_numpy()).curve
+    model = brier_scores(time, event, 1 - survival, grid, weights=weights).integrated
+    nothing = brier_scores(time, event, 1 - known(grid)[None], grid, weights=weights).integrated
+    return [
+        harrells_c(time, event, risk, weights).estimate,
+        unos_c(time, event, risk, np.nextafter(until, np.inf), weights).estimate,
+        model.estimate,
+        1 - model.estimate / nothing.estimate,
+    ]
+
+
+def grid_until(lives, until):
+    times = lives["time"][lives["event"]]
+    return np.unique([0.0, *times[times < until], until])
+
+
+def test_out_of_bag_scores_are_those_of_out_of_bag_predictions(forest):
+    table = forest.oob_scores
+    assert table.index.name == "out of bag"
+    times = np.sort(DATA["time"][DATA["event"]])
+    until = max(t for t in times if (DATA["time"] >= t).mean() >= 0.1)
+    grid = grid_until(DATA, until)
+    assert len(grid) <= 102
+    survival = forest.predict(type="survival", times=grid).to_numpy()
+    expected = scores_by_hand(DATA, forest.predict().to_numpy(), survival, grid)
+    np.testing.assert_allclose(table["estimate"], expected)
+    half = 1.959964 * table["std_error"]
+    np.testing.assert_allclose(table["conf_high"], table["estimate"] + half, rtol=1e-6)
+    pd.testing.assert_frame_equal(table, forest.score())
+
+
+def test_new_rows_are_scored_by_all_trees(forest):
+    until = 1.0
+    grid = grid_until(NEW, until)
+    table = forest.score(NEW, until=until, level=0.5)
+    assert table.index.name == "new"
+    survival = forest.predict(NEW, type="survival", times=grid).to_numpy()
+    expected = scores_by_hand(NEW, forest.predict(NEW).to_numpy(), survival, grid)
+    np.testing.assert_allclose(table["estimate"], expected)
+    half = 0.6744898 * table["std_error"]
+    np.testing.assert_allclose(table["conf_low"], table["estimate"] - half, rtol=1e-6)
+
+
+def test_weights_count():
+    weights = np.random.default_rng(1).integers(0, 3, len(DATA)).astype(float)
+    fit = odrf.odrf(FORMULA, DATA, weights=weights, n_trees=20, seed=1)
+    risk, used = fit.predict().to_numpy(), weights > 0
+    found = fit.oob_scores.loc["harrell_c", "estimate"]
+    time, event = DATA["time"].to_numpy(), DATA["event"].to_numpy()
+    known = harrells_c(time[used], event[used], risk[used], weights[used])
+    assert found == pytest.approx(known.estimate)
+
+
+def test_a_forest_without_rows_out_of_bag_is_scored_by_training_rows():
+    fit = odrf.odrf(FORMULA, DATA, resample="none", n_trees=3, seed=1)
+    assert fit.score().index.name == "training"
+    assert fit.score().loc["harrell_c", "estimate"] > 0.9
+    assert "Training Harrell's C" in repr(fit)
+    for refused in (
+        lambda: fit.oob_scores,
+        lambda: fit.error_path,
+        lambda: fit.importance("permutation"),
+        lambda: fit.plot("error"),
+    ):
+        with pytest.raises(InputError, match='resample="none"'):
+            refused()
+
+
+def test_groups_are_the_units_of_errors():
+    twice = pd.concat([DATA, DATA]).assign(unit=np.tile(np.arange(len(DATA)), 2))
+    formula = "Surv(time, event) ~ . - unit"
+    fit = odrf.odrf(formula, twice, groups="unit", n_trees=30, seed=1)
+    alone = fit.score(twice.assign(unit=np.arange(len(twice))))
+    together = fit.score(twice)
+    np.testing.assert_allclose(together["estimate"], alone["estimate"])
+    # a sum of two equal rows, and of n groups n / (n - 1) times the sum of squares
+    factor = np.sqrt(2 * (150 / 149) / (300 / 299))
+    np.testing.assert_allclose(together["std_error"], factor * alone["std_error"])
+
+
+def test_one_cause_is_scored_alone():
+    fit = odrf.odrf(FORMULA, CAUSES, n_trees=30, seed=1)
+    first = fit.design.response.causes[0]
+    table = fit.score(cause=first)
+    assert list(table.index) == ["uno_c", "integrated_brier", "explained"]
+    code = (CAUSES["event"].cat.codes).to_numpy().astype(np.int64)
+    risk = fit.predict(cause=first).to_numpy()
+    times = np.sort(CAUSES["time"][code == 1])
+    until = max(t for t in times if (CAUSES["time"] >= t).mean() >= 0.1)
+    tau = np.nextafter(until, np.inf)
+    known = concordance_of_cause(CAUSES["time"].to_numpy(), code, risk, 1, tau)
+    assert table.loc["uno_c", "estimate"] == pytest.approx(known.estimate)
+    grid = np.unique([0.0, *times[times < until], until])
+    incidence = fit.predict(type="incidence", times=grid, cause=first).to_numpy()
+    score = brier_scores(CAUSES["time"].to_numpy(), code, incidence, grid, 1).integrated
+    assert table.loc["integrated_brier", "estimate"] == pytest.approx(score.estimate)
+    with pytest.raises(InputError, match="cause='none' is not known"):
+        fit.score(cause="none")
+    with pytest.raises(
+        InputError, match=r"none of the .* rows that judge has an event of the cause"
+    ):
+        fit.score(CAUSES[code != 1], cause=first)
+
+
+def test_rows_that_enter_late_have_harrells_c():
+    late = DATA.assign(start=DATA["time"] / 3)
+    fit = odrf.odrf("Surv(start, time, event) ~ .", late, n_trees=20, seed=1)
+    table = fit.oob_scores
+    assert list(table.index) == ["harrell_c"]
+    risk = fit.predict().to_numpy()
+    columns = (late[name].to_numpy() for name in ("time", "event"))
+    known = harrells_c(*columns, risk, start=late["start"].to_numpy())
+    assert table.loc["harrell_c", "estimate"] == pytest.approx(known.estimate)
+    assert "Rows enter late" in fit.summary().as_text()
+    with pytest.raises(InputError, match="enter late"):
+        fit.roc(1.0)
+
+
+def test_a_forest_that_no_event_judges_is_shown_without_scores():
+    data = DATA.head(30).assign(event=np.arange(30) == 0)
+    fit = odrf.odrf(FORMULA, data, n_trees=1, seed=1)
+    assert "Harrell" not in repr(fit)
+    assert "no row out of bag has an event" in fit.summary().as_text()
+    assert "share" in fit.importance()
+    with pytest.raises(InputError, match="give rows with events"):
+        fit.score()
+
+
+def test_nothing_is_explained_where_nothing_is_to_explain():
+    data = DATA.assign(event=DATA["time"] == DATA["time"].max())
+    assert np.isnan(
+        odrf.odrf(FORMULA, data, n_trees=9, seed=1).score().loc["explained", "estimate"]
+    )
+
+
+def test_the_error_path_is_that_of_smaller_forests():
+    options = {"blend": False, "seed": 1}
+    path = odrf.odrf(FORMULA, DATA, n_trees=12, **options).error_path
+    assert (path.index[0], path.index[-1]) == (1, 12)
+    for trees in (2, 5, 12):
+        small = odrf.odrf(FORMULA, DATA, n_trees=trees, **options)
+        assert path[trees] == pytest.approx(1 - small.oob_scores.loc["harrell_c", "estimate"])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda fit: fit.score(until=0), "until=0"),
+        (lambda fit: fit.score(until=1e9), "the end of their observation"),
+        (lambda fit: fit.score(level=1), "level=1"),
+        (lambda fit: fit.score(NEW.drop(columns="x1")), "x1"),
+        (lambda fit: fit.score(NEW.drop(columns="time")), "time"),
+        (lambda fit: fit.score(NEW.assign(event=False)), "none of the 120 rows"),
+        (lambda fit: fit.calibration("soon"), "time='soon'"),
+        (lambda fit: fit.calibration(1.0, groups=0), "groups=0"),
+        (lambda fit: fit.calibration(1.0, level=0), "level=0"),
+        (lambda fit: fit.roc(-1.0), "time=-1.0"),
+        (lambda fit: fit.roc(1.0).plot("area"), "kind='area'"),
+        (lambda fit: fit.importance("split"), "type='split'"),
+        (lambda fit: fit.importance("impurity", cause="event"), "cause= is for"),
+        (lambda fit: fit.plot("tree"), "kind='tree'"),
+        (lambda fit: fit.tree(40), "i=40"),
+        (lambda fit: fit.grow(0), "k=0"),
+        (lambda fit: fit.combine(fit), "count twice"),
+        (lambda fit: fit.combine("forest"), "combine"),
+        (lambda fit: fit.curves(NEW, times=[]), "times="),
+        (lambda fit: fit.summary(detail="all"), "detail"),
+    ],
+)
+def test_wrong_arguments_are_refused(forest, call, words):
+    with pytest.raises(InputError) as error:
+        call(forest)
+    assert words in str(error.value)
