@@ -14,6 +14,9 @@ from odrf.results import GRAFResults, ODRFResults, ODTResults
 from odrf.results.absent import ABSENT
 from odrf.results.boosted import ODBTResults
 from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.survival.survival_boosted import SurvivalBoostedResults
+from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 
 __all__ = ["CLASSES", "FUNCTIONS", "OPTIONS_ABSENT", "PAGE", "marked", "members", "tables"]
 
@@ -22,6 +25,10 @@ CLASSES = {
     "odt": ODTResults, "odrf": ODRFResults, "odbt": ODBTResults, "graf": GRAFResults,
     "auto": AutoResults,
 }  # fmt: skip
+OF_TIMES = {
+    "odt": SurvivalTreeResults, "odrf": SurvivalForestResults, "odbt": SurvivalBoostedResults,
+}  # fmt: skip
+"""What the functions give for a time to an event."""
 FUNCTIONS = ("odt", "odrf", "odbt", "graf")
 """Those that grow one model; `auto` has few options of its own."""
 HAS, LACKS = "yes", "–"
@@ -116,9 +123,22 @@ def _table(names: Iterable[str], lines: dict[str, dict[str, str]]) -> str:
     heads = " | ".join(f"`{name}()`" for name in names)
     rows = [f"|  | {heads} |", "|---|" + "---|" * len(names)]
     for words, absent in lines.items():
-        cells = [f"{LACKS} {absent[name]}" if name in absent else HAS for name in names]
+        cells = [f"{LACKS} {absent[name]}".rstrip() if name in absent else HAS for name in names]
         rows.append(f"| `{words}` | " + " | ".join(cells) + " |")
     return "\n".join(rows)
+
+
+def _of_times() -> str:
+    """Return the table of what fits to times to an event have."""
+    has = {
+        name: {words for words in dir(one) if not words.startswith("_")}
+        for name, one in OF_TIMES.items()
+    }
+    lines = {
+        words: {name: "" for name in OF_TIMES if words not in has[name]}
+        for words in sorted(set.union(*has.values()))
+    }
+    return _table(OF_TIMES, lines)
 
 
 def tables() -> dict[str, str]:
@@ -146,6 +166,7 @@ def tables() -> dict[str, str]:
         "every fit": ", ".join(f"`{name}`" for name in sorted(everywhere)) + ".",
         "some fits": _table(CLASSES, absent),
         "one kind": "\n".join(alone),
+        "times to an event": _of_times(),
         "every function": ", ".join(f"`{name}`" for name in sorted(shared)) + ".",
         "some functions": _table(FUNCTIONS, some),
     }

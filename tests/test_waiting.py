@@ -85,7 +85,7 @@ SHORT = {
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
-    "one pass over the leaves": ["CurveConsistency.summary"],
+    "one pass over the leaves": ["CurveConsistency.summary", "SurvivalTreeResults.plot"],
     "their time goes by in predictions, which predict(progress=) shows": [
         "estimate_priors", "staged_predict",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
+from odrf.errors import InputError
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
@@ -21,7 +22,18 @@ __all__ = ["survival_boosted", "survival_forest", "survival_tree"]
 def survival_forest(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool
 ) -> SurvivalForestResults:
-    """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``."""
+    """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``.
+
+    Raises
+    ------
+    InputError
+        Its trees are to be compact, and their curves would be left out.
+    """
+    if request.compact is not None:
+        raise InputError(
+            f"compact={request.compact!r} keeps numbers of leaves, and trees for times to an event "
+            "have curves in them: leave it out"
+        )
     return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
 
 

@@ -19,6 +19,7 @@ __all__ = ["compile_beforehand"]
 
 ROWS: Final = 60
 RESPONSES: Final = {"numbers": 1, "two classes": 2, "three classes": 3}
+TIMES: Final = "Surv(time, event) ~ ."
 # Whether a predictor is a factor and cells are missing: what does for both does for each alone.
 PREDICTORS: Final = {"": False, ", with a factor and missing cells": True}
 
@@ -26,9 +27,9 @@ PREDICTORS: Final = {"": False, ", with a factor and missing cells": True}
 def compile_beforehand(progress: bool = True) -> None:
     """Compile what trees and forests need, and keep it on disk for later processes.
 
-    Fits trees and forests to small made-up tables: for numbers and for classes as responses, with
-    numbers, a factor and missing cells as predictors.  What is on disk already is not compiled
-    again.
+    Fits trees and forests to small made-up tables: for numbers, classes and times to an event as
+    responses, with numbers, a factor and missing cells as predictors.  What is on disk already is
+    not compiled again.
 
     Parameters
     ----------
@@ -53,6 +54,13 @@ def _fits() -> dict[str, Callable[[], Any]]:
         table = _table(K, False)
         fits[f"boosted trees for {words}"] = partial(odbt, "y ~ .", table, n_trees=2, seed=1)
         fits[f"guided forest for {words}"] = partial(graf, "y ~ .", table, n_trees=2, seed=1)
+    for others, with_both in PREDICTORS.items():
+        table = _table_of_times(with_both)
+        fits[f"forest for times{others}"] = partial(_forest_of_times, table)
+        fits[f"tree for times{others}"] = partial(odt, TIMES, table, seed=1)
+    fits["boosted trees for times"] = partial(
+        odbt, TIMES, _table_of_times(False), n_trees=2, seed=1
+    )
     numbers = _table(1, False)
     fits["boosted trees that grow best-first"] = partial(
         odbt, "y ~ .", numbers, n_trees=2, max_leaves=4, seed=1
@@ -67,6 +75,20 @@ def _forest(table: pd.DataFrame) -> None:
     fit = odrf("y ~ .", table, n_trees=2, seed=1)
     fit.predict(table)
     fit.importance()
+
+
+def _forest_of_times(table: pd.DataFrame) -> None:
+    """Fit a survival forest to a table, and predict."""
+    fit = odrf(TIMES, table, n_trees=2, seed=1)
+    fit.predict(table)
+    fit.predict(table, type="survival")
+
+
+def _table_of_times(with_both: bool) -> pd.DataFrame:
+    """Return a table with times to an event, of which a third are censored."""
+    table = _table(1, with_both)
+    table["time"] = np.exp(table.pop("y"))
+    return table.assign(event=np.arange(ROWS) % 3 > 0)
 
 
 def _table(K: int, with_both: bool) -> pd.DataFrame:

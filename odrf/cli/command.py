@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from odrf.cli.messages import show
 from odrf.cli.table_files import FORMATS
+from odrf.cli.written_predictions import OF_TIMES
 
 __all__ = [
     "EXIT_CODES",
@@ -136,12 +137,18 @@ def add_save(parser: argparse.ArgumentParser, what: str = "the fit") -> None:
 
 
 def add_out(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add ``--out`` and ``--type``."""
+    """Add ``--out``, ``--type`` and ``--times``."""
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help=f"write predictions to FILE (csv){default}"
     )
     parser.add_argument(
         "--type",
-        choices=["response", "class", "prob", "leaf", "trees"],
-        help="what to predict (default: the response; for classes also their probabilities)",
+        choices=["response", "class", "prob", "leaf", "trees", *OF_TIMES],
+        help="what to predict (default: the response; for classes also their probabilities; for "
+        "times to an event the risk)",
+    )
+    parser.add_argument(
+        "--times",
+        metavar="T1,T2,…",
+        help="for times to an event: at which times, such as 365,730",
     )

@@ -70,7 +70,7 @@ def _run(options: Namespace) -> None:
     if options.load is not None:
         new = None if options.predict is None else read_table(options.predict, options.format)
         fit = load(options.load)
-        check_type(options.type, fit.classes)
+        check_type(options.type, options.times, fit.kind)
     else:
         function = KINDS_OF_FITS[options.model or "forest"]
         settings = with_seed(read_options(options.settings, [function]), options.seed)

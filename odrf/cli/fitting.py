@@ -15,7 +15,7 @@ from odrf.cli.outside_formulas import checked_design, require_harmless, without_
 from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.table_files import read_table, require_one_stdin
 from odrf.cli.targets import check_targets
-from odrf.cli.written_predictions import check_type, predicted, write_predictions
+from odrf.cli.written_predictions import check_type, predicted, times_asked, write_predictions
 from odrf.errors import InputError
 
 __all__ = [
@@ -35,6 +35,9 @@ def check_files(options: Namespace) -> None:
         raise InputError("--predict TABLE and --out FILE need each other: give both or neither")
     if options.type is not None and options.predict is None:
         raise InputError("--type needs --predict TABLE and --out FILE: give them, too")
+    if options.times is not None and options.predict is None:
+        raise InputError("--times needs --predict TABLE and --out FILE: give them, too")
+    times_asked(options.times)
     require_one_stdin(options.table, options.predict)
     targets = {"--plot": options.plot, "--out": options.out, "--save": options.save}
     check_targets(targets, [options.table, options.predict, options.load])
@@ -53,7 +56,7 @@ def fit_tables(
     else:
         design = checked_design(options.formula, data, settings)
         without_names(design.matrix, new)
-        check_type(options.type, design.response.classes)
+        check_type(options.type, options.times, design.response.kind)
     fit = without_names(function, options.formula, data, **settings, progress=options.progress)
     return fit, new
 
@@ -65,7 +68,8 @@ def write_fit(command: str, fit: Any, new: pd.DataFrame | None, options: Namespa
         show(fit.summary())
     plot_to(options.plot, fit.plot)
     if new is not None:
-        predictions = predicted(fit, new, options.type, {}, options.progress)
+        times = times_asked(options.times)
+        predictions = predicted(fit, new, options.type, times, options.progress)
         write_predictions(predictions, options.out)
     if options.json:
         files = {name: getattr(options, name) for name in ("save", "plot", "out")}
@@ -77,7 +81,7 @@ def described(fit: Any) -> dict[str, Any]:
     return {
         "formula": fit.formula,
         "kind": fit.kind,
-        "classes": fit.classes,
+        "classes": fit.design.response.classes,
         "rows": fit.nobs,
         "trees": len(fit.n_leaves),
         "leaves": fit.n_leaves,

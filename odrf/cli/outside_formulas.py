@@ -42,4 +42,4 @@ def checked_design(formula: str, data: pd.DataFrame, options: Mapping[str, Any])
     aside = offset_of(options.get("offset"), data).column
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit will say it
-        return build_design(formula, data, env=NO_NAMES, aside=aside, **given)[0]
+        return build_design(formula, data, with_times=True, env=NO_NAMES, aside=aside, **given)[0]

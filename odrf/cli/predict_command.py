@@ -20,7 +20,8 @@ from odrf.cli.messages import show
 from odrf.cli.set_options import read_options
 from odrf.cli.table_files import read_table
 from odrf.cli.targets import check_targets
-from odrf.cli.written_predictions import check_type, predicted, write_predictions
+from odrf.cli.written_predictions import check_type, predicted, times_asked, write_predictions
+from odrf.errors import InputError
 
 __all__ = ["PREDICT"]
 
@@ -43,7 +44,11 @@ def _run(options: Namespace) -> None:
     check_targets({"--out": options.out}, [options.fit, options.table])
     fit = load(options.fit)
     settings = read_options(options.settings, [fit.predict])
-    check_type(options.type, fit.classes)
+    times = times_asked(options.times)
+    if times and "times" in settings:
+        raise InputError("--times and --set times= are the same: leave one of them out")
+    settings |= times
+    check_type(options.type, options.times, fit.kind)
     new = read_table(options.table, options.format)
     predictions = predicted(fit, new, options.type, settings, options.progress)
     if options.out is not None:

@@ -14,9 +14,13 @@ from odrf.cli.table_files import COMPRESSIONS
 from odrf.cli.targets import write_target
 from odrf.errors import InputError
 
-__all__ = ["check_type", "predicted", "write_predictions"]
+__all__ = ["OF_TIMES", "check_type", "predicted", "times_asked", "write_predictions"]
 
 OF_CLASSES = ("class", "prob")
+OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
+LINK = "link"
+WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
+DEFAULTS = {"survival": "risk"}
 
 
 def predicted(
@@ -27,14 +31,41 @@ def predicted(
     if type is None and fit.kind == "classification":
         labels = pd.DataFrame({"prediction": fit.predict(new, type="class", **options)})
         return labels.join(fit.predict(new, type="prob", **options).add_prefix("prob_"))
-    values = fit.predict(new, type=type or "response", **options)
-    return values.to_frame("prediction") if isinstance(values, pd.Series) else values
+    type = type or DEFAULTS.get(fit.kind, "response")
+    values = fit.predict(new, type=type, **options)
+    if isinstance(values, pd.Series):
+        return values.to_frame("prediction")
+    if isinstance(values.columns, pd.MultiIndex):
+        values.columns = pd.Index([f"{cause} {time}" for cause, time in values.columns])
+    return values
 
 
-def check_type(type: str | None, classes: Any) -> None:
-    """Raise `InputError` if `type` is one of classes, and there are none."""
-    if type in OF_CLASSES and classes is None:
-        raise InputError(f"--type {type} needs classes, and the response is a number")
+def check_type(type: str | None, times: str | None, kind: str) -> None:
+    """Raise `InputError` if `type` or `times` is not for a response of this kind."""
+    if type in OF_CLASSES and kind != "classification":
+        raise InputError(f"--type {type} needs classes, and the response is {WORDS[kind]}")
+    of_times = {f"--type {type}": type in OF_TIMES and type != LINK, "--times": times is not None}
+    for words, given in of_times.items():
+        if given and kind != "survival":
+            raise InputError(
+                f"{words} is for times to an event, and the response is {WORDS[kind]}: leave it out"
+            )
+
+
+def times_asked(text: str | None) -> dict[str, list[float]]:
+    """Return the argument `times` of ``--times``, if it is given.
+
+    Raises
+    ------
+    InputError
+        It is no list of numbers.
+    """
+    if text is None:
+        return {}
+    try:
+        return {"times": [float(part) for part in text.split(",")]}
+    except ValueError:
+        raise InputError(f"--times {text}: write numbers, as in --times 365,730") from None
 
 
 def write_predictions(predictions: pd.DataFrame, path: Path) -> None:

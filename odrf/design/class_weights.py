@@ -44,6 +44,11 @@ def class_factors(
     """
     if class_weights is None:
         return None
+    if response.causes:
+        raise InputError(
+            f"class_weights= needs classes, and {response.name!r} is a time to an event: leave it "
+            "out, or weight single rows with weights="
+        )
     if response.classes is None:
         raise InputError(
             f"class_weights= needs classes, but {response.name!r} is numeric: leave it out, use "

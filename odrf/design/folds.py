@@ -33,7 +33,7 @@ class FoldRows(NamedTuple):
 
 
 def fold_of_rows(
-    y: NDArray[np.float64],
+    y: NDArray[np.float64] | NDArray[np.int64],
     n_classes: int,
     k: int,
     seed: int,

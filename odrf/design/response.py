@@ -197,8 +197,9 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     data = values.data
     if values.censored:
         raise InputError(
-            f"response {values.name!r} is a time to an event, which only odt(), odrf() and odbt() "
-            "of a data frame in memory take"
+            f"response {values.name!r} is a time to an event, which this does not take: use odt(), "
+            "odrf() or odbt() with a data frame in memory, and compare(), tune() or "
+            "learning_curve() to compare them"
         )
     if isinstance(data, pd.DataFrame):
         raise InputError(f"response {values.name!r} has several columns: fit a model for each")

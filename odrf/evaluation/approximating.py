@@ -239,6 +239,7 @@ def _errors(scoring: Scoring, task: Task, n: int, subset: _Subset) -> list[float
     test = np.arange(n, len(task.y))
     if len(np.unique(task.y[subset.rows])) == 1:
         observed = task.observed(test, scoring.metric)
-        constant = np.repeat(task.observed(subset.rows[:1], scoring.metric), len(test))
+        value = np.asarray(task.observed(subset.rows[:1], scoring.metric))
+        constant = np.repeat(value, len(test))
         return [scoring.metric.score(observed, constant)] * len(scoring.named_models)
     return scoring.scores(task, subset.rows, test, subset.seed, subset.description)

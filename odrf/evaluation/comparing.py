@@ -18,9 +18,9 @@ from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
 from odrf.evaluation.comparison import Comparison, FoldsUsed
-from odrf.evaluation.metrics import Metric, metric_for
-from odrf.evaluation.models import Model, read_models
-from odrf.evaluation.scoring import Scoring, check_formulas
+from odrf.evaluation.metrics import metric_for
+from odrf.evaluation.models import read_models
+from odrf.evaluation.scoring import Scoring, check_formulas, check_predicted
 from odrf.evaluation.tasks import (
     UNNAMED,
     BesideFormula,
@@ -72,7 +72,8 @@ def compare(
 
         - a function of formula and data that returns a fit with ``predict(newdata)``, such as
           `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
-          as ``predict(newdata, type="prob")``.  If it has an argument `seed` that is not set yet,
+          as ``predict(newdata, type="prob")``, for survival as ``predict(newdata,
+          type="survival", times=times)``.  If it has an argument `seed` that is not set yet,
           a seed is passed to it;
         - a formula with the same response, for `odrf`;
         - a pair (formula, function);
@@ -80,9 +81,10 @@ def compare(
           fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
           training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
           of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
-          estimator takes no NaN.  If its ``random_state`` is None, a seed is set.
+          estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For times to
+          an event it is one of `odrf.sklearn`, or of scikit-survival.
     cv : int, str, array-like or splitter, default 10
-        - A number of folds, stratified by class.
+        - A number of folds, stratified by class, or by whether rows had an event.
         - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
           do not see this column unless a formula names it.
         - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
@@ -96,8 +98,13 @@ def compare(
         - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
           ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
           the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
-        - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  It
-          returns a number; smaller is better.
+        - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
+          ``"uno_c"`` and ``"harrell_c"`` of risks; the table decides up to which time, as
+          in ``score()`` of a fit, and how censored rows are made up for.  If rows enter late, only
+          ``"harrell_c"``.
+        - Or a function of observed and predicted values, numbers or labels, two arrays (n,); of
+          times to an event of a data frame with the columns ``time`` and ``event``, and of risks.
+          It returns a number; smaller is better.
     groups : str or array-like, optional
         Which rows belong together, such as all rows of one subject: the name of a column, or a
         value for each row of the only table.  Folds hold out whole groups.
@@ -157,11 +164,11 @@ def compare(
     beside = BesideFormula(structure, cv if isinstance(cv, str) else None, formulas)
     tasks = []
     for name, (table_formula, table) in named_tables(formula, data).items():
-        tasks.append(read_task(name, table_formula, table, env, beside))
+        tasks.append(read_task(name, table_formula, table, env, beside, with_times=True))
     check_same_kind(tasks)
     kind = tasks[0].response.kind
     score = metric_for(metric, kind, max(task.n_classes for task in tasks))
-    _check_probabilities(named_models, score)
+    check_predicted(named_models, score)
     check_formulas(named_models, tasks, env)
     repeats, seed = checked_whole("repeats", repeats, 1, MOST), checked_seed(seed)
     divisions = [_division(cv, task) for task in tasks]
@@ -263,13 +270,3 @@ def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
                 "fewer folds, or another metric"
             )
     return scores
-
-
-def _check_probabilities(named_models: dict[str, Model], metric: Metric) -> None:
-    """Raise `InputError` if the metric needs probabilities and a model has none."""
-    for name, model in named_models.items():
-        if metric.needs_probabilities and not model.has_probabilities:
-            raise InputError(
-                f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
-                'estimator with probabilities, or metric="error"'
-            )

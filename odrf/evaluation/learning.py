@@ -21,7 +21,7 @@ from odrf.errors import InputError
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
-from odrf.evaluation.scoring import Scoring
+from odrf.evaluation.scoring import Scoring, check_predicted
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, arguments_given, read_task
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -105,13 +105,16 @@ def learning_curve(
     named_models = read_models({"odrf": odrf} if models is None else models, fewest=1)
     formulas = [model.formula for model in named_models.values() if model.formula is not None]
     structure = arguments_given(groups=groups, order=order, strata=strata)
-    task = read_task(UNNAMED, formula, data, env, BesideFormula(structure, formulas=formulas))
+    task = read_task(
+        UNNAMED, formula, data, env, BesideFormula(structure, formulas=formulas), with_times=True
+    )
     loss = metric_for(metric, task.response.kind, task.n_classes)
     if loss.greater_is_better:
         raise InputError(
             f"metric={metric!r} grows with accuracy: use a metric for which smaller is better, "
             'such as the default, "auto"'
         )
+    check_predicted(named_models, loss)
     seed = checked_seed(seed)
     drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
     n_test = max(len(rows.test) for rows in drawn)

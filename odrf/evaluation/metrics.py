@@ -12,13 +12,19 @@ from scipy.stats import rankdata
 
 from odrf.checks import is_word
 from odrf.errors import InputError, allowed
+from odrf.evaluation.survival.times_to_score import (
+    TimesToScore,
+    harrell_of_risks,
+    integrated_brier_of_curves,
+    uno_of_risks,
+)
 
 __all__ = ["AUTO", "METRICS", "Metric", "metric_for"]
 
-AUTO = {"regression": "mse", "classification": "error"}
+AUTO = {"regression": "mse", "classification": "error", "survival": "integrated_brier"}
 """The default metric for each kind of response."""
 
-Function = Callable[[NDArray[Any], NDArray[Any]], float]
+Function = Callable[[Any, NDArray[Any]], float]
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,12 @@ class Metric:
     function : callable
         Takes the observed responses (n,) and the predictions (n,), both numbers or both labels,
         and returns a number.  If `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and
-        probabilities (n, K).
+        probabilities (n, K).  Of times to an event it takes a `TimesToScore` and risks (n,) or, if
+        `needs_curves`, survival (n, G).
     kind : str or None
-        "regression" or "classification"; None for a user's function, which may be used for both.
-    greater_is_better, needs_probabilities, needs_two_classes : bool
+        "regression", "classification" or "survival"; None for a user's function, which may be used
+        for all; of times to an event it takes a data frame with the columns "time" and "event".
+    greater_is_better, needs_probabilities, needs_two_classes, needs_curves : bool
     """
 
     name: str
@@ -47,6 +55,7 @@ class Metric:
     greater_is_better: bool = False
     needs_probabilities: bool = False
     needs_two_classes: bool = False
+    needs_curves: bool = False
 
     @property
     def sign(self) -> float:
@@ -57,10 +66,17 @@ class Metric:
         """Leave out a user's function: it may not pickle, and is not needed any more."""
         return {**vars(self), "function": None if self.kind is None else self.function}
 
-    def score(self, observed: NDArray[Any], predicted: NDArray[Any]) -> float:
+    def score(self, observed: NDArray[Any] | TimesToScore, predicted: NDArray[Any]) -> float:
         """Return what the function gives; raise `InputError` if it fails, or gives no number."""
+        if self.kind is None and isinstance(observed, TimesToScore):
+            return self._called(observed.frame(), predicted)
+        return self._called(observed, predicted)
+
+    def _called(self, observed: Any, predicted: NDArray[Any]) -> float:
         try:
             return float(self.function(observed, predicted))
+        except InputError:
+            raise
         except Exception as error:  # a user's function may raise anything
             raise InputError(
                 f"metric={self.name} fails: {type(error).__name__}: {error}: it must take observed "
@@ -115,7 +131,7 @@ def _auc(codes: NDArray, shares: NDArray) -> float:
     return float((rankdata(shares[:, 1])[second].sum() - n * (n + 1) / 2) / (n * m))
 
 
-NUMBER, CLASS = "regression", "classification"
+NUMBER, CLASS, TIMES = "regression", "classification", "survival"
 METRICS = {
     metric.name: metric
     for metric in (
@@ -128,6 +144,15 @@ METRICS = {
         Metric("brier", "Brier score", _brier, CLASS, needs_probabilities=True),
         Metric("log_loss", "log loss", _log_loss, CLASS, needs_probabilities=True),
         Metric("auc", "area under the ROC curve", _auc, CLASS, True, True, True),
+        Metric(
+            "integrated_brier",
+            "integrated Brier score",
+            integrated_brier_of_curves,
+            TIMES,
+            needs_curves=True,
+        ),
+        Metric("uno_c", "Uno's C", uno_of_risks, TIMES, greater_is_better=True),
+        Metric("harrell_c", "Harrell's C", harrell_of_risks, TIMES, greater_is_better=True),
     )
 }
 """Metrics by name."""
@@ -141,10 +166,10 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
     metric : str or callable
         "auto", one of `METRICS`, or a function of observed and predicted values (n,), numbers or
         labels, that returns a number; smaller is better.
-    kind : {"regression", "classification"}
+    kind : {"regression", "classification", "survival"}
         Kind of the response.
     n_classes : int
-        Largest number of classes of any table; 1 for a regression.
+        Largest number of classes of any table; 1 if there are none.
 
     Raises
     ------
@@ -171,7 +196,8 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
         if other.kind == kind and (n_classes == 2 or not other.needs_two_classes)
     ]
     if metric not in suitable:
-        response = "a regression" if kind == NUMBER else f"{n_classes} classes"
+        words = {NUMBER: "a regression", TIMES: "a time to an event"}
+        response = words.get(kind, f"{n_classes} classes")
         listing = ", ".join(map(repr, suitable))
         raise InputError(f"metric={metric!r} does not go with {response}: use one of {listing}")
     return METRICS[metric]

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
 from odrf.api.oblique_forests import odrf
-from odrf.design import INDICATORS, Design, Response, build_design
+from odrf.design import INDICATORS, Design, Response, TrainingData, build_design
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.formulas.lookup import looked_up_in
 from odrf.engine.rows.coded import Matrix, indicated
 from odrf.errors import InputError
+from odrf.evaluation.survival.estimators_of_times import structured_times, survival_by_estimator
+from odrf.evaluation.tasks import kind_asked
 
 __all__ = ["Model", "Split", "named", "predictions", "read_models"]
 
@@ -44,6 +46,8 @@ class Split:
         Where functions in formulas are looked up.
     structure : mapping of str to (n,) int64
         By the argument of a fit, `groups`, `order` and `strata` of the training rows.
+    curves_at : (G,) float64 or None
+        The times at which survival is to be predicted, if it is.
     """
 
     formula: str
@@ -54,6 +58,14 @@ class Split:
     probabilities: bool
     env: EvalEnvironment
     structure: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    curves_at: NDArray[np.float64] | None = None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is asked of ``predict`` of a fit, beside the rows."""
+        if self.curves_at is not None:
+            return {"type": "survival", "times": self.curves_at}
+        return {"type": "prob"} if self.probabilities else {}
 
 
 class Model(Protocol):
@@ -67,10 +79,15 @@ class Model(Protocol):
     def has_probabilities(self) -> bool:
         """Whether the model can predict probabilities, as far as is known before a fit."""
 
+    @property
+    def has_curves(self) -> bool:
+        """Whether the model can predict survival at times, as far as is known before a fit."""
+
     def fit_predict(self, split: Split) -> Any:
         """Fit the model to the training rows and return its predictions of the test rows.
 
-        Numbers or labels; if `split.probabilities`, a data frame with a column for each class.
+        Numbers, labels or risks; if `split.probabilities`, a data frame with a column for each
+        class; if `split.curves_at`, survival with a column for each time.
         """
 
 
@@ -81,6 +98,7 @@ class Function:
     function: Callable[..., Any]
     formula: str | None
     has_probabilities: bool = True
+    has_curves: bool = True
 
     def fit_predict(self, split: Split) -> Any:
         """Call the function on the training rows, and ``predict`` of the fit on the test rows."""
@@ -88,7 +106,7 @@ class Function:
         wanted = {name: options[name] for name in options if _wants(self.function, name)}
         with looked_up_in(split.env):
             fit = self.function(self.formula or split.formula, split.train, **wanted)
-        return fit.predict(split.test, **({"type": "prob"} if split.probabilities else {}))
+        return fit.predict(split.test, **split.asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +121,22 @@ class Estimator:
         """Whether it has ``predict_proba``."""
         return hasattr(self.estimator, "predict_proba")
 
+    @property
+    def has_curves(self) -> bool:
+        """Whether it has ``predict_survival_function``."""
+        return hasattr(self.estimator, "predict_survival_function")
+
     def fit_predict(self, split: Split) -> Any:
         """Fit a copy to the columns of the design matrix, and predict the test rows."""
-        formula, kind = self.formula or split.formula, split.response.kind
-        design, training = build_design(formula, split.train, kind=kind, env=split.env)
-        y, classes = training.y, design.response.classes
-        fit = _seeded(copy.deepcopy(self.estimator), split.seed)
-        fit.fit(
-            _with_nan(design, training.X).T,
-            y if classes is None else classes.to_numpy()[y.astype(np.int64)],
+        formula, kind = self.formula or split.formula, kind_asked(split.response)
+        design, training = build_design(
+            formula, split.train, kind=kind, with_times=True, env=split.env
         )
+        fit = _seeded(copy.deepcopy(self.estimator), split.seed)
+        _fit(fit, _with_nan(design, training.X).T, _response_for(design, training))
         X = _with_nan(design, design.matrix(split.test)[0]).T
+        if split.curves_at is not None:
+            return survival_by_estimator(fit, X, split.curves_at)
         if split.probabilities:
             return pd.DataFrame(fit.predict_proba(X), columns=pd.Index(fit.classes_))
         return fit.predict(X)
@@ -160,8 +183,9 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
 
     Returns
     -------
-    (n,) float64 or labels, or (n, K) float64
-        Numbers; class labels; or probabilities, 0 for a class that had no training rows.
+    (n,) float64 or labels, or (n, K) or (n, G) float64
+        Numbers or risks; class labels; or probabilities, 0 for a class that had no training rows;
+        or survival.
 
     Raises
     ------
@@ -179,6 +203,8 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
     if split.probabilities:
         probabilities = predicted.reindex(columns=classes, fill_value=0.0)
         return _one_for_each_row(probabilities, n, 2).astype(np.float64)
+    if split.curves_at is not None:
+        return _survival(predicted, n, len(split.curves_at))
     values = _one_for_each_row(predicted, n, 1)
     if classes is None:
         if np.iscomplexobj(values):
@@ -191,6 +217,39 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
             f"{split.response.name!r}: predict(newdata) must return class labels"
         )
     return classes.to_numpy()[codes]
+
+
+def _survival(predicted: Any, n: int, times: int) -> NDArray[np.float64]:
+    """Return survival as an array (n, G); raise `InputError` if it is none at all G times."""
+    values = _one_for_each_row(predicted, n, 2)
+    if values.shape[1] != times:
+        raise InputError(
+            f"its survival has {values.shape[1]} columns for {times} times: predict(newdata, "
+            'type="survival", times=times) must return one for each time'
+        )
+    return values.astype(np.float64)
+
+
+def _fit(estimator: Any, X: NDArray[np.float32], y: NDArray[Any]) -> None:
+    """Fit the estimator; raise `InputError` if y are times to an event and it cannot."""
+    if y.dtype.names is None:
+        estimator.fit(X, y)
+        return
+    try:
+        estimator.fit(X, y)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{error}; an estimator for times to an event must take these as a structured array, "
+            "as those of odrf.sklearn and of scikit-survival do"
+        ) from error
+
+
+def _response_for(design: Design, training: TrainingData) -> NDArray[Any]:
+    """Return the training responses as estimators take them."""
+    if training.times is not None:
+        return structured_times(training.times)
+    classes = design.response.classes
+    return training.y if classes is None else classes.to_numpy()[training.y.astype(np.int64)]
 
 
 def _read_model(name: Any, model: Any) -> Model:

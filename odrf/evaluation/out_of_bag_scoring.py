@@ -11,6 +11,7 @@ from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_di
 from odrf.design.folds import fold_of_rows
 from odrf.errors import InputError
 from odrf.evaluation.metrics import AUTO, Metric
+from odrf.evaluation.survival.out_of_bag_times import JUDGED, out_of_bag_score_of_times
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import out_of_bag_loss
 from odrf.results.out_of_bag import OutOfBagResults
@@ -31,7 +32,8 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
 
     Parameters
     ----------
-    fit : ODRFResults, ODBTResults or AutoResults
+    fit : ODRFResults, ODBTResults or AutoResults; or results for times to an event
+        Of these the scores and errors are those of their ``score()``.
     metric : Metric
     seed : int
         Seed of the groups.
@@ -41,6 +43,8 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     InputError
         If the fit has no out-of-bag rows.
     """
+    if isinstance(fit, JUDGED):
+        return out_of_bag_score_of_times(fit, metric)
     if not isinstance(fit, OutOfBagResults):
         raise InputError(
             'method="oob" needs out-of-bag rows, which only forests of odrf.odrf, boosted trees '

@@ -16,6 +16,7 @@ from odrf.design import Response
 from odrf.errors import InputError
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, read_task
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
+from odrf.simulate.survival_problem import SurvivalProblem
 
 __all__ = ["SampleSource", "read_source"]
 
@@ -80,6 +81,11 @@ def read_source(
         return _simulated(problem, test_rows, seed, env)
     if isinstance(problem, tuple) and len(problem) == 2:
         return _observed(*problem, test_rows, seed, env, beside)
+    if isinstance(problem, SurvivalProblem):
+        raise InputError(
+            f"problem {problem.name!r} is of times to an event, whose errors have no bias and "
+            "variance: compare models by compare() or learning_curve() on a sample of it"
+        )
     raise InputError(
         f"problem must be one of odrf.simulate's, or a pair (formula, DataFrame), not "
         f"{type(problem).__name__}: write odrf.simulate.sparse_parity(), or ('y ~ .', data)"

@@ -14,7 +14,7 @@ from odrf.evaluation.metrics import Metric
 from odrf.evaluation.models import Model, Split, predictions
 from odrf.evaluation.tasks import Task
 
-__all__ = ["Scoring", "check_formulas", "predictions_of_all"]
+__all__ = ["Scoring", "check_formulas", "check_predicted", "predictions_of_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ class Scoring:
             self.metric.needs_probabilities,
             self.env,
             task.structure_of(train),
+            task.times.at if task.times is not None and self.metric.needs_curves else None,
         )
         observed = task.observed(test, self.metric)
         return [
@@ -94,3 +95,18 @@ def check_formulas(
                 task.check_formula(model.formula, env)
             except InputError as error:
                 raise InputError(f"model {name!r}: {error}") from error
+
+
+def check_predicted(named_models: Mapping[str, Model], metric: Metric) -> None:
+    """Raise `InputError` if the metric needs probabilities or curves and a model has none."""
+    for name, model in named_models.items():
+        if metric.needs_probabilities and not model.has_probabilities:
+            raise InputError(
+                f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
+                'estimator with probabilities, or metric="error"'
+            )
+        if metric.needs_curves and not model.has_curves:
+            raise InputError(
+                f"model {name!r} has no predict_survival_function, which metric={metric.name!r} "
+                'needs: use an estimator with survival curves, or metric="uno_c"'
+            )

@@ -16,9 +16,11 @@ from odrf.design.columns.frame import check_frame
 from odrf.design.columns.measurement import TEXT, contents
 from odrf.design.dividing.structured import RowsToDivide
 from odrf.design.formulas.formula import read_formula
+from odrf.design.response import SURVIVAL
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
+from odrf.evaluation.survival.times_to_score import TimesToScore, times_to_score
 from odrf.public import public
 
 __all__ = [
@@ -27,10 +29,12 @@ __all__ = [
     "Task",
     "arguments_given",
     "check_same_kind",
+    "kind_asked",
     "named_tables",
     "read_task",
 ]
 
+WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
 UNNAMED = "data"
 """Name of a single table, which the user has not named."""
 
@@ -80,13 +84,16 @@ class Task:
     response : Response
         With the kind and the classes of the whole table.
     y : (n,) float64
-        The response, or class codes 0 … K - 1.
+        The response, or class codes 0 … K - 1; of times to an event residuals, as in
+        `TrainingData`.
     table : DataFrame
         The N rows and all columns, as the user gave them.
     used : (N,) bool
         Which of these have a response.
     structure : RowStructure or None
         Groups, order and strata of the n rows.
+    times : TimesToScore or None
+        Times and events, if the response is ``Surv()``.
     """
 
     name: str
@@ -97,24 +104,32 @@ class Task:
     table: pd.DataFrame
     used: NDArray[np.bool_]
     structure: RowStructure | None
+    times: TimesToScore | None = None
 
     @property
     def n_classes(self) -> int:
-        """K, 1 for a regression."""
+        """K, 1 if there are no classes."""
         return self.response.n_classes
+
+    @property
+    def events(self) -> NDArray[np.bool_] | None:
+        """Which rows (n,) had an event; None if the response is no time to an event."""
+        return None if self.times is None else self.times.times.event > 0
 
     @property
     def rows(self) -> RowsToDivide:
         """What folds of the rows depend on."""
-        return RowsToDivide(self.y, self.n_classes, None, self.structure)
+        return RowsToDivide(self.y, self.n_classes, None, self.structure, self.events)
 
     def structure_of(self, rows: NDArray[Any]) -> dict[str, NDArray[np.int64]]:
         """Return by argument the codes of groups, order and strata that `rows` have."""
         given = {name: getattr(self.structure, name, None) for name in STRUCTURE_ARGUMENTS}
         return {name: codes[rows] for name, codes in given.items() if codes is not None}
 
-    def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any]:
-        """Return the responses of rows as the metric takes them: numbers, labels or class codes."""
+    def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any] | TimesToScore:
+        """Return responses of rows as the metric takes them: numbers, labels, codes, times."""
+        if self.times is not None:
+            return self.times.keeping(rows)
         classes = self.response.classes
         if classes is None:
             return self.y[rows]
@@ -123,8 +138,8 @@ class Task:
 
     def check_formula(self, formula: str, env: EvalEnvironment) -> None:
         """Raise `InputError` if another formula is invalid, or has another response."""
-        kind = self.response.kind
-        _, training = build_design(formula, self.data, kind=kind, env=env)
+        kind = kind_asked(self.response)
+        _, training = build_design(formula, self.data, kind=kind, with_times=True, env=env)
         if not np.array_equal(training.y, self.y):
             raise InputError(
                 f"formula {formula!r} has another response than {self.formula!r}: all models must "
@@ -135,6 +150,11 @@ class Task:
 def arguments_given(**arguments: str | ArrayLike | None) -> dict[str, str | ArrayLike]:
     """Return the arguments that are not None, by their names."""
     return {name: value for name, value in arguments.items() if value is not None}
+
+
+def kind_asked(response: Response) -> str:
+    """Return the argument `kind` by which another formula is read to have a like response."""
+    return "auto" if response.kind == SURVIVAL else response.kind
 
 
 def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
@@ -163,10 +183,12 @@ def read_task(
     data: Any,
     env: EvalEnvironment,
     beside: BesideFormula | None = None,
+    with_times: bool = False,
 ) -> Task:
     """Return the task of a formula and a table, whose rows without a response are left out.
 
-    So are columns `beside` the formula that no formula names.
+    So are columns `beside` the formula that no formula names.  `with_times` tells whether the
+    response may be ``Surv()``.
 
     Raises
     ------
@@ -179,22 +201,25 @@ def read_task(
         check_frame(data)
         beside = beside or BesideFormula()
         kept = _text_as_categories(beside.left_out(formula, data, env))
-        design, training = build_design(formula, kept, env=env)
+        design, training = build_design(formula, kept, with_times=with_times, env=env)
         structure = read_structure(data, **beside.structure, rows=training.complete)
     except InputError as error:
         raise InputError(f"table {name!r}: {error}") from error
     used = training.complete
-    return Task(name, formula, kept[used], design.response, training.y, data, used, structure)
+    times = None if training.times is None else times_to_score(training.times)
+    rows, response = kept[used], design.response
+    return Task(name, formula, rows, response, training.y, data, used, structure, times)
 
 
 def check_same_kind(tasks: list[Task]) -> None:
-    """Raise `InputError` if some tables have a class as response and others a number."""
+    """Raise `InputError` if responses differ in kind: numbers, classes, times to an event."""
     of_kind = {task.response.kind: task.name for task in tasks}
     if len(of_kind) > 1:
-        numbers, classes = of_kind["regression"], of_kind["classification"]
+        kinds = [kind for kind in WORDS if kind in of_kind]
+        first, second = [f"{WORDS[kind]} in table {of_kind[kind]!r}" for kind in kinds[:2]]
         raise InputError(
-            f"the response is a number in table {numbers!r} and a class in table {classes!r}, and "
-            "no metric can be used for both: call compare once for each kind of table"
+            f"the response is {first} and {second}, and no metric can be used for both: call "
+            "compare once for each kind of table"
         )
 
 

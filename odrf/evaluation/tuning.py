@@ -86,7 +86,8 @@ def tune(
     method : {"oob", "cv"}, default "oob"
         - ``"oob"``: the error on out-of-bag rows.  Only for forests of `odrf`, boosted trees with
           several runs, and stacks of `auto`.  By the default metric, rows of forests count by
-          their case weights; by another metric each row counts once.
+          their case weights; by another metric each row counts once.  Of times to an event rows
+          count by their weights.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
           counts once.
     cv : int, str, array-like or splitter, default 10
@@ -95,7 +96,7 @@ def tune(
         How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
         the fits.  Errors are means.
     metric : str or callable, default "auto"
-        As in `compare`.
+        As in `compare`; for times to an event out of bag only by name.
     halving : "auto" or bool, default "auto"
         Whether to use successive halving (Jamieson and Talwalkar 2016).  All candidates are grown
         with an eighth of the trees, but with no fewer than 100; then the better half with twice as
@@ -142,7 +143,7 @@ def tune(
     repeats = checked_whole("repeats", repeats, 1, MOST)
     structure = arguments_given(groups=groups, order=order, strata=strata)
     given = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed} | structure
-    response = build_design(formula, data, env=env, **given)[0].response
+    response = build_design(formula, data, with_times=True, env=env, **given)[0].response
     score = metric_for(metric, response.kind, response.n_classes)
     settled = {"seed": seed} if known.takes("seed") else {}
     if n_jobs is not None and known.takes("n_jobs"):

@@ -213,8 +213,6 @@ def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> ND
     """Hold out a `share` of the rows of positive weight: the same of those with an event."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
     rows = rows_to_divide(design, data)
-    if data.times is not None:
-        rows = rows._replace(y=(data.times.event > 0).astype(np.float64), n_classes=2)
     held = held_out_share(rows, share, rng)
     weighted = int((data.weights > 0).sum())
     if not 0 < held.sum() < weighted:

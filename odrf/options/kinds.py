@@ -69,7 +69,7 @@ def require_objective(objective: Any, classification: bool, blended: bool) -> No
         return
     if not classification:
         raise InputError(
-            f'objective="{objective}" is for classes, and the response is a number: leave it out'
+            f'objective="{objective}" is for classes, and the response has none: leave it out'
         )
     if not blended:
         raise InputError(

@@ -2,7 +2,9 @@
 
 Trees are pruned by the losses of their nodes.  Log-rank scores are those of one node, and their
 squares do not add up over a tree; the deviance of a constant hazard in each leaf does (LeBlanc and
-Crowley 1992).  With shrunken rates it is half the risk of rpart with ``method="exp"``.
+Crowley 1992).  With shrunken rates it is half the risk of rpart with ``method="exp"``.  The
+deviance of events of several causes, each of a constant hazard, is the sum of theirs, events of the
+other causes being censored.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from odrf.engine.trees.forest_arrays import Forest
 __all__ = [
     "NodeEvents",
     "event_losses",
+    "events_by_cause",
     "node_events",
     "sums_in_nodes",
     "with_event_deviance",
@@ -37,14 +40,14 @@ class NodeEvents(NamedTuple):
 
     Attributes
     ----------
-    events : (m,) float64
-        D: the number of events.
+    events : (m, C) float64
+        D: the number of events of each cause.
     exposure : (m,) float64
         E: the sum of the rows' exposures; rows that are drawn twice count twice, and each as often
         as its case weight says.
     deviance : (m,) float64
         2·Σ (δ·log(δ/(r·e)) - (δ - r·e)) over the rows of the node, where δ is 0 or 1 event, e the
-        exposure, and r = D/E.
+        exposure, and r = D/E; the sum over the causes.
     """
 
     events: NDArray[np.float64]
@@ -59,6 +62,7 @@ def node_events(
     exposure: NDArray[np.float64],
     weights: NDArray[np.float64],
     counts: NDArray[np.integer] | None = None,
+    n_causes: int = 1,
 ) -> NodeEvents:
     """Return events, exposure and deviance of all nodes.
 
@@ -68,7 +72,7 @@ def node_events(
     leaf : (n, B) int64
         The leaf of each training row in each tree, from `odrf.engine.trees.routing.leaf_nodes`.
     event : (n,) int64
-        0 for a censored row; any other code is an event.
+        0 for a censored row, else the cause; any cause is the same if there is one.
     exposure : (n,) float64
         Positive: times of observation on the scale on which the hazard of all rows is constant, see
         `odrf.statistics.survival.exponential_scale`.
@@ -76,13 +80,23 @@ def node_events(
         Case weights.
     counts : (n, B) int64, optional
         How often each tree drew each row; once by default.
+    n_causes : int, default 1
+        C.
     """
-    occurred = (event != 0).astype(np.float64)
-    terms = np.stack([occurred, exposure, -occurred * np.log(exposure)], axis=1) * weights[:, None]
+    occurred = events_by_cause(event, n_causes)
+    logs = -occurred.sum(axis=1) * np.log(exposure)
+    terms = np.column_stack([exposure, logs, occurred]) * weights[:, None]
     sums = sums_in_nodes(forest, leaf, terms, counts)
-    events, at_risk, logs = sums.T
-    explained = scipy.special.xlogy(events, _ratio(events, at_risk))
+    at_risk, logs, events = sums[:, 0].copy(), sums[:, 1], sums[:, 2:].copy()
+    explained = scipy.special.xlogy(events, _ratio(events, at_risk[:, None])).sum(axis=1)
     return NodeEvents(events, at_risk, 2.0 * np.maximum(logs - explained, 0.0))
+
+
+def events_by_cause(event: NDArray[np.integer], n_causes: int) -> NDArray[np.float64]:
+    """Return 1 for an event of each cause (n, C), from its number; if C is 1, from any but 0."""
+    if n_causes == 1:
+        return (event != 0).astype(np.float64)[:, None]
+    return (event[:, None] == np.arange(1, n_causes + 1)).astype(np.float64)
 
 
 def sums_in_nodes(
@@ -107,15 +121,16 @@ def sums_in_nodes(
 def with_event_deviance(forest: Forest, nodes: NodeEvents) -> Forest:
     """Return the same trees as if the deviance of events had been their criterion.
 
-    The value of a node is its rate, its weight the exposure, and its impurity half the deviance per
-    unit of exposure: what the criterion `odrf.engine.splits.criteria.POISSON` says of it.  A node
-    without exposure has value and impurity of its parent.
+    The values of a node are its rates, one for each cause, its weight the exposure, and its
+    impurity half the deviance per unit of exposure: of one cause what the criterion
+    `odrf.engine.splits.criteria.POISSON` says of it.  A node without exposure has values and
+    impurity of its parent.
     """
     weight = nodes.exposure.copy()
-    rate, impurity = _ratio(nodes.events, weight), _ratio(nodes.deviance, 2.0 * weight)
-    described = np.stack([rate, impurity], axis=1)
+    rate, impurity = _ratio(nodes.events, weight[:, None]), _ratio(nodes.deviance, 2.0 * weight)
+    described = np.column_stack([rate, impurity])
     take_from_parents(forest.left, weight, described)
-    value, impurity = described[:, :1].copy(), described[:, 1].copy()
+    value, impurity = described[:, :-1].copy(), described[:, -1].copy()
     split = np.flatnonzero(forest.is_split())
     left, gain = forest.left[split], np.zeros(forest.n_nodes)
     losses = weight * impurity
@@ -134,7 +149,7 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
     events in exposure E is (D + 1/k²) / (E + 1/(k²·r)), r being the rate of the root.  The deviance
     is that of these rates, and a split can raise it: such a split is kept for the sake of those
     below it, or pruned at every α.  Where splits raise it, rpart takes some branches that lower it
-    for worthless, and its path can be another one.
+    for worthless, and its path can be another one.  Each cause has a prior of its own.
 
     Parameters
     ----------
@@ -150,13 +165,14 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
         With other `value` and `impurity`.  The `gain` is that of rates that are not shrunken, by
         which splits are chosen.
     """
-    overall = np.repeat(forest.value[forest.root[:-1], 0], np.diff(forest.root))
+    overall = np.repeat(forest.value[forest.root[:-1]], np.diff(forest.root), axis=0)
     prior = np.where(overall > 0.0, variation**-2.0, 0.0)
-    rate, weight = forest.value[:, 0], forest.weight
+    rate, weight = forest.value, forest.weight[:, None]
     shrunken = _ratio(rate * weight + prior, weight + _ratio(prior, overall))
-    described = np.stack([shrunken, forest.impurity + scipy.special.kl_div(rate, shrunken)], axis=1)
-    take_from_parents(forest.left, weight, described)
-    return replace(forest, value=described[:, :1].copy(), impurity=described[:, 1].copy())
+    added = scipy.special.kl_div(rate, shrunken).sum(axis=1)
+    described = np.column_stack([shrunken, forest.impurity + added])
+    take_from_parents(forest.left, forest.weight, described)
+    return replace(forest, value=described[:, :-1].copy(), impurity=described[:, -1].copy())
 
 
 def event_losses(
@@ -166,17 +182,18 @@ def event_losses(
 
     Parameters
     ----------
-    value : (m, 1) float64
-        The hazard of each row.
-    y : (m, 2) float64
-        0 or 1 event of the row, and its exposure.
+    value : (m, C) float64
+        The hazards of each row, of each cause.
+    y : (m, C + 1) float64
+        0 or 1 event of each cause, and the exposure of the row.
     ordered : bool
         False: there are no classes.
     """
-    event, expected = y[:, 0], np.maximum(value[:, 0] * y[:, 1], LEAST)
-    return 2.0 * (expected - event - event * np.log(expected))
+    event, expected = y[:, :-1], np.maximum(value * y[:, -1:], LEAST)
+    return np.asarray((2.0 * (expected - event - event * np.log(expected))).sum(axis=1))
 
 
 def _ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a / b, 0 where b is."""
-    return np.divide(a, b, out=np.zeros_like(b), where=b > 0.0)
+    out = np.zeros(np.broadcast_shapes(a.shape, b.shape))
+    return np.divide(a, b, out=out, where=b > 0.0)

@@ -21,7 +21,7 @@ VALUES: dict[str, list[Any]] = {
     "adjust": ["holm", "bh", None], "along": ["leaves", "depth", "trees"],
     "alpha": [0.0, 0.01, 1e9, "same"], "at": [None, "means", "median"], "ax": [None],
     "background": [2, 5], "bandwidth": [0.3, "auto"], "bins": [1, 2, 10], "bits": [16, 32],
-    "change": [None],
+    "cause": [None, "event"], "change": [None],
     "channels": [1], "comparison": ["difference", "ratio", "lnratio"], "complete": [True, False],
     "contrast": [None, "reference", "pairwise"], "cv": [2, 3, None], "data": [True, False],
     "detail": [True, False], "dialect": ["duckdb", "sqlite", "postgresql"], "digits": [1, 4],

@@ -7,7 +7,9 @@ import pytest
 from sklearn import metrics as sk
 
 from odrf import InputError
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.evaluation.metrics import METRICS, metric_for
+from odrf.evaluation.survival.times_to_score import times_to_score
 
 RNG = np.random.default_rng(8)
 Y, PREDICTED = RNG.normal(size=(2, 40))
@@ -68,6 +70,11 @@ def test_losses_are_less_where_predictions_are_better():
     for metric in METRICS.values():
         if metric.kind == "regression":
             good, bad = (Y, Y + PREDICTED / 100), (Y, PREDICTED)
+        elif metric.kind == "survival":
+            observed = times_to_score(SurvivalTimes(np.arange(1.0, 41.0), np.ones(40, np.int64)))
+            late = (np.arange(1.0, 41.0)[:, np.newaxis] > observed.at) * 1.0
+            right = late if metric.needs_curves else -np.arange(40.0)
+            good, bad = (observed, right), (observed, right[::-1])
         elif metric.needs_probabilities:
             codes = np.minimum(CODES, 1)
             right = np.eye(2)[codes]

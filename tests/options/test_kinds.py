@@ -201,7 +201,7 @@ def test_a_few_rows_are_enough(data, n, response):
 
 @pytest.mark.parametrize("objective", ["brier", "log_loss"])
 def test_an_objective_needs_classes_and_several_kinds(data, objective):
-    with pytest.raises(InputError, match="the response is a number: leave it out"):
+    with pytest.raises(InputError, match="the response has none: leave it out"):
         odrf.odrf("y ~ a + b", data, n_trees=100, objective=objective)
     with pytest.raises(InputError, match="use blend=True, or n_trees=100 or more"):
         odrf.odrf("side ~ a + b", data, n_trees=20, objective=objective)

@@ -60,7 +60,7 @@ def test_nodes_sum_up_their_rows(case):
     nodes = node_events(forest, *rows)
     for node, _, here in branches(*case):
         events, at_risk = np.sum(here[2] * here[0]), np.sum(here[2] * here[1])
-        assert nodes.events[node] == pytest.approx(events)
+        assert nodes.events[node, 0] == pytest.approx(events)
         assert nodes.exposure[node] == pytest.approx(at_risk)
         expected = deviance(*here, events / at_risk) if events > 0 else 0.0
         assert nodes.deviance[node] == pytest.approx(expected, abs=1e-9)
@@ -86,13 +86,34 @@ def test_rates_are_shrunken_to_that_of_the_root(case, variation):
 
 @unhurried
 @given(survived(), variations)
+def test_the_deviance_of_causes_is_the_sum_of_theirs(case, variation):
+    """Of each cause as if events of the others were censored."""
+    forest, (leaf, event, *rest) = case
+    both = with_event_deviance(forest, node_events(forest, leaf, event, *rest, n_causes=2))
+    alone = [told(forest, (leaf, event == cause, *rest)) for cause in (1, 2)]
+    for several, parts in (
+        (both, alone),
+        (
+            with_shrunken_rates(both, variation),
+            [with_shrunken_rates(each, variation) for each in alone],
+        ),
+    ):
+        rates = np.column_stack([each.value for each in parts])
+        np.testing.assert_allclose(several.value, rates, rtol=1e-12, atol=1e-300)
+        for name in ("impurity", "gain"):
+            total = np.sum([getattr(each, name) for each in parts], axis=0)
+            np.testing.assert_allclose(getattr(several, name), total, rtol=1e-7, atol=1e-9)
+
+
+@unhurried
+@given(survived(), variations)
 def test_nodes_without_rows_have_what_their_parent_has(case, variation):
     forest, rows = case
     for described in (told(forest, rows), with_shrunken_rates(told(forest, rows), variation)):
         for node in np.flatnonzero(described.left >= 0):
             for child in (described.left[node], described.left[node] + 1):
                 if described.weight[child] == 0.0:
-                    assert described.value[child] == described.value[node]
+                    assert (described.value[child] == described.value[node]).all()
                     assert described.impurity[child] == described.impurity[node]
                     assert described.gain[child] == 0.0
 

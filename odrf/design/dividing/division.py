@@ -218,7 +218,7 @@ def _seeded(splitter: Any, seed: int) -> Any:
 def _split(splitter: Any, rows: RowsToDivide) -> list[FoldRows]:
     """Return the folds of a splitter, which gets row numbers as X."""
     name, n = type(splitter).__name__, len(rows.y)
-    y = rows.y if rows.n_classes == 1 else rows.y.astype(np.int64)
+    y = rows.y if rows.balanced is None else rows.balanced
     try:
         pairs = list(splitter.split(np.arange(n)[:, np.newaxis], y, rows.groups))
         folds = [FoldRows(_mask(train, n), _mask(test, n)) for train, test in pairs]

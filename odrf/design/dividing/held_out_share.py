@@ -15,7 +15,7 @@ def held_out_share(rows: RowsToDivide, share: float, rng: np.random.Generator) -
     """Return which of the rows (n,) of positive weight are held out, about a `share` of them.
 
     If the rows have an order, these are the last ones.  Otherwise rows, or whole groups, are drawn
-    at random, about the same share of each class and stratum.
+    at random, about the same share of each class, of events, and of each stratum.
     """
     n, order, groups = len(rows.y), rows.order, rows.groups
     weighted = np.ones(n, dtype=bool) if rows.weights is None else rows.weights > 0
@@ -26,7 +26,7 @@ def held_out_share(rows: RowsToDivide, share: float, rng: np.random.Generator) -
         return held
     candidates = np.flatnonzero(weighted)
     drawn = rng.permutation(candidates[np.unique(units[candidates], return_index=True)[1]])
-    for codes in (rows.y if rows.n_classes > 1 else None, rows.strata):
+    for codes in (rows.balanced, rows.strata):
         if codes is not None:
             drawn = drawn[np.argsort(codes[drawn], kind="stable")]
     ends = np.floor(share * np.arange(len(drawn) + 1) + 0.5)

@@ -44,12 +44,22 @@ class RowsToDivide(NamedTuple):
         Rows of weight 0 are dealt out apart from the others.
     structure : RowStructure or None
         Groups, order and strata of the rows.
+    events : (n,) bool or None
+        Which rows had an event, if the response is a time to an event.
     """
 
     y: NDArray[np.float64]
     n_classes: int
     weights: NDArray[np.float64] | None = None
     structure: RowStructure | None = None
+    events: NDArray[np.bool_] | None = None
+
+    @property
+    def balanced(self) -> NDArray[np.int64] | None:
+        """Codes (n,) of what each fold has the same shares of: classes, or events; else None."""
+        if self.events is not None:
+            return self.events.astype(np.int64)
+        return self.y.astype(np.int64) if self.n_classes > 1 else None
 
     @property
     def groups(self) -> NDArray[np.int64] | None:
@@ -69,7 +79,8 @@ class RowsToDivide(NamedTuple):
 
 def rows_to_divide(design: Design, data: TrainingData) -> RowsToDivide:
     """Return the training rows of a fit."""
-    return RowsToDivide(data.y, design.response.n_classes, data.weights, data.structure)
+    events = None if data.times is None else data.times.event > 0
+    return RowsToDivide(data.y, design.response.n_classes, data.weights, data.structure, events)
 
 
 def most_folds(rows: RowsToDivide) -> int:
@@ -87,13 +98,15 @@ def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
     Raises
     ------
     InputError
-        If the training rows of a fold all have weight 0 or, in time or with whole groups, are of
-        one class only.
+        If the training rows of a fold all have weight 0, have no events or, in time or with whole
+        groups, are of one class only.
     """
     order, groups = rows.order, rows.groups
     if order is None:
         folds = folds_apart(fold_numbers(rows, k, seed), k)
-        if groups is not None:
+        if rows.events is not None and groups is None:
+            check_training_rows(folds, rows, "cv=: use more rows with events")
+        elif groups is not None:
             check_training_rows(folds, rows, "groups=: use fewer folds, or other groups")
         else:
             _check_weights(folds, rows, "weights=: leave out rows of weight 0")
@@ -114,14 +127,17 @@ def fold_numbers(rows: RowsToDivide, k: int, seed: int) -> NDArray[np.int64]:
     if order is not None:
         return block_of_times(order, k)
     if rows.strata is None:
-        return fold_of_rows(rows.y, rows.n_classes, k, seed, rows.weights)
+        codes = rows.balanced
+        number = 1 if codes is None else int(codes.max()) + 1
+        return fold_of_rows(rows.y if codes is None else codes, number, k, seed, rows.weights)
     cells = strata_cells(rows)
     return fold_of_rows(cells.astype(np.float64), int(cells.max()) + 1, k, seed, rows.weights)
 
 
 def check_training_rows(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
-    """Raise `InputError` if the training rows of a fold are of one class, or all have weight 0."""
+    """Raise `InputError` if training rows are of one class, without events, or of weight 0."""
     _check_weights(folds, rows, way_out)
+    _check_events(folds, rows, way_out)
     if rows.n_classes == 1:
         return
     for number, (train, _) in enumerate(folds, start=1):
@@ -143,11 +159,21 @@ def _check_weights(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> N
             )
 
 
+def _check_events(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
+    if rows.events is None:
+        return
+    counted = rows.events if rows.weights is None else rows.events & (rows.weights > 0)
+    for number, (train, _) in enumerate(folds, start=1):
+        if not counted[train].any():
+            raise InputError(
+                f"the training rows of fold {number} have no events, so that no model can be "
+                f"fitted; the folds are those of {way_out}"
+            )
+
+
 def strata_cells(rows: RowsToDivide) -> NDArray[np.int64]:
-    """Return codes (n,) of the combinations of stratum, class, and whether the weight is 0."""
-    of_rows = [] if rows.strata is None else [rows.strata]
-    if rows.n_classes > 1:
-        of_rows.append(rows.y.astype(np.int64))
+    """Return codes (n,) of combinations of stratum, class or event, and whether the weight is 0."""
+    of_rows = [codes for codes in (rows.strata, rows.balanced) if codes is not None]
     if rows.weights is not None:
         of_rows.append((rows.weights == 0).astype(np.int64))
     code: NDArray[np.int64] = np.zeros(len(rows.y), dtype=np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.survival.event_ranks import EventRanks
@@ -13,6 +14,9 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 
 __all__ = ["node_curves"]
+
+# Of a step of a curve: its rank and its increment, and both again while levels are put together.
+BYTES = 2.0 * (4 + 8)
 
 
 def node_curves(tree: Forest, X: Matrix, ranks: EventRanks, draws: Draws) -> LeafCurves:
@@ -26,6 +30,12 @@ def node_curves(tree: Forest, X: Matrix, ranks: EventRanks, draws: Draws) -> Lea
     counts = draws.filling(0) * draws.weights
     at = np.where(counts > 0, leaf_nodes(tree, X, draws.n_jobs)[:, 0], -1)
     depth, parents, m = tree.depth(), tree.parents(), tree.n_nodes
+    steps = int((depth[at[(at >= 0) & (ranks.code & 1 > 0)]] + 1).sum())
+    require_memory(
+        BYTES * steps,
+        f"curves of {m} nodes, which have {steps} steps",
+        "use fewer leaves (max_leaves=), or fewer levels of them (max_depth=)",
+    )
     present, levels = np.zeros(m, dtype=np.bool_), []
     for level in range(int(depth.max()), -1, -1):
         here = (at >= 0) & (depth[at] == level)

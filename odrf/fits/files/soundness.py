@@ -45,6 +45,8 @@ __all__ = [
     "require_sound_stack",
 ]
 
+KINDS_WITHOUT_CAUSES = ("regression", "classification")
+
 
 def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
     """Raise `InputError` unless design, training rows and options of a fit fit together.
@@ -298,7 +300,9 @@ def _require_design(design: Design) -> None:
     _require(len(schema.columns) == len(schema.contents) == len(schema.dtypes))
     classes = design.response.classes
     _require((design.response.kind == "classification") == (classes is not None))
-    _require(design.response.kind != SURVIVAL or len(design.response.causes) > 0)
+    # a number of the curves of a survival forest has the causes of its events, too
+    kinds = (SURVIVAL, "regression") if design.response.causes else KINDS_WITHOUT_CAUSES
+    _require(design.response.kind in kinds)
     _require(classes is None or (len(classes) >= 2 and classes.is_unique))
 
 

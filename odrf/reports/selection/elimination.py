@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from odrf import plots
+from odrf.fits.elimination.elimination_steps import EliminationSteps, ResponseSteps
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import error_name, out_of_bag_loss
-from odrf.fits.regrowing import permutation_rises, regrown
 from odrf.pruning.choosing import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -33,7 +32,8 @@ Forest = TypeVar("Forest")
 class Elimination(ErrorTable, Generic[Forest]):
     """Backward elimination: forests on fewer and fewer predictors.
 
-    Returned by `odrf.results.forest.ODRFResults.select_variables`.  Each step drops the predictors
+    Returned by `select_variables` of `odrf.results.forest.ODRFResults` and of
+    `odrf.results.survival.survival_forest.SurvivalForestResults`.  Each step drops the predictors
     of smallest permutation importance and grows the forest again.  The error of the chosen step is
     optimistic, because it was used for the choice; evaluate the chosen forest on new rows.
 
@@ -47,14 +47,17 @@ class Elimination(ErrorTable, Generic[Forest]):
         Show a progress bar.
     result : callable
         Makes results of a fit.
+    judged_by : EliminationSteps, optional
+        How steps are judged and grown; by default as forests for numbers and classes.
 
     Attributes
     ----------
     fit : Fit
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
-        ``error``, the out-of-bag mean squared error or misclassification rate; ``std_error``, its
-        standard error over rows or groups; ``dropped``, the predictors that the next step drops.
+        ``error``, the out-of-bag mean squared error or misclassification rate, or of times to an
+        event the integrated Brier score or 1 minus C; ``std_error``, its standard error over rows
+        or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
         The predictors of each step.
 
@@ -68,9 +71,16 @@ class Elimination(ErrorTable, Generic[Forest]):
     """
 
     def __init__(
-        self, fit: Fit, drop: float, progress: bool, result: Callable[[Fit], Forest]
+        self,
+        fit: Fit,
+        drop: float,
+        progress: bool,
+        result: Callable[[Any], Forest],
+        judged_by: EliminationSteps | None = None,
     ) -> None:
         self.fit, self._result = fit, result
+        steps_of = ResponseSteps(fit.kind) if judged_by is None else judged_by
+        self._steps_of: EliminationSteps = steps_of
         names = fit.design.predictors
         which = np.arange(len(names))
         self._steps: list[list[int]] = []
@@ -79,17 +89,17 @@ class Elimination(ErrorTable, Generic[Forest]):
         with progress_bar(total=steps, unit="forest", progress=progress) as bar:
             while True:
                 self._steps.append(which.tolist())
-                error, std_error = out_of_bag_loss(fit)
+                error, std_error = steps_of.error_of(fit)
                 kept = which[:0]
                 if len(which) > 1:
-                    kept = which[most_important(permutation_rises(fit).of_tree.mean(axis=0), drop)]
+                    kept = which[most_important(steps_of.importances_of(fit), drop)]
                 dropped = [names[j] for j in which if j not in kept and len(which) > 1]
                 lines.append((len(which), error, std_error, ", ".join(dropped)))
                 bar.update()
                 if len(which) == 1:
                     break
                 which = kept
-                fit = regrown(self.fit, which.tolist(), "")
+                fit = steps_of.grown_on(self.fit, which.tolist(), "")
         self.table = pd.DataFrame(lines, columns=["predictors", "error", "std_error", "dropped"])
         self.kept = [[names[j] for j in step] for step in self._steps]
 
@@ -124,7 +134,7 @@ class Elimination(ErrorTable, Generic[Forest]):
 
         Returns
         -------
-        ODRFResults
+        ODRFResults or SurvivalForestResults
 
         Raises
         ------
@@ -132,11 +142,12 @@ class Elimination(ErrorTable, Generic[Forest]):
             If `rule` is unknown.
         """
         call = f"{self.fit.call}.select_variables().best({rule!r})"
-        return self._result(regrown(self.fit, self._steps[self.row(rule)], call, progress))
+        which = self._steps[self.row(rule)]
+        return self._result(self._steps_of.grown_on(self.fit, which, call, progress))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Method": "backward elimination", "Error": f"OOB {error_name(self.fit.kind)}"}
+        facts = {"Method": "backward elimination", "Error": f"OOB {self._steps_of.error}"}
         facts |= self._choices()
         note = f"The 1-SE rule keeps {', '.join(self.selected())}."
         return Summary("Variable selection", self.fit.call, facts, {"Steps": self.table}, (note,))
@@ -161,7 +172,7 @@ class Elimination(ErrorTable, Generic[Forest]):
             If `rule` is unknown.
         """
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-        error = f"out-of-bag {error_name(self.fit.kind)}"
+        error = f"out-of-bag {self._steps_of.error}"
         return plots.plot_elimination(self.table, self.row("min"), row, words, error, ax)
 
     def _card(self) -> Card:

@@ -8,9 +8,9 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
-from odrf.errors import InputError
 from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
+    NoJudgesError,
     judged_new_rows,
     judged_training_rows,
 )
@@ -88,7 +88,8 @@ class JudgedSurvivalResults(DrawnCurves):
         -----
         Standard errors are those of the infinitesimal jackknife over rows, or over groups of a fit
         with ``groups=``; they allow for the estimate of the censoring curve.  The fit is taken as
-        given.
+        given.  A row is predicted out of bag by some of the trees only, so that out-of-bag scores
+        are a little worse than those of new rows, the more so the fewer trees there are.
 
         References
         ----------
@@ -253,7 +254,7 @@ class JudgedSurvivalResults(DrawnCurves):
     @property
     def _judging_if_any(self) -> JudgedPredictions | None:
         """The training rows judging all causes as one; None if none of them has an event."""
-        with suppress(InputError):
+        with suppress(NoJudgesError):
             return self._judged_training
         return None
 

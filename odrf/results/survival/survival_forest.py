@@ -6,15 +6,24 @@ from functools import cached_property
 
 import pandas as pd
 
-from odrf.checks import MOST, checked_jobs, checked_whole, is_whole
+from odrf.checks import (
+    MOST,
+    checked_choice,
+    checked_jobs,
+    checked_part,
+    checked_whole,
+    is_whole,
+)
 from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
+from odrf.fits.elimination.survival_steps import ELIMINATED_BY, survival_steps
 from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.survival_fit import with_curves
 from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
+from odrf.reports.selection.elimination import Elimination
 from odrf.reports.survival.survival_summary import survival_card
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
@@ -96,6 +105,62 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         if self.fit.blend is None:
             raise InputError("all trees are of one kind: fit with blend=True for several")
         return kinds_table(self.fit.blend, self.fit.kinds)
+
+    def select_variables(
+        self,
+        method: str = "backward",
+        *,
+        drop: float = 0.2,
+        metric: str = "auto",
+        progress: bool = False,
+    ) -> Elimination[SurvivalForestResults]:
+        """Select few predictors that predict as well as all.
+
+        Parameters
+        ----------
+        method : {"backward"}, default "backward"
+            Drop the predictors of smallest permutation importance, step by step, grow the forest
+            again, and compare out-of-bag errors.
+        drop : float, default 0.2
+            Share of the predictors that a step drops, at least one predictor.
+        metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
+            What the errors and the importances are of; the errors are 1 minus C.  By default the
+            integrated Brier score of the curves; ``"harrell_c"``, and only this, if rows enter
+            late.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        Elimination
+            With ``table``, ``selected()``, ``best()``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown or out of range, `metric` is not for these rows, or no rows are
+            out of bag.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> from odrf import simulate
+        >>> data = simulate.proportional_hazards(p=6, relevant=2).sample(300, seed=1)
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> forest.select_variables().table["predictors"].tolist()
+        [6, 5, 4, 3, 2, 1]
+        """
+        require_out_of_bag(self.fit, "Selections of variables")
+        if method in ("boruta", "knockoff"):
+            raise InputError(
+                f'method="{method}" is for forests of numbers and classes: use method="backward"'
+            )
+        checked_choice("method", method, ("backward",))
+        late = self.fit.times.start is not None
+        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY), late)
+        return Elimination(
+            self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
+        )
 
     def grow(
         self, k: int, *, n_jobs: int | None = None, progress: bool = False

@@ -106,9 +106,14 @@ class PlottedSurvivalResults(SurvivalImportances):
         self, ax: Axes | None, type: str | None, cause: str | None, progress: bool
     ) -> Axes:
         measured = self._measured_importance(type, cause, progress)
-        shown = measured.table.head(ROWS)
+        shown, P = measured.table.head(ROWS), len(measured.table)
         if "conf_low" not in shown:
-            return plots.plot_importance(shown["share"], f"share of {measured.measure}", ax)
+            return plots.plot_importance(
+                measured.table["share"], f"share of {measured.measure}", ax
+            )
         numbers = shown.rename(columns={"importance": "estimate"})
         labels = pd.DataFrame({"predictor": shown.index})
-        return plots.plot_effects(labels, numbers, measured.measure, 0.0, ax)
+        drawn = plots.plot_effects(labels, numbers, measured.measure, 0.0, ax)
+        if P > ROWS:
+            drawn.set_xlabel(f"estimate (first {ROWS} of {P})")
+        return drawn

@@ -55,6 +55,17 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     ----------
     M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
     48, 411-425.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("gbsg2")
+    >>> tree = odrf.odt("Surv(time, event) ~ .", data, max_leaves=4, seed=1)
+    >>> nodes = tree.nodes[tree.nodes["leaf"]]
+    >>> nodes[["count", "events", "relative_hazard"]].sort_values("relative_hazard").shape
+    (4, 3)
+    >>> tree.pruning_path(cv=5).table.columns.tolist()
+    ['alpha', 'leaves', 'error', 'relative_error', 'xerror', 'xstd']
     """
 
     fit: SurvivalFit

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from competing_rows import competing_rows
-from engine.survival.test_leaf_curves import below, grown, orders
+from engine.survival.test_leaf_curves import below, orders
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.survival.curve_means import mean_curves
 from odrf.engine.survival.curve_numbers import restricted_mean_at, survival_at
@@ -17,7 +17,7 @@ from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
 from odrf.engine.survival.leaf_curves import curves_of_groups, leaf_curves
 from odrf.engine.trees.routing import leaf_nodes
 from reference.incidence import incidence, time_lost
-from survival_rows import survival_rows
+from survival_rows import grown_survival_trees, survival_rows
 
 
 @given(rows=competing_rows(), seed=st.integers(0, 99))
@@ -71,7 +71,7 @@ def test_the_incidence_of_the_only_cause_is_that_of_no_survival(table, seed):
 )
 def test_incidences_of_a_forest_are_those_of_the_rows_in_each_leaf(rows, seed, resample, honest):
     sampling = Sampling(resample, 0.7 if resample == SUBSAMPLE else 1.0, honest)
-    X, forest, draws = grown(rows.table, seed, sampling)
+    X, forest, draws = grown_survival_trees(rows.table, seed, sampling)
     times = rows.table.event_times
     curves = leaf_curves(forest, X, rows.ranks, draws)
     leaves, grid = leaf_nodes(forest, X, 1), np.arange(len(times) + 1)
@@ -105,7 +105,7 @@ def test_incidences_of_a_forest_are_those_of_the_rows_in_each_leaf(rows, seed, r
 @settings(max_examples=10, deadline=None)
 @given(rows=competing_rows(most=60))
 def test_threads_change_no_bit(rows):
-    X, forest, draws = grown(rows.table, 1, Sampling(BOOTSTRAP, 1.0))
+    X, forest, draws = grown_survival_trees(rows.table, 1, Sampling(BOOTSTRAP, 1.0))
     curves = leaf_curves(forest, X, rows.ranks, draws)
     again = leaf_curves(forest, X, rows.ranks, draws._replace(n_jobs=3))
     assert curves.of_cause.tobytes() == again.of_cause.tobytes()

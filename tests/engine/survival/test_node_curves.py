@@ -7,30 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.rows.draws import Draws
+from competing_rows import competing_rows
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.survival.curve_numbers import quantile_at
-from odrf.engine.survival.event_ranks import null_residuals
 from odrf.engine.survival.leaf_curves import leaf_curves
 from odrf.engine.survival.node_curves import node_curves
 from odrf.engine.trees.routing import leaf_nodes
-from problems import plain
 from reference.survival import survival
-from survival_rows import survival_rows
-
-
-def grown(table, seed, honest):
-    rng, n = np.random.default_rng(seed), len(table.time)
-    y = null_residuals(table.ranks, table.weights)
-    problem = plain(rng.integers(0, 8, (2, n)) / 7, y, table.weights, min_leaf=2)
-    sampling, stream = Sampling(ALL_ROWS, 1.0, honest), streams(seed, 0, 1)
-    tree = grow_forest(
-        problem.X, y, table.weights, problem.feature_groups, sampling, problem.settings.settings,
-        problem.settings.mixture, stream, 1, lambda: None, ranks=table.ranks,
-    )  # fmt: skip
-    return problem.X, tree, Draws(table.weights, [sampling], stream, 1)
+from survival_rows import grown_survival_trees, survival_rows
 
 
 def rows_of_node(tree, node, leaf, counts):
@@ -50,7 +34,7 @@ def rows_of_node(tree, node, leaf, counts):
 @settings(max_examples=40, deadline=None)
 @given(table=survival_rows(), seed=st.integers(0, 99), honest=st.booleans())
 def test_every_node_has_the_curve_of_its_rows(table, seed, honest):
-    X, tree, draws = grown(table, seed, honest)
+    X, tree, draws = grown_survival_trees(table, seed, Sampling(ALL_ROWS, 1.0, honest), 1)
     curves = node_curves(tree, X, table.ranks, draws)
     leaf, counts = leaf_nodes(tree, X, 1)[:, 0], draws.filling(0) * table.weights
     share = float(np.random.default_rng(seed).uniform(0.05, 0.95))
@@ -67,12 +51,13 @@ def test_every_node_has_the_curve_of_its_rows(table, seed, honest):
 
 
 @settings(max_examples=20, deadline=None)
-@given(table=survival_rows(), seed=st.integers(0, 99))
-def test_leaves_have_the_same_curves_as_in_a_forest(table, seed):
-    X, tree, draws = grown(table, seed, False)
-    of_nodes = node_curves(tree, X, table.ranks, draws)
-    of_leaves = leaf_curves(tree, X, table.ranks, draws)
+@given(rows=competing_rows(), seed=st.integers(0, 99))
+def test_leaves_have_the_same_curves_as_in_a_forest(rows, seed):
+    X, tree, draws = grown_survival_trees(rows.table, seed, Sampling(ALL_ROWS, 1.0), 1)
+    of_nodes = node_curves(tree, X, rows.ranks, draws)
+    of_leaves = leaf_curves(tree, X, rows.ranks, draws)
     for leaf in np.flatnonzero(tree.left < 0):
         spans = [slice(each.start[leaf], each.start[leaf + 1]) for each in (of_nodes, of_leaves)]
         assert (of_nodes.rank[spans[0]] == of_leaves.rank[spans[1]]).all()
         assert (of_nodes.hazard[spans[0]] == of_leaves.hazard[spans[1]]).all()
+        assert (of_nodes.by_cause[spans[0]] == of_leaves.by_cause[spans[1]]).all()

@@ -117,7 +117,7 @@ def test_a_tree_of_another_criterion_is_told_the_deviance_of_its_nodes(table):
     for tree in (grown_by_it, same.grow()):
         nodes = node_events(tree, leaf_nodes(tree, problem.X, 1), event, exposure, weights)
         told = with_event_deviance(tree, nodes)
-        assert nodes.events[0] == pytest.approx(np.sum(weights * event))
+        assert nodes.events[0, 0] == pytest.approx(np.sum(weights * event))
         if tree is grown_by_it:
             for name in ("value", "weight", "impurity", "gain"):
                 np.testing.assert_allclose(

@@ -180,3 +180,25 @@ def test_refused(forest, data):
     boosted = odrf.odbt(FORMULA, data.assign(event=data["event"] == "death"), seed=1)
     with pytest.raises(InputError, match="incidence"):
         boosted.predict(type="incidence")
+
+
+def test_trees_are_pruned_by_the_deviance_of_all_causes():
+    """A predictor that moves events from one cause to the other leaves all-cause hazards alone."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, (500, 3))
+    first = rng.random(500) < 1 / (1 + np.exp(-6 * x[:, 0]))
+    cause = np.where(rng.random(500) < 0.8, np.where(first, "a", "b"), "none")
+    rows = pd.DataFrame(x, columns=["u", "v", "w"]).assign(
+        time=rng.exponential(size=500), event=pd.Categorical(cause, ["none", "a", "b"])
+    )
+    tree = odrf.odt(FORMULA, rows, alpha="1se", seed=1)
+    assert 1 < tree.n_leaves[0] < 12
+    lowest = rows.assign(u=-0.9, v=0.0, w=0.0).head(1)
+    highest = lowest.assign(u=0.9)
+    found = [tree.predict(row, type="incidence", times=3.0).iloc[0] for row in (lowest, highest)]
+    assert found[0]["a", 3.0] < 0.2 < 0.6 < found[1]["a", 3.0]
+    assert tree.nodes["relative_hazard"].iloc[0] == pytest.approx(1.0)
+    by_rows = tree.parent.pruning_path(newdata=rows.head(100))
+    assert by_rows.best("min").n_leaves[0] > 1
+    together = odrf.odt(FORMULA, rows.assign(event=cause != "none"), alpha="1se", seed=1)
+    assert together.n_leaves[0] == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,21 @@ class NodeHazards:
     relative : (m,) float64
         The hazard, divided by that of all rows: events divided by expected events, both with a
         prior of one event; see `odrf.pruning.event_deviance.with_shrunken_rates`.
+    of_cause : (m, C) float64
+        The hazard of each cause, divided by that of all rows and causes.  Empty, (0, 0), if there
+        is one cause.
     """
 
     events: NDArray[np.float64]
     expected: NDArray[np.float64]
     person_time: NDArray[np.float64]
     relative: NDArray[np.float64]
+    of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def by_cause(self) -> NDArray[np.float64]:
+        """The relative hazards (m, C) of each cause, be there one or several."""
+        return self.of_cause if self.of_cause.shape[1] else self.relative[:, np.newaxis]
 
 
 def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHazards, Forest]:
@@ -64,9 +73,10 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
     -------
     hazards : NodeHazards
     described : Forest
-        The same tree.  The value of a node is its relative hazard, its weight the weight of its
-        rows, its impurity the exponential deviance per unit of weight (LeBlanc and Crowley 1992),
-        and the gain of a split what it decreases the deviance of hazards without a prior.
+        The same tree.  The values of a node are its relative hazards by cause, its weight the
+        weight of its rows, its impurity the exponential deviance per unit of weight (LeBlanc and
+        Crowley 1992), added up over the causes, and the gain of a split what it decreases the
+        deviance of hazards without a prior.
     """
     times, weights = data.times, draws.weights
     if times is None:
@@ -74,7 +84,8 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
     exposure = hazard_scale(times, data.weights).exposure(times)
-    events = node_events(tree, leaf, times.event, exposure, weights, counts)
+    of_tree = tree, leaf, times.event, exposure, weights, counts
+    events = node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])
     of_rows, person_time = sums_in_nodes(tree, leaf, terms, counts).T
     rated = with_event_deviance(tree, events)
@@ -86,5 +97,10 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         shrunken, weight=of_rows, impurity=shrunken.impurity * per_weight,
         gain=rated.gain * per_weight,
     )  # fmt: skip
-    relative = shrunken.value[:, 0]
-    return NodeHazards(events.events, events.exposure, person_time, relative), described
+    relative, of_cause = shrunken.value[:, 0], np.empty((0, 0))
+    if len(times.causes) > 1:
+        of_cause = shrunken.value
+        together = with_event_deviance(tree, node_events(*of_tree))
+        relative = with_shrunken_rates(together, VARIATION).value[:, 0]
+    number = events.events.sum(axis=1)
+    return NodeHazards(number, events.exposure, person_time, relative, of_cause), described

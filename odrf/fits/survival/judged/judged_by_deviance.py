@@ -18,7 +18,7 @@ from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.cross_validation import JudgedBy
-from odrf.pruning.event_deviance import event_losses
+from odrf.pruning.event_deviance import event_losses, events_by_cause
 from odrf.pruning.held_out import HeldOut, held_out
 from odrf.pruning.subtrees import Subtrees
 
@@ -59,7 +59,7 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
             "newdata= has no complete rows: give rows without missing values in the response and "
             "the predictors"
         )
-    rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.relative[:, np.newaxis]))
+    rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.by_cause))
     reading, X = reading_empty_cells(rated, X)
     y = _responses(fit, fit.times, times)
     return held_out(
@@ -69,6 +69,6 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
 
 
 def _responses(fit: Fit, training: SurvivalTimes, times: SurvivalTimes) -> NDArray[np.float64]:
-    """Return event and exposure (m, 2) of rows, by the scale of the training rows."""
+    """Return events of each cause and exposure (m, C + 1), by the scale of the training rows."""
     exposure = hazard_scale(training, fit.data.weights).exposure(times)
-    return np.column_stack([times.event > 0, exposure])
+    return np.column_stack([events_by_cause(times.event, len(times.causes)), exposure])

@@ -32,6 +32,7 @@ __all__ = [
     "OUT_OF_BAG_ROWS",
     "TRAINING",
     "JudgedPredictions",
+    "NoJudgesError",
     "PredictedCause",
     "judged_new_rows",
     "judged_rows",
@@ -40,6 +41,10 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
+
+
+class NoJudgesError(InputError):
+    """None of the rows that judge has an event."""
 
 
 class PredictedCurves(Protocol):
@@ -167,7 +172,7 @@ def judged_rows(
 
     Raises
     ------
-    InputError
+    NoJudgesError
         None of them has a prediction and an event.
     """
     risk = predicted.risk()
@@ -177,7 +182,7 @@ def judged_rows(
     rows = JudgedLifetimes(kept.time, kept.event, weights[used], source, kept.start, groups, code)
     if not rows.happened.any():
         of_cause = "" if cause is None else f" of the cause {cause!r}"
-        raise InputError(
+        raise NoJudgesError(
             f"none of the {len(kept)} rows that judge has an event{of_cause}: give rows with events"
         )
     trained = fit.times

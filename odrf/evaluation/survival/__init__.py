@@ -1,0 +1,1 @@
+"""Comparing models of times to an event."""

@@ -1,0 +1,1 @@
+"""Eliminating predictors step by step: how forests are judged, and grown again."""

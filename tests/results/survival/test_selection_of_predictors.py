@@ -1,0 +1,97 @@
+"""Backward elimination of predictors of times to an event."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import odrf
+from odrf import InputError, simulate
+from odrf.results.survival.survival_forest import SurvivalForestResults
+
+DATA = simulate.proportional_hazards(p=6, relevant=2).sample(150, seed=2)
+FORMULA = "Surv(time, event) ~ ."
+
+
+@pytest.fixture(scope="module", name="forest")
+def grown():
+    return odrf.odrf(FORMULA, DATA, n_trees=40, seed=1)
+
+
+@pytest.fixture(scope="module")
+def selections(forest):
+    return {metric: forest.select_variables(metric=metric) for metric in ("auto", "uno_c")}
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"), [("auto", "integrated Brier score"), ("uno_c", "1 - Uno's C")]
+)
+def test_steps_go_from_all_predictors_to_one(metric, words, selections, forest):
+    steps = selections[metric]
+    table = steps.table
+    assert table["predictors"].tolist() == [6, 5, 4, 3, 2, 1]
+    assert sorted([*table["dropped"].iloc[:-1], *steps.kept[-1]]) == [f"x{j}" for j in range(1, 7)]
+    scores = forest.score()
+    name = "uno_c" if metric == "uno_c" else "integrated_brier"
+    estimate, std_error = scores.loc[name, ["estimate", "std_error"]]
+    assert table["error"].iloc[0] == (1 - estimate if metric == "uno_c" else estimate)
+    assert table["std_error"].iloc[0] == std_error
+    assert f"OOB {words}" in str(steps.summary())
+    assert steps.plot().get_ylabel() == f"out-of-bag {words}"
+    assert set(steps.kept[4]) == {"x1", "x2"}
+
+
+def test_the_first_to_go_is_least_important(selections, forest):
+    table = forest.importance()
+    assert selections["uno_c"].table["dropped"].iloc[0] == table["importance"].idxmin()
+    assert selections["auto"].table["dropped"].iloc[0] == table["brier_rise"].idxmin()
+
+
+def test_the_best_step_is_grown_again(selections, forest):
+    steps = selections["auto"]
+    best = steps.best("min")
+    assert type(best) is SurvivalForestResults
+    assert list(best.design.predictors) == steps.selected("min")
+    row = steps.table.iloc[steps.row("min")]
+    assert best.score().loc["integrated_brier", "estimate"] == row["error"]
+    formula = f"Surv(time, event) ~ {' + '.join(steps.selected('min'))}"
+    again = odrf.odrf(formula, DATA, n_trees=40, seed=1)
+    assert best.predict(DATA, type="survival").equals(again.predict(DATA, type="survival"))
+    assert "select_variables().best('min')" in best.call
+    assert pickle.loads(pickle.dumps(steps)).table.equals(steps.table)
+
+
+def test_rows_that_enter_late_and_groups():
+    late = DATA.assign(start=DATA["time"] / 2, unit=np.arange(150) // 3)
+    forest = odrf.odrf(
+        "Surv(start, time, event) ~ x1 + x2 + x3", late, groups="unit", n_trees=20, seed=1
+    )
+    steps = forest.select_variables()
+    line = forest.score().loc["harrell_c"]
+    assert steps.table["error"].iloc[0] == 1 - line["estimate"]
+    assert steps.table["std_error"].iloc[0] == line["std_error"]
+    with pytest.raises(InputError, match=r"rows that enter late: use metric=.harrell_c."):
+        forest.select_variables(metric="uno_c")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "boruta"}, 'method="boruta" is for forests of numbers and classes'),
+        ({"method": "forward"}, "method='forward' is not known"),
+        ({"metric": "mse"}, "metric='mse' is not known"),
+        ({"metric": "harrell_c"}, 'all there from the beginning: use metric="integrated_brier"'),
+        ({"drop": 1}, "drop"),
+    ],
+)
+def test_refusals(options, message, forest):
+    with pytest.raises(InputError, match=message):
+        forest.select_variables(**options)
+
+
+def test_trees_of_all_rows_are_refused():
+    forest = odrf.odrf(FORMULA, DATA, resample="none", n_trees=3, seed=1)
+    with pytest.raises(InputError, match="Selections of variables need"):
+        forest.select_variables()
