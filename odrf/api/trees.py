@@ -132,10 +132,10 @@ def odt(
         scores of the rows tell it (LeBlanc and Crowley 1993).  ``"exponential"`` lowers the
         exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
         deviance of a constant hazard in each leaf, on the scale of time on which the hazard of all
-        rows is constant; trees of either criterion are pruned by it.  If events have several causes,
-        ``"log_rank"`` adds up the scores of the causes with random signs, drawn for each node, so
-        that its splits serve all causes; ``"exponential"`` splits on events of any cause.  Pruning
-        adds up the deviances of the causes.
+        rows is constant; trees of either criterion are pruned by it.  If events have several
+        causes, ``"log_rank"`` adds up the scores of the causes with random signs, drawn for each
+        node, so that its splits serve all causes; ``"exponential"`` splits on events of any cause.
+        Pruning adds up the deviances of the causes.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the
