@@ -81,7 +81,7 @@ SHORT = {
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
         "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",
-        "proximity", "BesideFormula.left_out",
+        "proximity", "BesideFormula.left_out", "TimesToScore.frame", "TimesToScore.keeping",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ABSENT"]
+__all__ = ["ABSENT", "ABSENT_OF_TIMES"]
 
 ALONE = "a tree has no rows out of bag, because it uses all rows; use forests of odrf()"
 ALL_ROWS = "every tree uses all rows, so that none are out of bag"
@@ -233,3 +233,22 @@ ABSENT: dict[str, dict[str, str]] = {
     },
 }
 """For each method or attribute, the classes that lack it, and why."""
+
+BY_ESTIMAND = 'it predicts curves: use estimand("survival", time=...), which has it for one number'
+CURVES_IN_LEAVES = "its leaves have curves: use without_data() for a smaller fit"
+ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
+    "SurvivalForestResults": {
+        **dict.fromkeys(
+            (
+                *("ale", "comparisons", "explain", "ice", "interactions"),
+                *("oob_error", "outliers", "partial", "predictions", "prototypes", "proximity"),
+                *("r_squared", "resid", "shap", "shap_interactions", "slopes", "surrogate"),
+            ),
+            BY_ESTIMAND,
+        ),
+        "compact": CURVES_IN_LEAVES,
+        "compaction": CURVES_IN_LEAVES,
+        "update": "fit again for more rows; grow() adds trees",
+    },
+}
+"""By the results for times to an event what other responses have, with the way out."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.errors import InputError
+from odrf.public import public
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve
 from odrf.statistics.survival.concordance import harrells_c, unos_c
@@ -27,6 +28,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class TimesToScore:
     """The observed times of n rows of a table.

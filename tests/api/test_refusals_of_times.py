@@ -1,0 +1,64 @@
+"""What cannot be combined with a time to an event says what can."""
+
+from __future__ import annotations
+
+import re
+
+import dask.dataframe as dd
+import pytest
+
+import odrf
+from odrf import InputError, simulate
+from odrf.results.absent import ABSENT_OF_TIMES
+from odrf.results.survival.estimand_results import NotHere
+
+DATA = simulate.proportional_hazards(p=3, relevant=2).sample(80, seed=1)
+FORMULA = "Surv(time, event) ~ ."
+SMALL = {"odrf": {"n_trees": 3}, "odbt": {"n_trees": 3}, "odt": {}}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"class_weights": "balanced"}, "needs classes, and .* is a time to an event: leave it"),
+        ({"kind": "regression"}, "which is a time to an event: leave it out"),
+        ({"kind": "classification"}, "which is a time to an event: leave it out"),
+    ],
+)
+def test_options_of_every_function(name, options, message):
+    with pytest.raises(InputError, match=message):
+        getattr(odrf, name)(FORMULA, DATA, **SMALL[name], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split_scale": "log"}, "this one is a time to an event: leave it out"),
+        ({"objective": "brier"}, "is for classes, and the response has none: leave it out"),
+        ({"compact": 16}, "compact=16 keeps numbers of leaves.*curves in them: leave it out"),
+        ({"criterion": "gini"}, "is not for times to an event: use 'log_rank' or 'exponential'"),
+        ({"projection": "lda"}, "lda"),
+    ],
+)
+def test_options_of_forests(options, message):
+    with pytest.raises(InputError, match=message):
+        odrf.odrf(FORMULA, DATA, n_trees=3, **options)
+
+
+@pytest.mark.parametrize("name", ["odrf", "odt"])
+def test_frames_of_dask_whose_rows_stay_apart(name):
+    with pytest.raises(InputError, match=r"use odt\(\), odrf\(\) or odbt\(\) with a data frame in"):
+        getattr(odrf, name)(FORMULA, dd.from_pandas(DATA, npartitions=2), **SMALL[name])
+
+
+def test_what_forests_lack_is_there_for_one_number_of_their_curves():
+    forest = odrf.odrf(FORMULA, DATA, n_trees=20, seed=1)
+    with pytest.raises(AttributeError, match="leaves have curves: use without_data"):
+        forest.compact()
+    of_one_number = forest.estimand("survival", time=0.5)
+    for name, reason in ABSENT_OF_TIMES["SurvivalForestResults"].items():
+        with pytest.raises(AttributeError, match=re.escape(f"no '{name}': {reason}")):
+            getattr(forest, name)
+        there = getattr(type(of_one_number), name, NotHere())
+        assert "estimand" not in reason or not isinstance(there, NotHere)
