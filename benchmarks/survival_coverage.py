@@ -1,6 +1,6 @@
 """Coverage of intervals and bands of survival curves on three simulated truths.
 
-    python benchmarks/survival_coverage.py --out survival_coverage.csv [--repeats 100] [--quick]
+    python benchmarks/survival_coverage.py --out survival_coverage.csv [--repeats 60] [--quick]
     python benchmarks/survival_coverage.py --report survival_coverage.csv
 
 Of each truth, forests are grown on many samples: for inference, the same on half of the rows, or by
@@ -160,7 +160,7 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Measure coverage, or report an existing csv."""
-    asked = parser(__doc__ or "", "survival_coverage.csv", repeats=100, trees=500)
+    asked = parser(__doc__ or "", "survival_coverage.csv", repeats=60, trees=500)
     asked.add_argument("--rows", type=int, default=300, help="training rows of a sample")
     asked.add_argument("--quick", action="store_true", help="3 samples, 30 trees, 100 rows")
     options = asked.parse_args()
