@@ -214,3 +214,37 @@ def test_a_structure_without_contents_changes_nothing():
 def test_a_table_can_be_divided_by_what_only_looks_like_a_splitter():
     splitter = SimpleNamespace(split=lambda X, y, groups: [([0], [1]), ([1], [0])])
     assert len(read(splitter).folds(ROWS, 1)) == 2
+
+
+def of_times(events, **more):
+    return RowsToDivide(Y, 1, events=events, **more)
+
+
+def test_folds_have_the_same_share_of_events():
+    events = np.arange(N) % 4 == 0
+    fold = fold_numbers(of_times(events), 5, 1)
+    assert np.bincount(fold[events]).tolist() == [1] * 5
+    assert np.bincount(fold).tolist() == [4] * 5
+    groups = np.arange(N) // 2
+    fold = fold_numbers(of_times(events, structure=RowStructure(groups=groups)), 5, 1)
+    assert np.bincount(fold[events]).tolist() == [1] * 5
+    same(
+        read(StratifiedKFold(5), of_times(events)).folds(of_times(events), 1),
+        list(StratifiedKFold(5).split(np.zeros(N), events)),
+    )
+
+
+def test_without_censoring_folds_are_those_of_numbers():
+    rows = of_times(np.ones(N, dtype=bool))
+    assert fold_numbers(rows, 5, 1).tolist() == fold_numbers(ROWS, 5, 1).tolist()
+    assert len(read(5, rows).folds(rows, 1)) == 5
+
+
+@pytest.mark.parametrize(
+    ("cv", "weights"), [(5, None), (LABELS, None), (5, np.where(np.arange(N) < 2, 0.0, 1.0))]
+)
+def test_training_rows_without_events_are_refused(cv, weights):
+    events = np.arange(N) == (4 if weights is None else 0)
+    rows = of_times(events, weights=weights)
+    with pytest.raises(InputError, match="have no events"):
+        read(cv, rows).folds(rows, 1)

@@ -56,3 +56,10 @@ def test_rows_without_weight_are_not_held_out():
     ):
         out = held(RowsToDivide(Y, 1, weights, structure))
         assert out.any() and not out[weights == 0].any()
+
+
+def test_the_same_share_of_events_is_held_out():
+    events = np.arange(N) % 5 == 0
+    out = held(RowsToDivide(Y, 1, events=events))
+    assert out[events].sum() == 10
+    assert out.sum() == 50
