@@ -41,6 +41,6 @@ def effects_of(
         comparison = RATIO if ratio else DIFFERENCE
         found = estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)
-    advised = 0 if found.uncertainty is None else found.uncertainty.trees_advised
-    warn_of_few_trees(fit.forest.n_trees, advised)
+    if found.uncertainty is not None:  # a weighted mean of models has none, and no forest
+        warn_of_few_trees(fit.forest.n_trees, found.uncertainty.trees_advised)
     return Effects(title, fit.call, found, level, float(ratio), notes_on_errors(fit))

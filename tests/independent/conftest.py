@@ -1,0 +1,3 @@
+"""What pytest does not read here: a script of packages that the tests do not need."""
+
+collect_ignore = ["survival_anchors.py"]
