@@ -24,7 +24,7 @@ __all__ = ["CurveEstimates"]
 class CurveEstimates(SurvivalResults):
     """Base class of survival forests, which have estimands and bands of their curves."""
 
-    def estimand(self, estimand: str, *, time: float) -> EstimandResults:
+    def estimand(self, estimand: str, *, time: float, cause: str | None = None) -> EstimandResults:
         """Return the forest as the regression forest of one number of its curves.
 
         It has the same trees.  So effects, curves, Shapley values, importances and confidence
@@ -33,13 +33,19 @@ class CurveEstimates(SurvivalResults):
 
         Parameters
         ----------
-        estimand : {"survival", "rmst", "hazard"}
+        estimand : {"survival", "rmst", "hazard", "incidence", "lost"}
             - ``"survival"``: the probability that the event comes after `time`.
             - ``"rmst"``: the restricted mean survival time, the area under the survival curve up to
               `time`: how long a row is expected to be without the event, of this time.
             - ``"hazard"``: the cumulative hazard at `time`.
+            - ``"incidence"``: the probability of an event of the cause by `time`, others being
+              possible: of what has one cause, 1 minus survival.
+            - ``"lost"``: the time that is expected to be lost by the cause up to `time`, the area
+              under its incidence (Andersen 2013).
         time : float
             In the unit of the response.
+        cause : str, optional
+            The cause of ``"incidence"`` and ``"lost"``, if events have several.
 
         Returns
         -------
@@ -49,14 +55,20 @@ class CurveEstimates(SurvivalResults):
         Raises
         ------
         InputError
-            If the estimand is unknown; if the time is not above 0, is before the first event (of a
-            restricted mean: not after it), or is after the last observation; if the number is the
-            same for all training rows.
+            If the estimand is unknown; if `cause` is missing, unknown, without events, or given
+            where there is nothing to choose; if the time is not above 0, is before the first event
+            (of the cause, if there is one; of an area: not after it), or is after the last
+            observation; if the number is the same for all training rows.
 
         Warns
         -----
         UserWarning
             If the time is after the last event, where curves stay as they are.
+
+        References
+        ----------
+        P. K. Andersen (2013). Decomposition of number of life years lost according to causes of
+        death. Statistics in Medicine 32, 5278-5285.
 
         Examples
         --------
@@ -66,8 +78,12 @@ class CurveEstimates(SurvivalResults):
         >>> gained = forest.estimand("rmst", time=1).comparisons("x3", contrast=(0, 0.5))
         >>> list(gained.table["term"])
         ['x3']
+        >>> data = odrf.simulate.competing_risks(p=4).sample(300, seed=1)
+        >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+        >>> forest.estimand("incidence", time=1, cause="2").design.response.name
+        'F(1, 2)'
         """
-        return EstimandResults(estimand_fit(self.fit, estimand, time))
+        return EstimandResults(estimand_fit(self.fit, estimand, time, cause))
 
     def bands(
         self,
