@@ -90,11 +90,14 @@ class CurveEstimates(SurvivalResults):
         newdata: pd.DataFrame | None = None,
         times: float | ArrayLike | None = None,
         *,
+        cause: str | None = None,
         level: float = LEVEL,
         training: str | None = None,
         progress: bool = False,
     ) -> SurvivalBands:
-        """Return predicted survival curves with confidence intervals and simultaneous bands.
+        """Return predicted curves with confidence intervals and simultaneous bands.
+
+        The curves are of survival, or with `cause` the cumulative incidences of a cause.
 
         They are for the forest's expectation over training samples, which differs from the true
         curves by the forest's bias.  Grow the forest with ``inference=True``: standard errors of
@@ -108,6 +111,8 @@ class CurveEstimates(SurvivalResults):
         times : float or sequence of float, optional
             Times in the unit of the response; a band covers the curve at all of them.  By default
             the event times of the training rows; of more than 50, as many quantiles of them.
+        cause : str, optional
+            The curves are the incidences of this cause of events.  By default they are of survival.
         level : float, default 0.95
             Nominal coverage, of the intervals for a single time, and of the band for all times of
             a row.
@@ -141,7 +146,8 @@ class CurveEstimates(SurvivalResults):
         probability `level`, by simulation.  Survival never rises: where a band allows more than
         that, it is cut, and intervals are cut at the band.  This is where survival is near 1, and
         standard errors on that scale are large.  Where all trees agree, as before the first event,
-        the standard error is 0, and only other times tell how far survival can be from 1.
+        the standard error is 0, and only other times tell how far survival can be from 1.  The same
+        is done with 1 minus an incidence, which is survival if there is one cause.
 
         Examples
         --------
@@ -152,7 +158,10 @@ class CurveEstimates(SurvivalResults):
         ... )
         >>> forest.bands(data.head(3), times=[0.2, 0.5]).table.shape
         (6, 8)
+        >>> found = forest.bands(data.head(3), times=[0.2, 0.5], cause="event").table
+        >>> bool((found["band_low"] <= found["estimate"]).all())
+        True
         """
         out_of_bag = asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
         rows = training_rows(self.fit, None) if newdata is None else rows_of(self.fit, newdata)
-        return bands_of(rows, self._unseen if out_of_bag else None, times, level, progress)
+        return bands_of(rows, self._unseen if out_of_bag else None, times, cause, level, progress)
