@@ -25,7 +25,7 @@ VALUES: dict[str, list[Any]] = {
     "channels": [1], "comparison": ["difference", "ratio", "lnratio"], "complete": [True, False],
     "contrast": [None, "reference", "pairwise"], "cv": [2, 3, None], "data": [True, False],
     "detail": [True, False], "dialect": ["duckdb", "sqlite", "postgresql"], "digits": [1, 4],
-    "draws": [10], "drop": [0.5], "estimand": ["survival", "rmst"],
+    "draws": [10], "drop": [0.5], "estimand": ["survival", "rmst", "incidence", "lost"],
     "fdr": [0.5], "fraction": [0.1, 0.5, 1.0], "groups": [None],
     "i": [0], "interval": ["confidence", "prediction"], "k": [1, 2],
     "kind": ["tree", "importance", "error"], "leaves": [1, 2, 3], "level": [0.5, 0.9, 0.999],

@@ -1,4 +1,4 @@
-"""Predicted survival curves with their intervals and bands."""
+"""Predicted survival curves, or incidences of a cause, with their intervals and bands."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def plot_survival_bands(
     times: NDArray[np.float64],
     curves: Mapping[str, Sequence[NDArray[np.float64]]],
     ax: Axes | None = None,
+    cause: str | None = None,
 ) -> Axes:
-    """Plot survival curves as steps.
+    """Plot survival curves, or incidences, as steps.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ def plot_survival_bands(
         By label of the row: estimate, ends of the intervals, ends of the band.
     ax : Axes, optional
         By default the axes of a new figure.
+    cause : str, optional
+        The cause of incidences; by default the curves are of survival.
 
     Returns
     -------
@@ -47,9 +50,10 @@ def plot_survival_bands(
     names = shortened_names(list(curves), MOST_CHARACTERS)
     last = float(times[-1]) * BEYOND
     at = np.array([0.0, *times, last])
+    begin = 1.0 if cause is None else 0.0
     for k, (name, values) in enumerate(zip(names, curves.values(), strict=True)):
         colour, dash = line_of(k)
-        estimate, *ends = (np.array([1.0, *value, value[-1]]) for value in values)
+        estimate, *ends = (np.array([begin, *value, value[-1]]) for value in values)
         if len(curves) <= MOST_BANDS:
             for low, high, alpha in ((ends[2], ends[3], 0.13), (ends[0], ends[1], 0.22)):
                 ax.fill_between(at, low, high, step="post", color=colour, alpha=alpha, linewidth=0)
@@ -59,7 +63,8 @@ def plot_survival_bands(
         )  # fmt: skip
     time_axis(ax, last)
     ax.set_ylim(0, 1.02)
-    label_y(ax, "predicted survival")
+    of = "" if cause is None else shortened_names([cause], MOST_CHARACTERS)[0]
+    label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
     legend = ax.legend(
         title="row", facecolor="white", edgecolor="none", framealpha=0.8, fontsize="small"
     )

@@ -1,4 +1,4 @@
-"""Survival curves with bands, as they are asked for."""
+"""Predicted curves with bands, as they are asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.inference.bands_of_rows import curve_errors
 from odrf.fits.survival.predicting_survival import checked_times
@@ -29,7 +30,12 @@ MOST_TIMES = 50
 
 
 def bands_of(
-    rows: RowsToPredict, unseen: NDArray[np.bool_] | None, times: Any, level: float, progress: bool
+    rows: RowsToPredict,
+    unseen: NDArray[np.bool_] | None,
+    times: Any,
+    cause: Any,
+    level: float,
+    progress: bool,
 ) -> SurvivalBands:
     """Return the curves of rows with their bands.
 
@@ -38,12 +44,14 @@ def bands_of(
     rows : RowsToPredict
     unseen : (B, n) bool or None
         The trees that predict each row; None: all.
-    times, level, progress
+    times, cause, level, progress
         As in `odrf.results.survival.curve_estimates.CurveEstimates.bands`, as are errors and
         warnings.
     """
     fit = cast(SurvivalFit, rows.fit)
     level = checked_part("level", level)
+    causes = fit.design.response.causes
+    number = None if cause is None else int(asked_causes(cause, causes)[0])
     notes = notes_on_errors(fit)
     if not trees_vary(fit) or not tells_rows_apart(fit.draws, unseen is not None):
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."
@@ -54,13 +62,14 @@ def bands_of(
         else np.unique(checked_times(times, fit.event_times))
     )
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-        found = curve_errors(PredictedRows(fit, rows.X, unseen), at, level, bar.update)
+        found = curve_errors(PredictedRows(fit, rows.X, unseen), at, level, number, bar.update)
     warn_of_few_trees(fit.forest.n_trees, found.trees_advised)
-    survival, std_error = (
-        spread_numbers(values, rows.complete) for values in (found.survival, found.std_error)
+    estimate, std_error = (
+        spread_numbers(values, rows.complete) for values in (found.estimate, found.std_error)
     )
     reach = spread_numbers(found.reach, rows.complete)
-    return SurvivalBands(fit.call, rows.index, at, survival, std_error, reach, level, notes)
+    named = None if number is None else causes[number]
+    return SurvivalBands(fit.call, rows.index, at, estimate, std_error, reach, level, notes, named)
 
 
 def _spread(event_times: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Predicted survival curves of rows with their confidence intervals and bands."""
+"""Predicted curves of rows with their confidence intervals and bands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DRAWN, ROWS, TIMES = 3, 10, 5
 @public
 @dataclass(frozen=True, eq=False, repr=False)
 class SurvivalBands(Carded):
-    """Predicted survival curves of rows, with intervals and bands.
+    """Predicted survival curves of rows, or incidences of a cause, with intervals and bands.
 
     Returned by `bands` of survival forests.
 
@@ -45,13 +45,16 @@ class SurvivalBands(Carded):
     times : (G,) float64
         Ascending.
     estimate, std_error : (m, G) float64
-        Predicted survival, and its standard error over training samples.
+        Predicted survival, or incidence of the cause, and its standard error over training samples.
     reach : (m,) float64
-        The number of standard errors that bands reach up and down, on the scale of log(-log S).
+        The number of standard errors that bands reach up and down, on the scale of log(-log S); of
+        an incidence F it is log(-log(1 - F)).
     level : float
         Coverage of intervals and bands.
     notes : tuple of str
         What to know of the standard errors.
+    cause : str or None
+        The cause of an incidence; None: survival.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class SurvivalBands(Carded):
     reach: NDArray[np.float64]
     level: float
     notes: tuple[str, ...] = ()
+    cause: str | None = None
 
     @cached_property
     def _ends(self) -> dict[str, NDArray[np.float64]]:
@@ -86,16 +90,20 @@ class SurvivalBands(Carded):
         band_low = np.maximum.accumulate(band_low[:, ::-1], axis=1)[:, ::-1]
         band_high = np.minimum.accumulate(band_high, axis=1)
         low, high = np.maximum(low, band_low), np.minimum(high, band_high)
+        if self.cause is not None:
+            low, high, band_low, band_high = 1 - high, 1 - low, 1 - band_high, 1 - band_low
         return {"conf_low": low, "conf_high": high, "band_low": band_low, "band_high": band_high}
 
     def _limits(self, wider: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return the ends (m, G) of intervals that are so many times wider (m,).
+        """Return the ends (m, G) of intervals that are so many times wider (m,), for survival.
 
-        That all trees agree does not make the estimate certain: then nothing is known of this time
-        alone, but for survival at time 0.
+        An incidence is taken as 1 minus it: with one cause, this is survival.  That all trees agree
+        does not make the estimate certain: then nothing is known of this time alone, but for time
+        0.
         """
         variance = (self.std_error * wider[:, None]) ** 2
-        low, high = limits_of_probability(self.estimate, variance, self.level)
+        survival = self.estimate if self.cause is None else 1 - self.estimate
+        low, high = limits_of_probability(survival, variance, self.level)
         agree = (self.std_error == 0) & (self.times > 0)
         return np.where(agree, 0.0, low), np.where(agree, 1.0, high)
 
@@ -103,10 +111,11 @@ class SurvivalBands(Carded):
     def table(self) -> pd.DataFrame:
         """A line for each row and time.
 
-        Columns: ``row``, its label; ``time``; ``estimate``, the survival; ``std_error``;
-        ``conf_low`` and ``conf_high``, an interval for this time alone; ``band_low`` and
-        ``band_high``, which together cover the curve of the row at all times.  Bands never rise, as
-        curves do, and intervals are inside them.  Where all trees agree, the standard error is 0,
+        Columns: ``row``, its label; ``time``; ``estimate``, the survival or the
+        incidence; ``std_error``; ``conf_low`` and ``conf_high``, an interval for this time alone;
+        ``band_low`` and ``band_high``, which together cover the curve of the row at all times.
+        Bands of survival never rise and those of incidences never fall, as curves do, and intervals
+        are inside them.  Where all trees agree, the standard error is 0,
         which does not make the estimate certain: ends are then those of the next times that tell
         more, or 0 and 1.
         """
@@ -143,7 +152,7 @@ class SurvivalBands(Carded):
             str(self.rows[i]): (self.estimate[i], *(ends[i] for ends in self._ends.values()))
             for i in self._chosen(rows)
         }
-        return plots.plot_survival_bands(self.times, curves, ax)
+        return plots.plot_survival_bands(self.times, curves, ax, self.cause)
 
     def _chosen(self, rows: Any) -> list[int]:
         if rows is None:
@@ -160,8 +169,14 @@ class SurvivalBands(Carded):
     def summary(self) -> Summary:
         """Return curves of the first rows at some times, with text, HTML and LaTeX output."""
         of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
-        sections = {f"Survival by time{of}": self._shown.drop(columns=["std_error"])}
-        return Summary("Survival curves with bands", self.call, self._facts(), sections, self.notes)
+        number = "Survival" if self.cause is None else f"Incidence of {self.cause}"
+        sections = {f"{number} by time{of}": self._shown.drop(columns=["std_error"])}
+        return Summary(self._title, self.call, self._facts(), sections, self.notes)
+
+    @property
+    def _title(self) -> str:
+        of = "Survival curves" if self.cause is None else f"Incidences of {self.cause}"
+        return f"{of} with bands"
 
     @property
     def _shown(self) -> pd.DataFrame:
@@ -184,4 +199,4 @@ class SurvivalBands(Carded):
 
     def _card(self) -> Card:
         columns = ["row", "time", "estimate", "std_error", "conf_low", "conf_high"]
-        return Card("Survival curves with bands", self._facts(), self._shown[columns], kept=())
+        return Card(self._title, self._facts(), self._shown[columns], kept=())

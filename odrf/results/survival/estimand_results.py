@@ -89,7 +89,8 @@ class EstimandResults(
 
     Censored times do not tell the number of a row.  In place of responses the training rows have
     pseudo-values: what each row adds to the Kaplan–Meier estimate of the number (to the
-    Nelson–Aalen estimate of a hazard), as if it had been observed to the end
+    Nelson–Aalen estimate of a hazard, to the Aalen–Johansen estimate of an incidence or of the time
+    lost by a cause), as if it had been observed to the end
     (`odrf.statistics.survival.pseudo_values`).  Their mean given the predictors is the number that
     is predicted, if censoring does not depend on the predictors.  They are what out-of-bag errors,
     R² and importances compare predictions with; predictions, effects and their standard errors do
@@ -146,8 +147,13 @@ class EstimandResults(
 
     @property
     def estimand(self) -> str:
-        """Which number it is: ``"survival"``, ``"rmst"`` or ``"hazard"``."""
+        """Which number it is, such as ``"survival"``; see the method `estimand` of forests."""
         return self.fit.estimand
+
+    @property
+    def cause(self) -> str | None:
+        """The cause of events that the number is of; None: of all."""
+        return self.fit.cause
 
     @property
     def time(self) -> float:

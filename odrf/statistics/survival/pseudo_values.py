@@ -4,9 +4,10 @@ The pseudo-value of a row is the estimate plus the total weight of all rows time
 the estimate by the weight of the row.  It is the infinitesimal jackknife's version of
 n θ - (n - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case
 weights.  Without censoring, pseudo-values of the survival at t are the indicators of T > t, those
-of the restricted mean are min(T, horizon).  Given predictors their expectation is the conditional
-survival, or restricted mean, if censoring does not depend on the predictors.  So the squared error
-of predictions of them tells how well curves are predicted.
+of the restricted mean are min(T, horizon), and those of the incidence of a cause at t are the
+indicators of an event of this cause by t.  Given predictors their expectation is the conditional
+survival, restricted mean or incidence, if censoring does not depend on the predictors.  So the
+squared error of predictions of them tells how well curves are predicted.
 
 References
 ----------
@@ -19,10 +20,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.statistics.survival.aalen_johansen import CumulativeIncidence
 from odrf.statistics.survival.kaplan_meier import product_limit
 from odrf.statistics.survival.risk_sets import RiskSets
 
-__all__ = ["hazard_pseudo_values", "restricted_mean_pseudo_values", "survival_pseudo_values"]
+__all__ = [
+    "hazard_pseudo_values",
+    "incidence_pseudo_values",
+    "restricted_mean_pseudo_values",
+    "survival_pseudo_values",
+    "time_lost_pseudo_values",
+]
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +82,42 @@ def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
     factor = np.where(reached, 1 / sets.at_risk, 0.0)
     total = float(np.where(reached, sets.hazard, 0.0).sum())
     return total + sets.weights.sum() * sets.martingale_sums(factor)
+
+
+def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
+    """Return the pseudo-values (n,) of the Aalen–Johansen incidence of a cause at a time.
+
+    Examples
+    --------
+    >>> from odrf.statistics.survival.aalen_johansen import aalen_johansen
+    >>> found = aalen_johansen(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]))
+    >>> incidence_pseudo_values(found[1], 2.5) + 0.0
+    array([1., 0., 0., 0.])
+    """
+    return float(found.curve(time)) + found.sets.weights.sum() * found.derivatives(time)
+
+
+def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Floats:
+    """Return the pseudo-values (n,) of the time that a cause takes up to a horizon.
+
+    It is the area under the incidence of the cause, so its derivatives are the areas under those of
+    the incidence.
+
+    Examples
+    --------
+    >>> from odrf.statistics.survival.aalen_johansen import aalen_johansen
+    >>> found = aalen_johansen(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]))
+    >>> time_lost_pseudo_values(found[1], 3.5) + 0.0
+    array([2.5, 0. , 0.5, 0. ])
+    """
+    sets, curve = found.sets, found.curve
+    left = np.maximum(horizon - sets.times, 0.0)
+    area = float(curve.integral(horizon))
+    # what the incidence still gains after each time, integrated up to the horizon
+    gained = np.where(left > 0, area - curve.integral(sets.times) - left * found.incidence, 0.0)
+    own = found.of_cause.martingale_sums(left * found.survival_before / sets.at_risk)
+    later = sets.martingale_sums(gained * sets.per_survivor)
+    return area + sets.weights.sum() * (own - later)
 
 
 def _by_survivors(sets: RiskSets) -> Floats:

@@ -1,4 +1,4 @@
-"""Survival of each tree against the formula for the leaf that a row reaches."""
+"""Survival and incidences of each tree against the formula for the leaf that a row reaches."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from competing_rows import competing_rows
 from odrf.engine.rows.sampling import SUBSAMPLE, Sampling
 from odrf.engine.survival.curve_means import mean_curves
+from odrf.engine.survival.incidence_means import mean_incidences
 from odrf.engine.survival.leaf_curves import leaf_curves
-from odrf.engine.survival.tree_curves import survival_of_trees
+from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
 from odrf.engine.trees.routing import leaf_nodes
+from reference.incidence import incidence
 from reference.survival import survival
 from survival_rows import grown_survival_trees, survival_rows
 
@@ -45,4 +48,35 @@ def test_survival_of_trees(table, seed):
                 assert found[b, i - 1, g] == pytest.approx(survival(rows, t), abs=1e-12)
     means = mean_curves(forest, curves, X, grid, True, 1)
     every = survival_of_trees(forest, curves, X, grid, slice(0, n))
+    np.testing.assert_allclose(every.mean(axis=0), means, rtol=1e-12, atol=1e-14)
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=competing_rows(), seed=st.integers(0, 99))
+def test_incidence_of_trees(rows, seed):
+    X, forest, draws = grown_survival_trees(rows.table, seed, Sampling(SUBSAMPLE, 0.6))
+    curves = leaf_curves(forest, X, rows.ranks, draws)
+    times, rng = rows.table.event_times, np.random.default_rng(seed)
+    grid = np.unique(rng.integers(0, len(times) + 1, 3))
+    n, B = X.shape[1], forest.n_trees
+    wanted = rng.random((B, n)) < 0.8
+    cause = int(rng.integers(rows.n_causes))
+    found = incidence_of_trees(forest, curves, X, grid, cause, slice(1, n), wanted)
+    leaves = leaf_nodes(forest, X, 1)
+    for b in range(B):
+        counts = draws.filling(b) * draws.weights
+        for i in range(1, n):
+            if not wanted[b, i]:
+                assert (found[b, i - 1] == 0).all()
+                continue
+            inside = np.flatnonzero((leaves[:, b] == leaves[i, b]) & (counts > 0))
+            if len(inside) == 0:
+                continue  # a leaf without rows has the curve of a node above
+            twin = rows.twin(inside)._replace(weights=counts[inside].tolist())
+            for g, rank in enumerate(grid):
+                t = times[rank - 1] if rank > 0 else 0.0
+                expected = incidence(twin, cause + 1, t)
+                assert found[b, i - 1, g] == pytest.approx(expected, abs=1e-12)
+    means = mean_incidences(forest, curves, X, grid, np.array([cause]), 1)[:, 0]
+    every = incidence_of_trees(forest, curves, X, grid, cause, slice(0, n))
     np.testing.assert_allclose(every.mean(axis=0), means, rtol=1e-12, atol=1e-14)

@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given
 
 from lifetimes import lifetimes
+from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.pseudo_values import (
     hazard_pseudo_values,
+    incidence_pseudo_values,
     restricted_mean_pseudo_values,
     survival_pseudo_values,
+    time_lost_pseudo_values,
 )
 from odrf.statistics.survival.risk_sets import risk_sets
+from reference import incidence as incidences
 from reference import pseudo_values as twin
 from reference import survival as curves
 
@@ -21,6 +25,11 @@ NUMBERS = {
     "survival": (survival_pseudo_values, curves.survival),
     "restricted mean": (restricted_mean_pseudo_values, twin.restricted_mean),
     "hazard": (hazard_pseudo_values, curves.cumulative_hazard),
+}
+
+OF_CAUSES = {
+    "incidence": (incidence_pseudo_values, incidences.incidence),
+    "time lost": (time_lost_pseudo_values, incidences.time_lost),
 }
 
 
@@ -37,6 +46,49 @@ def test_they_are_derivatives_by_the_weights(name, of):
         np.testing.assert_allclose(
             found(sets, time)[known], expected[known], rtol=1e-8, atol=1e-8 * of.weights.sum()
         )
+
+
+@pytest.mark.parametrize("name", OF_CAUSES)
+@given(of=lifetimes())
+def test_those_of_causes_are_derivatives_by_the_weights(name, of):
+    found, estimate = OF_CAUSES[name]
+    for cause, curve in aalen_johansen(of.time, of.event, of.weights, of.start).items():
+        for time in TIMES:
+            if curves.survival(of.rows, time) <= 1e-9:
+                continue  # a derivative where nobody survives is one-sided
+            expected = twin.pseudo_values(
+                lambda rows, t=time, c=cause: estimate(rows, c, t), of.rows
+            )
+            known = of.weights > 0
+            np.testing.assert_allclose(
+                found(curve, time)[known],
+                np.array(expected)[known],
+                rtol=1e-8,
+                atol=1e-8 * of.weights.sum(),
+            )
+
+
+def test_those_of_all_causes_and_of_survival_add_up():
+    rng = np.random.default_rng(6)
+    time, event = rng.exponential(size=80), rng.integers(0, 4, 80)
+    weights, start = rng.uniform(0.5, 2.0, 80), time * rng.uniform(0, 0.5, 80)
+    sets = risk_sets(time, event, weights, start)
+    causes = aalen_johansen(time, event, weights, start).values()
+    incidence = sum(incidence_pseudo_values(each, 0.8) for each in causes)
+    np.testing.assert_allclose(incidence + survival_pseudo_values(sets, 0.8), 1.0)
+    lost = sum(time_lost_pseudo_values(each, 0.8) for each in causes)
+    np.testing.assert_allclose(lost + restricted_mean_pseudo_values(sets, 0.8), 0.8)
+
+
+def test_without_censoring_those_of_causes_are_the_numbers_themselves():
+    rng = np.random.default_rng(7)
+    time, event = rng.exponential(size=60), rng.integers(1, 3, 60)
+    found = aalen_johansen(time, event)[2]
+    own = event == 2
+    np.testing.assert_allclose(incidence_pseudo_values(found, 0.7), own & (time <= 0.7), atol=1e-12)
+    np.testing.assert_allclose(
+        time_lost_pseudo_values(found, 0.7), own * np.maximum(0.7 - time, 0.0), atol=1e-12
+    )
 
 
 def test_without_censoring_they_are_the_numbers_themselves():

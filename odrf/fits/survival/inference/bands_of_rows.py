@@ -1,4 +1,4 @@
-"""Standard errors of predicted survival curves, and how wide their simultaneous bands are."""
+"""Standard errors of predicted curves, and how wide their simultaneous bands are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_blocks, row_blocks
-from odrf.engine.survival.tree_curves import survival_of_trees
+from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.statistics.curves.bands import simultaneous_width
@@ -18,16 +18,16 @@ from odrf.statistics.jackknife import Variance, enough_trees
 
 __all__ = ["CurveErrors", "curve_errors"]
 
-# Most points of curves whose influences are computed at once, and most survivals of trees.
+# Most points of curves whose influences are computed at once, and most values of trees.
 POINTS, AT_ONCE = 2**11, 2**22
 
 
 class CurveErrors(NamedTuple):
-    """The survival curves of m rows at G times, and their errors.
+    """The curves of m rows at G times, and their errors.
 
     Attributes
     ----------
-    survival, std_error : (m, G) float64
+    estimate, std_error : (m, G) float64
         NaN for a row that no tree predicts; the error also for one that a single tree does.
     reach : (m,) float64
         So many standard errors are all points of a curve away from their expectation at most, with
@@ -36,7 +36,7 @@ class CurveErrors(NamedTuple):
         How many trees would estimate the errors well enough; 0 if these are enough.
     """
 
-    survival: NDArray[np.float64]
+    estimate: NDArray[np.float64]
     std_error: NDArray[np.float64]
     reach: NDArray[np.float64]
     trees_advised: int
@@ -46,6 +46,7 @@ def curve_errors(
     rows: PredictedRows,
     times: NDArray[np.float64],
     level: float,
+    cause: int | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> CurveErrors:
     """Return curves with their errors over training samples, by the jackknife after bootstrap.
@@ -58,6 +59,8 @@ def curve_errors(
         Ascending.
     level : float
         The probability that a simultaneous band covers all G points.
+    cause : int, optional
+        The curves are the incidences of this cause, from 0; by default survival.
     advance : callable
         Called with numbers of rows when they are done.
     """
@@ -65,16 +68,15 @@ def curve_errors(
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     drawn = rows_of_trees(kinds, fit.draws, rows.unseen is not None)
-    wanted = EVERY_ROW if rows.unseen is None else rows.unseen
-    survival, raw, bias, of_trees = np.empty((4, m, G))
+    estimate, raw, bias, of_trees = np.empty((4, m, G))
     reach = np.empty(m)
 
     def run(block: slice) -> None:
-        values = survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
+        values = _of_trees(rows, grid, cause, block)
         used = None if rows.unseen is None else rows.unseen[:, block]
         number = np.full(block.stop - block.start, B) if used is None else used.sum(axis=0)
         with np.errstate(invalid="ignore"):
-            survival[block] = values.sum(axis=0) / number[:, None]
+            estimate[block] = values.sum(axis=0) / number[:, None]
         for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
             raw[i], bias[i], of_trees[i], _ = found.variances
             reach[i] = simultaneous_width(found.total, level, fit.control.seed)
@@ -89,7 +91,17 @@ def curve_errors(
     raw, bias, of_trees = (part[~alone].ravel() for part in (raw, bias, of_trees))
     known = Variance(raw, bias, of_trees, variance.n)
     advised = 0 if alone.all() else enough_trees(known, B)
-    return CurveErrors(survival, std_error, reach, advised)
+    return CurveErrors(estimate, std_error, reach, advised)
+
+
+def _of_trees(
+    rows: PredictedRows, grid: NDArray[np.int64], cause: int | None, block: slice
+) -> NDArray[np.float64]:
+    """Return the survival (B, m, G) of each tree, or the incidence of a cause."""
+    fit, wanted = rows.fit, EVERY_ROW if rows.unseen is None else rows.unseen
+    if cause is None:
+        return survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
+    return incidence_of_trees(fit.forest, fit.curves, rows.X, grid, cause, block, wanted)
 
 
 def _predicted_by_one(rows: PredictedRows, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -2,75 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, is_number
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.survival.curve_numbers import (
-    hazard_at,
-    restricted_mean_at,
-    survival_at,
-    with_means_above,
-)
+from odrf.engine.survival.curve_numbers import with_means_above
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.survival.asked_causes import asked_causes
+from odrf.fits.survival.inference.known_numbers import NUMBERS, CurveNumber
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.survival.pseudo_values import (
-    hazard_pseudo_values,
-    restricted_mean_pseudo_values,
-    survival_pseudo_values,
-)
-from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
 from odrf.warn import warn_user
 
 __all__ = ["ESTIMANDS", "EstimandFit", "estimand_fit"]
 
-
-class _Number(NamedTuple):
-    """A number of a curve.
-
-    Attributes
-    ----------
-    letters : str
-        What its name begins with.
-    words : str
-    of_leaves : callable
-        Takes a fit and a time, returns the number of each leaf's curve (m,).
-    pseudo_values : callable
-        Takes risk sets and a time, returns what rows (n,) add to the estimate for all of them.
-    """
-
-    letters: str
-    words: str
-    of_leaves: Callable[[SurvivalFit, float], NDArray[np.float64]]
-    pseudo_values: Callable[[RiskSets, float], NDArray[np.float64]]
-
-
-def _rank(fit: SurvivalFit, time: float) -> int:
-    return int(np.searchsorted(fit.event_times, time, side="right"))
-
-
-NUMBERS = {
-    "survival": _Number(
-        "S", "survival at {}", lambda fit, time: survival_at(fit.curves, _rank(fit, time)),
-        survival_pseudo_values,
-    ),
-    "rmst": _Number(
-        "RMST", "restricted mean survival time up to {}",
-        lambda fit, time: restricted_mean_at(fit.curves, fit.event_times, time),
-        restricted_mean_pseudo_values,
-    ),
-    "hazard": _Number(
-        "H", "cumulative hazard at {}",
-        lambda fit, time: hazard_at(fit.curves, _rank(fit, time)), hazard_pseudo_values,
-    ),
-}  # fmt: skip
 ESTIMANDS = tuple(NUMBERS)
+# Pseudo-values that differ by less, for their size, differ by rounding.
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -82,20 +34,25 @@ class EstimandFit(Fit):
     Attributes
     ----------
     estimand : str
-        ``"survival"``, ``"rmst"`` or ``"hazard"``.
+        ``"survival"``, ``"rmst"``, ``"hazard"``, ``"incidence"`` or ``"lost"``.
     time : float
+    cause : str or None
+        The cause of the incidence or of the time lost; None if there is one cause, and of others.
     """
 
     estimand: str = "survival"
     time: float = 0.0
+    cause: str | None = None
 
     @property
     def in_words(self) -> str:
         """What is predicted, in words."""
-        return NUMBERS[self.estimand].words.format(_said(self.time))
+        return NUMBERS[self.estimand].words.format(
+            time=_said(self.time), cause=self.cause or "the event"
+        )
 
 
-def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any) -> EstimandFit:
+def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) -> EstimandFit:
     """Return the trees of a survival forest with one number of each leaf's curve as its value.
 
     A mean of trees is a mean of leaves' numbers, so its predictions are those of the forest, to
@@ -107,12 +64,14 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any) -> EstimandFit:
     estimand : str
         One of `ESTIMANDS`.
     time : float
+    cause : str, optional
+        Of what has several causes, if the estimand is of one.
 
     Raises
     ------
     InputError
-        The estimand is unknown, the time is none, or all rows have the same number; the fit was
-        loaded without its rows.
+        The estimand or the cause is unknown, a cause is missing or not of use, the time is none, or
+        all rows have the same number; the fit was loaded without its rows.
 
     Warns
     -----
@@ -121,24 +80,26 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any) -> EstimandFit:
     """
     of = NUMBERS[checked_choice("estimand", estimand, ESTIMANDS)]
     times = fit.times
-    at = _checked_time(time, times, estimand)
-    name = f"{of.letters}({_said(at)})"
-    sets = risk_sets(times.time, times.event, fit.data.weights, times.start)
-    pseudo = of.pseudo_values(sets, at)
-    if np.ptp(pseudo) == 0:
+    number = _checked_cause(cause, fit.design.response.causes, of, estimand)
+    named = None if number is None else times.causes[number]
+    at = _checked_time(time, times, of, number)
+    name = f"{of.letters}({_said(at)})" if named is None else f"{of.letters}({_said(at)}, {named})"
+    pseudo = of.pseudo_values(fit, at, number or 0)
+    if np.ptp(pseudo) <= ROUNDING * np.abs(pseudo).max():
         raise InputError(
             f"time={time!r}: {name} is the same for all training rows: use an earlier time"
         )
-    value = with_means_above(fit.forest, of.of_leaves(fit, at))
+    value = with_means_above(fit.forest, of.of_leaves(fit, at, number or 0))
     known: dict[str, Any] = {each.name: getattr(fit, each.name) for each in fields(Fit)}
+    of_cause = "" if named is None else f", cause={named!r}"
     known |= {
-        "call": f"{fit.call}.estimand({estimand!r}, time={_said(at)})",
+        "call": f"{fit.call}.estimand({estimand!r}, time={_said(at)}{of_cause})",
         "design": _with_response(fit, name),
         "data": replace(fit.data, y=pseudo, times=None),
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
         "pruning": None,
     }
-    return EstimandFit(**known, estimand=estimand, time=at)
+    return EstimandFit(**known, estimand=estimand, time=at, cause=named)
 
 
 def _with_response(fit: SurvivalFit, name: str) -> Any:
@@ -150,14 +111,35 @@ def _with_response(fit: SurvivalFit, name: str) -> Any:
     return replace(fit.design, response=response)
 
 
-def _checked_time(time: Any, times: SurvivalTimes, estimand: str) -> float:
+def _checked_cause(cause: Any, causes: Sequence[str], of: CurveNumber, estimand: str) -> int | None:
+    """Return the number, from 0, of the cause that is asked for; None for all together."""
+    if not of.of_cause or len(causes) == 1:
+        if cause is not None:
+            reason = "there is one cause" if of.of_cause else f"{estimand!r} is of all together"
+            raise InputError(f"cause={cause!r}: {reason}: leave cause= out")
+        return None
+    if cause is None:
+        names = ", ".join(repr(each) for each in causes)
+        raise InputError(
+            f"estimand={estimand!r} is of one cause of events: use cause= with one of {names}"
+        )
+    return int(asked_causes(cause, causes)[0])
+
+
+def _checked_time(time: Any, times: SurvivalTimes, of: CurveNumber, cause: int | None) -> float:
     if not is_number(time) or not np.isfinite(time) or time <= 0:
         raise InputError(f"time={time!r}: use a number above 0, in the unit of the response")
     first, last, end = times.event_times[0], times.event_times[-1], times.time.max()
-    if time < first or (estimand == "rmst" and time == first):
+    event = "event"
+    if cause is not None:
+        happened = times.time[times.event == cause + 1]
+        if len(happened) == 0:
+            raise InputError(f"cause={times.causes[cause]!r} has no events: use another cause")
+        first, event = happened.min(), f"event of cause {times.causes[cause]!r}"
+    if time < first or (of.is_area and time == first):
         raise InputError(
-            f"time={time!r}: the first event is at {_said(first)}, so that all rows have the same "
-            "curve until then: use a later time"
+            f"time={time!r}: the first {event} is at {_said(first)}, so that all rows have the "
+            "same curve until then: use a later time"
         )
     if time > end:
         raise InputError(
