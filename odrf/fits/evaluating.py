@@ -21,11 +21,12 @@ from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
+from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
 from odrf.fits.survival.grown_response import grown_response
 from odrf.fits.survival.judged.judged_by_deviance import deviances_of_new_rows, judged_by_deviance
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.choosing import CHOICES, chosen_row
-from odrf.pruning.complexity import critical_alphas, pruned, root_errors
+from odrf.pruning.complexity import ERROR, IMPURITY, critical_alphas, pruned, root_errors
 from odrf.pruning.cross_fitting import OutOfBagChoice, chosen_elsewhere
 from odrf.pruning.cross_validation import (
     Fold,
@@ -91,9 +92,12 @@ class ForestSizes:
 
 
 def grown_without(
-    fit: Fit, cv: JudgingFolds, n_jobs: int, progress: bool
+    fit: Fit, cv: JudgingFolds, n_jobs: int, progress: bool, loss: str = ERROR
 ) -> tuple[Growth, list[Fold]]:
-    """Return the rows, and trees grown on the training rows of each fold by the same options."""
+    """Return the rows, and trees grown on the training rows of each fold by the same options.
+
+    Trees for times to an event are described as `loss` prunes them.
+    """
     design, data, control = fit.design, fit.data, fit.control
     response = grown_response(data, control)
     growth = Growth(
@@ -106,7 +110,7 @@ def grown_without(
         control.mixture,
         data.codes,
         response.ranks,
-        judged_by_deviance(fit),
+        judged_by_deviance(fit, loss),
     )
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
         return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
@@ -114,16 +118,18 @@ def grown_without(
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
-    return _path(fit, nested_subtrees(fit.forest, rule, loss), rule, loss, None, "")
+    return _path(fit, nested_subtrees(told_by_loss(fit, loss), rule, loss), rule, loss, None, "")
 
 
 def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: JudgingFolds, n_jobs: int, progress: bool
 ) -> SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation."""
-    subtrees = nested_subtrees(fit.forest, rule, loss)
-    growth, folds = grown_without(fit, cv, n_jobs, progress)
-    critical = partial(critical_alphas, rule=rule, loss=loss)
+    subtrees = nested_subtrees(told_by_loss(fit, loss), rule, loss)
+    growth, folds = grown_without(fit, cv, n_jobs, progress, loss)
+    # several values of a node are hazards of causes here, not shares of classes
+    by = loss if growth.judging is None else IMPURITY
+    critical = partial(critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
     held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha), groups)
     return _path(fit, subtrees, rule, loss, held, cv.by)
@@ -159,7 +165,7 @@ def labelled_rows(
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
     if isinstance(fit, SurvivalFit):
-        subtrees = nested_subtrees(fit.forest, rule, loss)
+        subtrees = nested_subtrees(told_by_loss(fit, loss), rule, loss)
         held = deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, f"{round(held.weight)} new rows")
     fit, X, y = labelled_rows(fit, rows, "newdata")
@@ -179,7 +185,7 @@ def path_by_arrays(
 
     `by` names these rows in words.
     """
-    subtrees = nested_subtrees(fit.forest, rule, loss)
+    subtrees = nested_subtrees(told_by_loss(fit, loss), rule, loss)
     held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
     return _path(fit, subtrees, rule, loss, held, by)
 

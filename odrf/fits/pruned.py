@@ -13,7 +13,8 @@ from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_di
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
-from odrf.pruning.complexity import ERROR, critical_alphas, pruned
+from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
+from odrf.pruning.complexity import ERROR, LOG_RANK, critical_alphas, pruned
 from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
 from odrf.pruning.forests import unseen_alphas
 from odrf.pruning.subtree_path import SubtreePath
@@ -67,18 +68,21 @@ def pruned_at(
         Which subtrees are candidates.
     option : str
         The argument of `prune`, as the call is to show it; empty if the options of the fit prune.
-    loss : {"error", "impurity"}, default "error"
-        How the training error of classes is measured.
+    loss : {"error", "impurity", "log_rank"}, default "error"
+        How the training error is measured.
     path : SubtreePath, optional
         The pruning path of the tree, if it is known.
     choice : OutOfBagChoice, optional
         If out-of-bag rows have chosen `alpha`, what they choose for each other.
     """
-    # the fit may have been pruned at a larger α before
-    largest = max(alpha, fit.control.alpha or 0.0)
-    critical = critical_alphas(fit.forest, rule, loss) if path is None else path.critical
-    forest = pruned(fit.forest, critical, alpha, loss)
+    told = told_by_loss(fit, loss)
+    critical = critical_alphas(told, rule, loss) if path is None else path.critical
+    forest = replace(fit.forest, left=pruned(told, critical, alpha, loss).left)
     smaller = with_forest(fit, forest, option, path, choice)
+    largest = fit.control.alpha
+    if loss != LOG_RANK:  # the option alpha= is on the scale of errors
+        # the fit may have been pruned at a larger α before
+        largest = max(alpha, largest or 0.0)
     return replace(smaller, control=replace(fit.control, alpha=largest, pruning=rule))
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "ERROR",
     "GROWTH",
     "IMPURITY",
+    "LOG_RANK",
     "LOSSES",
     "RULES",
     "WEAKEST_LINK",
@@ -46,6 +47,8 @@ WEAKEST_LINK, GROWTH = "weakest_link", "growth"
 RULES = (WEAKEST_LINK, GROWTH)
 ERROR, IMPURITY = "error", "impurity"
 LOSSES = (ERROR, IMPURITY)
+# Of trees described by `odrf.pruning.split_complexity.with_split_statistics`.
+LOG_RANK = "log_rank"
 # Critical α are rounded to 12 digits of the root's error, and an α this close to one of them is
 # tied with it: smaller differences are rounding errors, and ties must go to the smaller tree.
 DIGITS = 12
@@ -77,10 +80,11 @@ def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     Parameters
     ----------
     forest : Forest
-    loss : {"error", "impurity"}
+    loss : {"error", "impurity", "log_rank"}
         How R is measured for classes: ``"error"`` is the misclassification rate, for ordered
         classes the mean rank error; ``"impurity"`` the impurity by which the tree grew.  For a
-        numeric response R is the mean squared error.
+        numeric response R is the mean squared error.  ``"log_rank"``: the trees are those of
+        `odrf.pruning.split_complexity.with_split_statistics`.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def critical_alphas(
     ----------
     forest : Forest
     rule : {"weakest_link", "growth"}
-    loss : {"error", "impurity"}
+    loss : {"error", "impurity", "log_rank"}
         As in `decreases`.
     """
     decrease = decreases(forest, loss)
@@ -152,7 +156,7 @@ def _tree_of(forest: Forest, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _node_losses(forest: Forest, loss: str) -> NDArray[np.float64]:
     """Return the loss of each node as a leaf, summed over its training rows (m,)."""
-    if forest.value.shape[1] == 1 or loss == IMPURITY:
+    if forest.value.shape[1] == 1 or loss != ERROR:
         return forest.weight * forest.impurity
     if forest.ordered:
         return forest.weight * mean_ranks_off(forest.value)

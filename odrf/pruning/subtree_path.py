@@ -25,8 +25,8 @@ class SubtreePath:
     ----------
     rule : {"weakest_link", "growth"}
         Which subtrees are candidates.
-    loss : {"error", "impurity"}
-        How the training error of classes is measured.
+    loss : {"error", "impurity", "log_rank"}
+        How the training error is measured.
     by : str
         Which rows were held out, in words; empty if none were.
     critical : (m,) float64

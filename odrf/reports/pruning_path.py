@@ -9,6 +9,7 @@ from odrf import plots
 from odrf.checks import checked_choice
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, loss_name
+from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
 from odrf.pruning.choosing import CHOICES, ONE_SE
 from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
@@ -53,8 +54,9 @@ class PruningPath(ErrorTable, Generic[Tree]):
         - ``alpha``: the smallest α for which the subtree is optimal; it is optimal up to the
           ``alpha`` of the next row.
         - ``leaves``: the number of its leaves.
-        - ``error``: its training error: mean squared error, misclassification rate, mean rank error
-          or impurity.  For an honest tree the rows are those that give the nodes their values.
+        - ``error``: its training error: mean squared error, misclassification rate, mean rank
+          error, impurity, exponential deviance, or the sum of the log-rank statistics of the splits
+          that it lacks.  For an honest tree the rows are those that give the nodes their values.
         - ``relative_error``: ``error`` divided by that of the root.
         - ``xerror`` and ``xstd``, if held-out rows were used: the held-out mean squared error or
           misclassification rate divided by that of the root on the training rows, and its standard
@@ -93,7 +95,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
 
     @property
     def loss(self) -> str:
-        """``"error"`` or ``"impurity"``: how the training error of classes is measured."""
+        """``"error"``, ``"impurity"`` or ``"log_rank"``: how the training error is measured."""
         return self.subtrees.loss
 
     @property
@@ -195,7 +197,11 @@ class PruningPath(ErrorTable, Generic[Tree]):
             what = f"held-out {error_name(self.fit.kind)}, share of the root's"
             row, words = self.row(rule), CHOICES_IN_WORDS[rule]
             return plots.plot_error_path(self.table, self.row("min"), row, words, what, ax)
-        along = growth_errors(self.fit.forest, self.loss) if self.pruning == GROWTH else None
+        along = (
+            growth_errors(told_by_loss(self.fit, self.loss), self.loss)
+            if self.pruning == GROWTH
+            else None
+        )
         error = loss_name(self.fit, self.loss)
         return plots.plot_path(self.table, along, error, ax)
 

@@ -11,7 +11,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
-from odrf.pruning.complexity import IMPURITY
+from odrf.pruning.complexity import IMPURITY, LOG_RANK
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
 
@@ -40,6 +40,8 @@ def loss_name(fit: AnyFit, loss: str) -> str:
     """Return the name of the training error that pruning uses."""
     if loss == IMPURITY:
         return IMPURITY
+    if loss == LOG_RANK:
+        return "log-rank statistics of the splits left out"
     return "mean rank error" if fit.ordered else error_name(fit.design.response.kind)
 
 

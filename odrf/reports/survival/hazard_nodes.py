@@ -49,6 +49,7 @@ def hazard_nodes(fit: SurvivalFit) -> pd.DataFrame:
         "rate": rate,
         "median": median_times(fit)[node],
         "relative_hazard": hazards.relative[node],
+        "log_rank": np.where(tree.is_split(), hazards.log_rank, np.nan)[node],
     }
     return pd.DataFrame(table, index=pd.Index(node, name="node"))
 

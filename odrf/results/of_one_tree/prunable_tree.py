@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -13,7 +14,8 @@ from odrf.fits.evaluating import path_by_folds, path_by_rows, training_path
 from odrf.fits.fit import Fit
 from odrf.fits.judging.judging_folds import folds_asked
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
-from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
+from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
+from odrf.pruning.complexity import ERROR, LOG_RANK, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.subtrees import with_leaves
 from odrf.public import public, respelled
 from odrf.reports.forest_path import require_own_path
@@ -90,7 +92,7 @@ class PrunableTree(FitFacts):
             None gives training errors only.
         newdata : DataFrame, optional
             Rows with responses to evaluate the subtrees on, instead of folds; each counts once.
-        loss : {"error", "impurity"}, default "error"
+        loss : {"error", "impurity", "log_rank"}, default "error"
             How R is measured for classes: by the misclassification rate, or by the impurity with
             which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
             mean rank error, which no split can increase.  The held-out error is always the
@@ -98,6 +100,14 @@ class PrunableTree(FitFacts):
             case (LeBlanc and Crowley 1992): twice the difference of log-likelihood between a hazard
             for each row and one for each leaf, on the scale of time on which the hazard of all rows
             is constant.  Hazards of leaves are shrunken to that of all rows, as by rpart.
+
+            ``"log_rank"``, for times to an event: split complexity (LeBlanc and Crowley 1993).  R
+            is the sum of the log-rank statistics of the splits that a subtree lacks, so the path
+            has the subtrees with the largest sum of the statistics of their splits, less α for each
+            split.  The statistics are those of `nodes`, of the rows that chose the splits unless
+            the tree is honest; so they are too large.  LeBlanc and Crowley take α from 2 to 4.  The
+            held-out error is the exponential deviance here too; statistics in the trees of folds
+            are multiplied as if these had been grown on all rows.
         seed : int, SeedSequence or Generator, optional
             Seed of the folds and their trees; by default that of the fit.
         n_jobs : int, optional
@@ -123,7 +133,8 @@ class PrunableTree(FitFacts):
         >>> small = path.best("1se")
         """
         checked_choice("pruning", pruning, RULES)
-        checked_choice("loss", loss, LOSSES)
+        checked_choice("loss", loss, (*LOSSES, LOG_RANK))
+        told_by_loss(self.fit, loss)
         if newdata is not None:
             path = path_by_rows(self.fit, pruning, loss, newdata)
         elif cv is None:
@@ -141,6 +152,7 @@ class PrunableTree(FitFacts):
         leaves: int | None = None,
         rule: str | None = None,
         path: PruningPath[Any] | None = None,
+        loss: str | None = None,
         progress: bool = False,
     ) -> Own:
         """Return the tree pruned to one of its subtrees.
@@ -153,13 +165,15 @@ class PrunableTree(FitFacts):
             Complexity parameter α: take the subtree with the smallest R + α·(number of leaves), of
             ties the smallest.  R is the training error: mean squared error or misclassification
             rate; for a tree with the ordinal impurity, mean rank error; for times to an event, mean
-            exponential deviance.
+            exponential deviance; or what `loss` says.
         leaves : int, optional
             The number of leaves.  If weakest link gives no such subtree, take the next smaller one.
         rule : {"min", "1se"}, optional
             Take the subtree that held-out rows choose; see `PruningPath.best`.
         path : PruningPath, optional
             The pruning path; by default that of the option `pruning`, by 10-fold cross-validation.
+        loss : {"error", "impurity", "log_rank"}, optional
+            How R is measured, as in `pruning_path`; by default as in `path`, else ``"error"``.
         progress : bool, default False
             Show a progress bar of this cross-validation.
 
@@ -171,7 +185,8 @@ class PrunableTree(FitFacts):
         Raises
         ------
         InputError
-            If not exactly one of the three is given, it is invalid, or `path` is another tree's.
+            If not exactly one of the three is given, it is invalid, `path` is another tree's, or
+            `loss` is not that of `path`.
 
         Examples
         --------
@@ -184,22 +199,40 @@ class PrunableTree(FitFacts):
         if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
         require_own_path(path, self.fit, "tree")
+        loss = self._loss(loss, path)
         if rule is not None:
-            cv = min(10, self.nobs)
-            path = path or self.pruning_path(self.fit.control.pruning, cv=cv, progress=progress)
-            return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
+            cv, candidates = min(10, self.nobs), self.fit.control.pruning
+            path = path or self.pruning_path(candidates, cv=cv, loss=loss, progress=progress)
+            return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path, loss)
         if alpha is not None:
             alpha = checked_alpha(alpha)
-            return self._cut(alpha, f"alpha={alpha!r}", path)
-        candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
+            return self._cut(alpha, f"alpha={alpha!r}", path, loss)
+        candidates = path.pruning if path else self.fit.control.pruning
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
-        forest = with_leaves(self.forest, kept, candidates, loss)
+        smaller = with_leaves(told_by_loss(self.fit, loss), kept, candidates, loss)
+        forest, option = replace(self.forest, left=smaller.left), _told(f"leaves={leaves}", loss)
         subtrees = None if path is None else path.subtrees
-        pruned = with_forest(self.fit, forest, f"leaves={leaves}", subtrees)
+        pruned = with_forest(self.fit, forest, option, subtrees)
         return type(self)(pruned, self, path)
 
-    def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None) -> Own:
-        candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
+    def _loss(self, loss: str | None, path: PruningPath[Any] | None) -> str:
+        """Return the loss to prune by: that of the path, if there is one."""
+        if loss is None:
+            return path.loss if path else ERROR
+        checked_choice("loss", loss, (*LOSSES, LOG_RANK))
+        if path and loss != path.loss:
+            raise InputError(f"loss={loss!r} is not that of path=, {path.loss!r}: leave it out")
+        told_by_loss(self.fit, loss)
+        return loss
+
+    def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None, loss: str) -> Own:
+        candidates = path.pruning if path else self.fit.control.pruning
         subtrees = None if path is None else path.subtrees
-        pruned = pruned_at(self.fit, alpha, candidates, option, loss, subtrees)
+        told = _told(option, loss)
+        pruned = pruned_at(self.fit, alpha, candidates, told, loss, subtrees)
         return type(self)(pruned, self, path)
+
+
+def _told(option: str, loss: str) -> str:
+    """Return the arguments of `prune` as the call shows them."""
+    return option if loss == ERROR else f"{option}, loss={loss!r}"

@@ -36,7 +36,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
 
     A leaf predicts the Kaplan–Meier curve of its rows.  The tree is pruned, and its nodes are
-    described, by the exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by.
+    described, by the exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by;
+    with ``loss="log_rank"`` it is pruned by the log-rank statistics of its splits (LeBlanc and
+    Crowley 1993).
 
     Parameters
     ----------
@@ -55,6 +57,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     ----------
     M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
     48, 411-425.
+
+    M. LeBlanc and J. Crowley (1993). Survival trees by goodness of split. Journal of the American
+    Statistical Association 88, 457-467.
 
     Examples
     --------
@@ -79,10 +84,12 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         exponential deviance per unit of weight), ``gain`` (its decrease by the split), ``order``
         (rank of the split in the tree's growth), ``events``, ``person_time`` (how long the rows
         were observed, all together), ``rate`` (events divided by person-time), ``median`` (of the
-        Kaplan–Meier curve, infinite if less than half had the event by the last event time) and
+        Kaplan–Meier curve, infinite if less than half had the event by the last event time),
         ``relative_hazard``: events divided by the number expected by the hazard of all rows, both
-        plus 1, as in rpart.  In an honest tree ``count`` and the columns after it, except
-        ``order``, are those of the rows that did not choose splits.
+        plus 1, as in rpart; and ``log_rank``: the log-rank statistic of the rows on the left of a
+        split against those on its right, missing at leaves.  Of several causes it is the sum of
+        theirs, the events of the others being censored.  In an honest tree ``count`` and the
+        columns after it, except ``order``, are those of the rows that did not choose splits.
         """
         return hazard_nodes(self.fit)
 

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.engine.rows.draws import Draws
+from odrf.engine.survival.split_log_rank import split_log_ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.pruning.event_deviance import (
     node_events,
     sums_in_nodes,
@@ -44,6 +46,8 @@ class NodeHazards:
     of_cause : (m, C) float64
         The hazard of each cause, divided by that of all rows and causes.  Empty, (0, 0), if there
         is one cause.
+    log_rank : (m,) float64
+        The log-rank statistic of each split, its case weights being numbers of rows; 0 at leaves.
     """
 
     events: NDArray[np.float64]
@@ -51,6 +55,7 @@ class NodeHazards:
     person_time: NDArray[np.float64]
     relative: NDArray[np.float64]
     of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    log_rank: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     @property
     def by_cause(self) -> NDArray[np.float64]:
@@ -78,8 +83,8 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         Crowley 1992), added up over the causes, and the gain of a split what it decreases the
         deviance of hazards without a prior.
     """
-    times, weights = data.times, draws.weights
-    if times is None:
+    times, weights, ranks = data.times, draws.weights, ranks_of(data)
+    if times is None or ranks is None:
         raise InputError("the response is no time to an event")
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
@@ -103,4 +108,7 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         together = with_event_deviance(tree, node_events(*of_tree))
         relative = with_shrunken_rates(together, VARIATION).value[:, 0]
     number = events.events.sum(axis=1)
-    return NodeHazards(number, events.exposure, person_time, relative, of_cause), described
+    of_each = counts[:, 0] * weights * data.weight_unit
+    log_rank = split_log_ranks(tree, leaf[:, 0], ranks, of_each)
+    hazards = NodeHazards(number, events.exposure, person_time, relative, of_cause, log_rank)
+    return hazards, described

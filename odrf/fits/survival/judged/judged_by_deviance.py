@@ -17,16 +17,22 @@ from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards
 from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.pruning.complexity import LOG_RANK
 from odrf.pruning.cross_validation import JudgedBy
 from odrf.pruning.event_deviance import event_losses, events_by_cause
 from odrf.pruning.held_out import HeldOut, held_out
+from odrf.pruning.split_complexity import with_split_statistics
 from odrf.pruning.subtrees import Subtrees
 
 __all__ = ["deviances_of_new_rows", "judged_by_deviance"]
 
 
-def judged_by_deviance(fit: Fit) -> JudgedBy | None:
+def judged_by_deviance(fit: Fit, loss: str) -> JudgedBy | None:
     """Return how trees of folds are judged; None if the response is no time to an event.
+
+    They are pruned by `loss`, and judged by the exponential deviance in any case.  Log-rank
+    statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
+    it had been grown on all rows.
 
     As by rpart, the scale of times is that of all training rows, those of the fold too.
     """
@@ -37,7 +43,11 @@ def judged_by_deviance(fit: Fit) -> JudgedBy | None:
     def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
-        return node_hazards(tree, data, draws)[1]
+        hazards, by_deviance = node_hazards(tree, data, draws)
+        if loss == LOG_RANK:
+            more = data.weights.sum() / weights.sum()
+            return with_split_statistics(by_deviance, hazards.log_rank * more)
+        return by_deviance
 
     return JudgedBy(described, _responses(fit, times, times), data.weights, event_losses)
 
