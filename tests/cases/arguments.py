@@ -29,7 +29,7 @@ VALUES: dict[str, list[Any]] = {
     "fdr": [0.5], "fraction": [0.1, 0.5, 1.0], "groups": [None],
     "i": [0], "interval": ["confidence", "prediction"], "k": [1, 2],
     "kind": ["tree", "importance", "error"], "leaves": [1, 2, 3], "level": [0.5, 0.9, 0.999],
-    "loss": ["error", "deviance"], "max_boxes": [8, 64], "max_depth": [1, 2],
+    "loss": ["error", "deviance", "log_rank"], "max_boxes": [8, 64], "max_depth": [1, 2],
     "max_leaves": [2, 8], "max_steps": [1, 5], "max_terms": [1, 2],
     "method": ["auto", "sample"],
     "n_jobs": [1], "name": ["f", "predict"], "nearest": [1, 3], "offset": [None, 0.5],

@@ -64,7 +64,8 @@ def _latest_first(
     first: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the rows leaf by leaf, in the order of the places of leaves, by falling ranks."""
-    return rows[np.lexsort((-rank[rows], first[leaf[rows]]))]
+    key = first[leaf[rows]] * (rank.max() + 1) - rank[rows]
+    return rows[np.argsort(key, kind="stable")]
 
 
 @kernel

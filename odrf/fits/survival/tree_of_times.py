@@ -10,7 +10,7 @@ from odrf.engine.survival.curve_numbers import mortality
 from odrf.engine.survival.node_curves import node_curves
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.survival.by_deviance.node_hazards import node_hazards
+from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
 from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.fits.survival.survival_fit import SurvivalFit, as_survival_fit
 
@@ -28,6 +28,7 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
         raise InputError("the response is no time to an event")
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
     hazards, described = node_hazards(fit.forest, fit.data, fit.draws)
+    hazards = replace(hazards, log_rank=split_statistics(fit.forest, fit.data, fit.draws))
     value = mortality(curves, ranks.n_times)[:, np.newaxis]
     forest = replace(described, value=value)
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)

@@ -174,6 +174,7 @@ class PrunableTree(FitFacts):
             The pruning path; by default that of the option `pruning`, by 10-fold cross-validation.
         loss : {"error", "impurity", "log_rank"}, optional
             How R is measured, as in `pruning_path`; by default as in `path`, else ``"error"``.
+            With ``"log_rank"``, `alpha` is on the scale of the statistics of splits.
         progress : bool, default False
             Show a progress bar of this cross-validation.
 
@@ -199,15 +200,16 @@ class PrunableTree(FitFacts):
         if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
         require_own_path(path, self.fit, "tree")
-        loss = self._loss(loss, path)
+        if loss is not None:
+            path = self._path_by(loss, path, judged=rule is not None, progress=progress)
         if rule is not None:
-            cv, candidates = min(10, self.nobs), self.fit.control.pruning
-            path = path or self.pruning_path(candidates, cv=cv, loss=loss, progress=progress)
-            return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path, loss)
+            cv = min(10, self.nobs)
+            path = path or self.pruning_path(self.fit.control.pruning, cv=cv, progress=progress)
+            return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
             alpha = checked_alpha(alpha)
-            return self._cut(alpha, f"alpha={alpha!r}", path, loss)
-        candidates = path.pruning if path else self.fit.control.pruning
+            return self._cut(alpha, f"alpha={alpha!r}", path)
+        candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
         smaller = with_leaves(told_by_loss(self.fit, loss), kept, candidates, loss)
         forest, option = replace(self.forest, left=smaller.left), _told(f"leaves={leaves}", loss)
@@ -215,18 +217,19 @@ class PrunableTree(FitFacts):
         pruned = with_forest(self.fit, forest, option, subtrees)
         return type(self)(pruned, self, path)
 
-    def _loss(self, loss: str | None, path: PruningPath[Any] | None) -> str:
-        """Return the loss to prune by: that of the path, if there is one."""
-        if loss is None:
-            return path.loss if path else ERROR
-        checked_choice("loss", loss, (*LOSSES, LOG_RANK))
-        if path and loss != path.loss:
+    def _path_by(
+        self: Own, loss: str, path: PruningPath[Any] | None, judged: bool, progress: bool
+    ) -> PruningPath[Any]:
+        """Return the path, which must be that of `loss`; by default by folds if it is to judge."""
+        if path is None:
+            cv = min(10, self.nobs) if judged else None
+            return self.pruning_path(self.fit.control.pruning, cv=cv, loss=loss, progress=progress)
+        if loss != path.loss:
             raise InputError(f"loss={loss!r} is not that of path=, {path.loss!r}: leave it out")
-        told_by_loss(self.fit, loss)
-        return loss
+        return path
 
-    def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None, loss: str) -> Own:
-        candidates = path.pruning if path else self.fit.control.pruning
+    def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None) -> Own:
+        candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         subtrees = None if path is None else path.subtrees
         told = _told(option, loss)
         pruned = pruned_at(self.fit, alpha, candidates, told, loss, subtrees)

@@ -74,6 +74,7 @@ def test_a_tree_is_pruned_by_each_choice(tree):
     path = tree.pruning_path(loss="log_rank", cv=4)
     assert path.loss == "log_rank"
     assert path.best("min").nodes.equals(tree.prune(rule="min", path=path).nodes)
+    assert tree.prune(rule="1se", loss="log_rank").path.is_evaluated
     assert tree.prune(leaves=3, loss="log_rank").n_leaves[0] <= 3
     small = tree.prune(alpha=1e9, loss="log_rank")
     assert small.n_leaves[0] == 1
@@ -125,7 +126,7 @@ def test_losses_that_do_not_fit_are_refused(tree):
     path = tree.pruning_path(loss="log_rank", cv=None)
     with pytest.raises(odrf.InputError, match="is not that of path="):
         tree.prune(leaves=2, loss="error", path=path)
-    with pytest.raises(odrf.InputError, match="loss"):
+    with pytest.raises(odrf.InputError, match="loss='log-rank'"):
         tree.prune(leaves=2, loss="log-rank")
     other = odrf.odt("a ~ b + c", rows(), alpha=None, seed=1)
     for call in (other.pruning_path, lambda loss: other.prune(leaves=1, loss=loss)):
@@ -137,6 +138,18 @@ def test_saved_trees_keep_their_statistics(tree, tmp_path):
     tree.save(tmp_path / "tree")
     again = odrf.load(tmp_path / "tree")
     assert again.nodes.equals(tree.nodes)
-    assert again.prune(alpha=4, loss="log_rank").nodes.equals(
-        tree.prune(alpha=4, loss="log_rank").nodes
-    )
+    small, same = (one.prune(alpha=20, loss="log_rank") for one in (tree, again))
+    assert 1 < small.n_leaves[0] < tree.n_leaves[0] and small.nodes.equals(same.nodes)
+    small.save(tmp_path / "small")
+    kept = odrf.load(tmp_path / "small")
+    assert kept.nodes.equals(small.nodes) and kept.path.loss == "log_rank"
+    assert kept.parent.nodes.equals(tree.nodes)
+
+
+def test_trees_of_classes_are_pruned_by_the_loss_that_is_given():
+    data = rows(120).assign(kind=lambda of: np.where(of["a"] + of["c"] > 1, "u", "v"))
+    tree = odrf.odt("kind ~ a + b", data, alpha=None, seed=1)
+    small = tree.prune(alpha=0.05, loss="impurity")
+    path = tree.pruning_path(loss="impurity", cv=None)
+    assert small.path.loss == "impurity"
+    assert small.nodes.equals(tree.prune(alpha=0.05, path=path).nodes)

@@ -22,7 +22,7 @@ from odrf.pruning.event_deviance import (
     with_shrunken_rates,
 )
 
-__all__ = ["NodeHazards", "node_hazards"]
+__all__ = ["NodeHazards", "node_hazards", "split_statistics"]
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.
 VARIATION = 1.0
@@ -47,7 +47,8 @@ class NodeHazards:
         The hazard of each cause, divided by that of all rows and causes.  Empty, (0, 0), if there
         is one cause.
     log_rank : (m,) float64
-        The log-rank statistic of each split, its case weights being numbers of rows; 0 at leaves.
+        The log-rank statistic of each split, case weights being numbers of rows; 0 at leaves.  Of
+        a tree that is only judged by the deviance it is empty.
     """
 
     events: NDArray[np.float64]
@@ -83,8 +84,8 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         Crowley 1992), added up over the causes, and the gain of a split what it decreases the
         deviance of hazards without a prior.
     """
-    times, weights, ranks = data.times, draws.weights, ranks_of(data)
-    if times is None or ranks is None:
+    times, weights = data.times, draws.weights
+    if times is None:
         raise InputError("the response is no time to an event")
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
@@ -108,7 +109,13 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         together = with_event_deviance(tree, node_events(*of_tree))
         relative = with_shrunken_rates(together, VARIATION).value[:, 0]
     number = events.events.sum(axis=1)
-    of_each = counts[:, 0] * weights * data.weight_unit
-    log_rank = split_log_ranks(tree, leaf[:, 0], ranks, of_each)
-    hazards = NodeHazards(number, events.exposure, person_time, relative, of_cause, log_rank)
-    return hazards, described
+    return NodeHazards(number, events.exposure, person_time, relative, of_cause), described
+
+
+def split_statistics(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.float64]:
+    """Return the log-rank statistic (m,) of each split; the arguments are as in `node_hazards`."""
+    ranks = ranks_of(data)
+    if ranks is None:
+        raise InputError("the response is no time to an event")
+    leaf = leaf_nodes(tree, data.X, draws.n_jobs)[:, 0]
+    return split_log_ranks(tree, leaf, ranks, draws.filling(0) * draws.weights * data.weight_unit)

@@ -15,7 +15,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
-from odrf.fits.survival.by_deviance.node_hazards import node_hazards
+from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import LOG_RANK
 from odrf.pruning.cross_validation import JudgedBy
@@ -43,11 +43,11 @@ def judged_by_deviance(fit: Fit, loss: str) -> JudgedBy | None:
     def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
-        hazards, by_deviance = node_hazards(tree, data, draws)
-        if loss == LOG_RANK:
-            more = data.weights.sum() / weights.sum()
-            return with_split_statistics(by_deviance, hazards.log_rank * more)
-        return by_deviance
+        by_deviance = node_hazards(tree, data, draws)[1]
+        if loss != LOG_RANK:
+            return by_deviance
+        more = data.weights.sum() / weights.sum()
+        return with_split_statistics(by_deviance, more * split_statistics(tree, data, draws))
 
     return JudgedBy(described, _responses(fit, times, times), data.weights, event_losses)
 
