@@ -54,7 +54,7 @@ OF_SURVIVAL: dict[type, type[FunctionEstimator]] = {
 
 
 def estimator_of(results: FitFacts) -> FunctionEstimator:
-    """Return a fitted estimator with these results; see `FitFacts.to_sklearn`.
+    """Return a fitted estimator with these results; see `to_sklearn`.
 
     Raises
     ------
