@@ -37,14 +37,13 @@ from odrf.design.response import (
 )
 from odrf.design.row_structure import read_structure, require_usable
 from odrf.design.survival.reading_times import require_events
-from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
 from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix
-from odrf.engine.survival.event_ranks import event_ranks, null_residuals
+from odrf.engine.survival.event_ranks import null_residuals
 from odrf.errors import InputError
 
 __all__ = ["Design", "build_design"]
@@ -311,7 +310,7 @@ def build_design(
     if values.censored and with_times:
         response, times = read_survival(values, kind)
         require_events(response.name, times, w)
-        y = _residuals(times, w)
+        y = null_residuals(times.ranks, w)
     else:
         response, y = read_response(values, kind)
         require_variation(response.name, y, w)
@@ -344,12 +343,6 @@ def build_design(
     return design, TrainingData(
         X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure, times
     )
-
-
-def _residuals(times: SurvivalTimes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the martingale residuals (n,) of rows without predictors."""
-    ranks = event_ranks(times.time, times.event > 0, times.start, times.event_times)
-    return null_residuals(ranks, weights)
 
 
 def _checked_missing(

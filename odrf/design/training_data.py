@@ -14,6 +14,7 @@ from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.read_later import ReadLater
 
 __all__ = ["TrainingData"]
@@ -95,6 +96,11 @@ class TrainingData(ReadLater):
     def codes(self) -> RowCodes | None:
         """Codes of groups, order and strata, as the engine reads them."""
         return None if self.structure is None else self.structure.codes
+
+    @property
+    def ranks(self) -> EventRanks | None:
+        """Ranks of the rows among the event times; None if the response is no time to an event."""
+        return None if self.times is None else self.times.ranks
 
     def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
         """Return the `rows` (n,) alone."""

@@ -52,11 +52,6 @@ class FittedResults(FitFacts, Measured):
     fit: AnyFit
 
     @property
-    def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
-        return self.fit.design.response.kind
-
-    @property
     def classes(self) -> pd.Index | None:
         """The classes, in the order of the probability columns; None for a regression."""
         return self.fit.design.response.classes

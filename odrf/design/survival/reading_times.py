@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival.survival_times import ONE_CAUSE, SurvivalTimes
 from odrf.errors import InputError
 
-__all__ = ["ONE_CAUSE", "read_causes", "read_times", "require_events"]
+__all__ = ["read_causes", "read_times", "require_events"]
 
-ONE_CAUSE = ("event",)
 # Times are squared and multiplied by weights.
 LONGEST = 1e60
 

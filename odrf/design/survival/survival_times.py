@@ -8,7 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SurvivalTimes"]
+from odrf.engine.survival.event_ranks import EventRanks, event_ranks
+
+__all__ = ["ONE_CAUSE", "SurvivalTimes"]
+
+ONE_CAUSE = ("event",)
+"""The causes of events of one kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +35,7 @@ class SurvivalTimes:
     time: NDArray[np.float64]
     event: NDArray[np.int64]
     start: NDArray[np.float64] | None = None
-    causes: tuple[str, ...] = ("event",)
+    causes: tuple[str, ...] = ONE_CAUSE
 
     def __len__(self) -> int:
         return len(self.time)
@@ -49,6 +54,11 @@ class SurvivalTimes:
     def event_times(self) -> NDArray[np.float64]:
         """(R,) The different times of events of any cause, ascending."""
         return np.unique(self.time[self.event > 0])
+
+    @property
+    def ranks(self) -> EventRanks:
+        """Ranks of the rows among the event times, as the engine reads them."""
+        return event_ranks(self.time, self.event, self.start, self.event_times, len(self.causes))
 
     def keeping(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> SurvivalTimes:
         """Return those of the `rows`, a mask (n,) or row numbers, alone."""

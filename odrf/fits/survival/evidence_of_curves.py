@@ -14,13 +14,13 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.survival.curve_numbers import survival_at
-from odrf.engine.survival.event_ranks import event_ranks
 from odrf.engine.survival.incidence_numbers import incidence_at
 from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.fits.judging.pilot_evidence import evidence_of_errors
 from odrf.fits.stacking import Evidence
-from odrf.statistics.survival.censoring import censoring_curve, inverse_or_zero
+from odrf.statistics.survival.censoring import censoring_curve
+from odrf.statistics.survival.known_states import known_states
 
 __all__ = ["EvidenceOfCurves"]
 
@@ -60,8 +60,7 @@ class EvidenceOfCurves:
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
-        n_causes = len(self.times.causes)
-        ranks = event_ranks(time, self.times.event, start, self.times.event_times, n_causes)
+        n_causes, ranks = len(self.times.causes), self.times.ranks
         valued = []
         for of_kind, sampling in zip(pilots, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
@@ -70,10 +69,8 @@ class EvidenceOfCurves:
             forest = replace(forest, value=_numbers(curves, n_causes, grid.tolist()))
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
-        G = censoring_curve(time, event, weights, start)
-        seen = np.where(
-            alive, inverse_or_zero(G(at)), (event * inverse_or_zero(G.just_before(time)))[:, None]
-        )
+        states = known_states(time, event, None, censoring_curve(time, event, weights, start))
+        seen = np.column_stack([states.at(t).weight for t in at])
         target = alive
         if n_causes > 1:
             causes = np.arange(1, n_causes + 1)

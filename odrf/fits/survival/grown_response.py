@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
-from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL
 
@@ -37,7 +36,7 @@ def grown_response(data: TrainingData, control: Control) -> GrownResponse:
     Exponential survival trees are grown on rates: events divided by exposure, weighted by it.
     """
     if control.criterion != EXPONENTIAL or data.times is None:
-        return GrownResponse(data.y, data.weights, ranks_of(data))
+        return GrownResponse(data.y, data.weights, data.ranks)
     exposure = hazard_scale(data.times, data.weights).exposure(data.times)
     rate = (data.times.event > 0) / exposure
     return GrownResponse(rate, data.weights * exposure, None)

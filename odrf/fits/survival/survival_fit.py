@@ -14,7 +14,6 @@ from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
-from odrf.fits.survival.ranks_of_rows import ranks_of
 
 __all__ = ["SurvivalFit", "as_survival_fit", "with_curves"]
 
@@ -59,7 +58,7 @@ class SurvivalFit(Fit):
 
 def with_curves(fit: Fit) -> SurvivalFit:
     """Return the fit with the curves of its leaves, from the rows that each tree drew."""
-    ranks = ranks_of(fit.data)
+    ranks = fit.data.ranks
     if ranks is None:
         raise InputError("the response is no time to an event")
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)

@@ -11,7 +11,6 @@ from odrf.engine.survival.node_curves import node_curves
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
-from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.fits.survival.survival_fit import SurvivalFit, as_survival_fit
 
 __all__ = ["survival_tree_of"]
@@ -23,7 +22,7 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     Whatever the tree was grown by, weight, impurity and gain of its nodes are those of the
     exponential deviance, by which it is pruned.
     """
-    ranks = ranks_of(fit.data)
+    ranks = fit.data.ranks
     if ranks is None:
         raise InputError("the response is no time to an event")
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)

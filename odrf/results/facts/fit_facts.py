@@ -75,6 +75,11 @@ class FitFacts(Carded):
         return self.fit.design.formula
 
     @property
+    def kind(self) -> str:
+        """``"regression"``, ``"classification"`` or ``"survival"``."""
+        return self.fit.design.response.kind
+
+    @property
     def nobs(self) -> int:
         """Number of training rows, without rows dropped for missing values."""
         return self.fit.data.n_rows

@@ -48,11 +48,6 @@ class BoostedSurvivalPredictions(FitFacts):
         self.fit = fit
 
     @property
-    def kind(self) -> str:
-        """``"survival"``."""
-        return self.fit.kind
-
-    @property
     def control(self) -> BoostingControl:
         """The options of the fit, with the values that were used."""
         return self.fit.control

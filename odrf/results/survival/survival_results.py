@@ -39,11 +39,6 @@ class SurvivalResults(ForgettingResults, FitFacts):
         self.fit = fit
 
     @property
-    def kind(self) -> str:
-        """``"survival"``."""
-        return self.fit.kind
-
-    @property
     def control(self) -> Control:
         """The options of the fit, with the values that were used."""
         return self.fit.control

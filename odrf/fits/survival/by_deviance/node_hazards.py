@@ -14,7 +14,6 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
-from odrf.fits.survival.ranks_of_rows import ranks_of
 from odrf.pruning.event_deviance import (
     node_events,
     sums_in_nodes,
@@ -114,7 +113,7 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
 
 def split_statistics(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.float64]:
     """Return the log-rank statistic (m,) of each split; the arguments are as in `node_hazards`."""
-    ranks = ranks_of(data)
+    ranks = data.ranks
     if ranks is None:
         raise InputError("the response is no time to an event")
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)[:, 0]
