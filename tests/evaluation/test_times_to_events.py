@@ -76,7 +76,7 @@ def test_scores_are_those_of_the_functions_with_weights_of_the_whole_table(watch
         assert fit.times[0] == 0
         assert fit.times[-1] == until
         survival = 0.5 * np.exp(-np.tile(fit.times, (len(time), 1)))
-        found = brier_scores(time, event, 1 - survival, fit.times, censoring=censoring)
+        found = brier_scores(time, event, 1 - survival, fit.times, observed=censoring)
         assert scores["integrated_brier"]["two"].iloc[number] == found.integrated.estimate
     for number, fit in enumerate(watched[3:6]):
         time, event = fit.test["time"].to_numpy(), fit.test["event"].to_numpy()
@@ -84,7 +84,7 @@ def test_scores_are_those_of_the_functions_with_weights_of_the_whole_table(watch
         risk = grown.predict(fit.test).to_numpy()
         tau = np.nextafter(until, np.inf)
         assert scores["uno_c"]["one"].iloc[number] == pytest.approx(
-            unos_c(time, event, risk, tau, censoring=censoring).estimate
+            unos_c(time, event, risk, tau, observed=censoring).estimate
         )
         assert scores["harrell_c"]["one"].iloc[number] == pytest.approx(
             harrells_c(time, event, risk).estimate
