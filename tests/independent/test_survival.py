@@ -10,13 +10,13 @@ import pytest
 
 from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.dynamic_roc import dynamic_areas
 from odrf.statistics.survival.grays_test import grays_test
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
 from odrf.statistics.survival.log_rank import log_rank
 from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.restricted_mean import restricted_mean
 from odrf.statistics.survival.risk_sets import number_at_risk
 

@@ -124,9 +124,8 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         drop : float, default 0.2
             Share of the predictors that a step drops, at least one predictor.
         metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
-            What the errors and the importances are of; the errors are 1 minus C.  By default the
-            integrated Brier score of the curves; ``"harrell_c"``, and only this, if rows enter
-            late.
+            What the errors and the importances are of; the errors are 1 minus C, and importances
+            are of Uno's C in either case.  By default the integrated Brier score of the curves.
         progress : bool, default False
             Show a progress bar.
 
@@ -138,8 +137,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         Raises
         ------
         InputError
-            If an option is unknown or out of range, `metric` is not for these rows, or no rows are
-            out of bag.
+            If an option is unknown or out of range, or no rows are out of bag.
 
         Examples
         --------
@@ -156,8 +154,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 f'method="{method}" is for forests of numbers and classes: use method="backward"'
             )
         checked_choice("method", method, ("backward",))
-        late = self.fit.times.start is not None
-        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY), late)
+        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY))
         return Elimination(
             self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
         )

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.censoring import inverse_or_zero
-from odrf.statistics.survival.observation import ObservationCurve, observation_curve
+from odrf.statistics.survival.observation import (
+    ObservationCurve,
+    inverse_or_zero,
+    observation_curve,
+)
 from odrf.statistics.survival.ordered_pairs import (
     ComparedPairs,
     OrderedPairs,

@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.statistics.survival.censoring import inverse_or_zero
-from odrf.statistics.survival.observation import ObservationCurve, observation_curve
+from odrf.statistics.survival.observation import (
+    ObservationCurve,
+    inverse_or_zero,
+    observation_curve,
+)
 
-__all__ = ["KnownStates", "StatesAt", "ascending_times", "known_states"]
+__all__ = ["KnownStates", "StatesAt", "ascending_times", "known_states", "representing"]
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +107,15 @@ def known_states(
     passed = K.passed(time)
     of_event = np.where(event > 0, weights * inverse_or_zero(K.values[passed]), 0.0)
     return KnownStates(time, weights, of_event, passed, K, start, observed is not None)
+
+
+def representing(time: Floats, event: NDArray, weights: Floats, start: Floats, t: float) -> Floats:
+    """Return for how many of all rows each one stands (n,), by what is known at a time.
+
+    With late entry: the case weights, if no row can be observed then.
+    """
+    found = known_states(time, event, weights, None, start).at(t)
+    return found.weight if found.reached else weights
 
 
 def ascending_times(at: Floats) -> Floats:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lifetimes import lifetimes
 from odrf.errors import InputError
 from odrf.statistics.survival.brier import brier_scores, explained_share
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.rowwise_errors import (
     RowwiseEstimate,
     difference_of_estimates,

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from lifetimes import lifetimes
 from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.censoring import censoring_curve
+from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.statistics.survival.concordance import concordance_of_cause, unos_c
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
-from odrf.statistics.survival.observation import observation_curve
+from odrf.statistics.survival.observation import censoring_curve, observation_curve
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0])
@@ -134,28 +134,29 @@ def truncated(n, seed):
     return score, time, event, (end[seen], np.where(time <= censored, event, 0)[seen], enter, seen)
 
 
+SOME = np.array([0.1, 0.4, 0.8, 1.2])
+
+
+def scores_by(time, event, score, **late):
+    risk = 1 - np.exp(-np.outer(np.exp(0.5 * score), SOME))
+    return [
+        unos_c(time, event, score, 1.2, **late).estimate,
+        concordance_of_cause(time, event, score, 1, 1.2, **late).estimate,
+        brier_scores(time, event, risk, SOME, **late).integrated.estimate,
+        brier_scores(time, event, risk, SOME, 1, **late).integrated.estimate,
+        *dynamic_areas(time, event, score, SOME[1:], **late).area,
+    ]
+
+
 def test_scores_of_rows_that_enter_late_are_near_those_of_all_rows():
     """Those that ignore late entry are not."""
     found, ignoring, of_all = [], [], []
-    at = np.array([0.1, 0.4, 0.8, 1.2])
     for seed in range(20):
         score, time, event, (end, happened, enter, seen) = truncated(3000, seed)
-        risk = 1 - np.exp(-np.outer(np.exp(0.5 * score), at))
         late = {"start": enter[seen]}
-
-        def scores(times, events, used, tau=1.2, **given):
-            x, p = score[used], risk[used]
-            return [
-                unos_c(times, events, x, tau, **given).estimate,
-                concordance_of_cause(times, events, x, 1, tau, **given).estimate,
-                brier_scores(times, events, p, at, **given).integrated.estimate,
-                brier_scores(times, events, p, at, 1, **given).integrated.estimate,
-                *dynamic_areas(times, events, x, at[1:], **given).area,
-            ]
-
-        found.append(scores(end, happened, seen, **late))
-        ignoring.append(scores(end, happened, seen))
-        of_all.append(scores(time, event, np.ones(3000, bool)))
+        found.append(scores_by(end, happened, score[seen], **late))
+        ignoring.append(scores_by(end, happened, score[seen]))
+        of_all.append(scores_by(time, event, score))
     truth, mean, naive = (np.mean(parts, axis=0) for parts in (of_all, found, ignoring))
     error = np.std(np.array(found) - of_all, axis=0, ddof=1) / np.sqrt(20)
     np.testing.assert_array_less(np.abs(mean - truth), 4 * error + 1e-4)
@@ -178,3 +179,17 @@ def test_errors_of_late_rows_are_those_over_samples():
         errors.append([each.std_error for each in found])
     deviation = np.std(estimates, axis=0, ddof=1)
     np.testing.assert_allclose(np.mean(errors, axis=0), deviation, rtol=0.15)
+
+
+def test_calibrated_predictions_are_met_though_long_lives_are_seen_more_often():
+    """In few groups, so that rows of a group differ in risk."""
+    predicted, observed, plain = [], [], []
+    for seed in range(10):
+        score, _, _, (end, happened, enter, seen) = truncated(3000, seed)
+        risk = (1 - np.exp(-np.exp(score)))[seen]
+        found = calibration_at(end, happened, risk, 1.0, 1, start=enter[seen])
+        predicted.append(found.predicted[0])
+        observed.append(found.observed[0])
+        plain.append(risk.mean())
+    assert np.mean(predicted) == pytest.approx(np.mean(observed), abs=0.01)
+    assert np.mean(plain) < np.mean(observed) - 0.03
