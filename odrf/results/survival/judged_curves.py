@@ -205,7 +205,8 @@ class JudgedSurvivalResults(DrawnCurves):
         Raises
         ------
         InputError
-            As by `calibration`; if rows enter late.
+            As by `calibration`; if rows enter late, or none is known not to have had the event by
+            the time.
 
         Notes
         -----

@@ -151,7 +151,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         [6, 5, 4, 3, 2, 1]
         """
         require_out_of_bag(self.fit, "Selections of variables")
-        if method in ("boruta", "knockoff"):
+        if isinstance(method, str) and method in ("boruta", "knockoff"):
             raise InputError(
                 f'method="{method}" is for forests of numbers and classes: use method="backward"'
             )

@@ -81,6 +81,7 @@ def test_rows_that_enter_late_and_groups():
     [
         ({"method": "boruta"}, 'method="boruta" is for forests of numbers and classes'),
         ({"method": "forward"}, "method='forward' is not known"),
+        ({"method": np.array(["backward"])}, "is not known"),
         ({"metric": "mse"}, "metric='mse' is not known"),
         ({"metric": "harrell_c"}, 'all there from the beginning: use metric="integrated_brier"'),
         ({"drop": 1}, "drop"),
