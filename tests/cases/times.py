@@ -143,7 +143,7 @@ OF_TIMES: dict[str | tuple[str, str], Callable[[Rng, Any], Any]] = {
         rng, ["permutation", "impurity", "held_out", None]
     ),
     ("select_variables", "method"): lambda rng, _: choice(
-        rng, ["backward", "backward", "backward", "boruta"]
+        rng, ["backward", "backward", "boruta", "knockoff"]
     ),
     ("plot", "kind"): lambda rng, _: choice(
         rng, ["curves", "importance", "error", "tree", "loss", None]
