@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,4 +65,5 @@ def survival_steps(metric: str) -> SurvivalSteps:
 
 
 def _judged(fit: Fit) -> JudgedPredictions:
-    return judged_training_rows(cast(SurvivalFit, fit), fit.draws.all_unseen(), None)
+    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
+    return judged_training_rows(curved, fit.draws.all_unseen(), None)

@@ -219,7 +219,7 @@ class JudgedSurvivalResults(DrawnCurves):
         Raises
         ------
         InputError
-            As by `calibration`.
+            As by `calibration`; if none is known not to have had the event by the time.
 
         Notes
         -----

@@ -28,7 +28,7 @@ class CalibrationAt(NamedTuple):
         Their mean predicted risk.
     observed, std_error, low, high : (K,) float64
         The estimated probability with its limits; NaN beyond the last time of a group, unless all
-        had an event.
+        had an event.  No limits, NaN, where none or all had the event.
     """
 
     weight: Floats
@@ -100,7 +100,8 @@ def calibration_at(
             observed[g] = found.curve(t)
             errors = found.variance if weights is None else found.robust_variance
             variance[g] = np.append(0.0, errors)[np.searchsorted(found.times, t, side="right")]
-    low, high = limits_of_probability(observed, variance, level)
+    # an error of 0, of none or of all rows, does not make the estimate certain
+    low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
     weight = sums_at(group, of_rows, K)
     stands_for = of_rows.astype(np.float64)
     if start is not None:

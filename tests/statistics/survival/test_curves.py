@@ -129,6 +129,13 @@ def test_limits_by_hand():
         limits_of_probability(one, error, 0.95, "loglog")
 
 
+def test_limits_near_0_and_1_are_numbers():
+    near = np.array([1e-11, 1 - 1e-11])
+    with np.errstate(all="raise", under="ignore"):
+        low, high = limits_of_probability(near, np.array([1e-6, 1e-6]))
+    np.testing.assert_allclose([low, high], [[0, 0], [1, 1]], atol=1e-9)
+
+
 @given(lifetimes())
 def test_groups_have_their_own_curves(of):
     curves = kaplan_meier_of_groups(of.time, of.event, of.score, of.weights, of.start)

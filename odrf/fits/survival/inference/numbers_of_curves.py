@@ -131,7 +131,7 @@ def _checked_cause(cause: Any, causes: Sequence[str], of: CurveNumber, estimand:
 
 
 def _checked_time(time: Any, times: SurvivalTimes, of: CurveNumber, cause: int | None) -> float:
-    if not is_number(time) or not np.isfinite(time) or time <= 0:
+    if not is_number(time) or not 0 < time < np.inf:
         raise InputError(f"time={time!r}: use a number above 0, in the unit of the response")
     first, last, end = times.event_times[0], times.event_times[-1], times.time.max()
     event = "event"

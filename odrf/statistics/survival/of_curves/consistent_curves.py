@@ -46,6 +46,8 @@ class SurvivalFacts:
         Whether several splits of a node are compared.
     least_rows : int
         Fewest rows of a leaf.
+    summed : bool
+        Whether trees add up to a score, as boosted ones do, and leaves have no curves.
     """
 
     P: int
@@ -54,6 +56,7 @@ class SurvivalFacts:
     oblique: bool
     chosen: bool
     least_rows: int
+    summed: bool = False
 
 
 def conditions_of_curves(facts: SurvivalFacts) -> list[Condition]:
@@ -70,6 +73,7 @@ def _finite(facts: SurvivalFacts) -> list[Condition]:
         Condition(FINITE, AT_RISK, "", ASSUMED),
         Condition(FINITE, "finitely many values of predictors", numbers, _holds(not facts.numbers)),
         Condition(FINITE, "leaves of one value each", mixed, separated),
+        *_of_curves(FINITE, facts),
     ]
 
 
@@ -81,6 +85,7 @@ def _univariate(facts: SurvivalFacts) -> list[Condition]:
         Condition(name, AT_RISK, "", ASSUMED),
         Condition(name, ALONE, tried, _holds(not facts.oblique)),
         Condition(name, GROWING, f"at least {facts.least_rows}", UNKNOWN),
+        *_of_curves(name, facts),
     ]
     if facts.chosen:
         weakly = "predictors weakly correlated, and what else the paper asks of them"
@@ -88,8 +93,18 @@ def _univariate(facts: SurvivalFacts) -> list[Condition]:
     return conditions
 
 
+def _of_curves(name: str, facts: SurvivalFacts) -> list[Condition]:
+    steps = [Condition(name, "curves in the leaves, and their mean", "steps of a score", FAILS)]
+    return steps if facts.summed else []
+
+
 def conclusion_on_curves(facts: SurvivalFacts) -> str:
     """Return the conclusion for the fit, in one sentence."""
+    if facts.summed:
+        return (
+            "No result covers it: [I] and [C] are about trees whose leaves have curves, and these "
+            "add up to a score, whose curves have all the same shape."
+        )
     if not facts.numbers and not facts.mixed:
         return (
             "Consistent survival curves where censoring is independent of the event given the "

@@ -93,7 +93,7 @@ class JudgedLifetimes:
         """
         times = self.time[self.happened]
         first, last = float(times.min()), float(self.time.max())
-        if not is_number(value) or not first <= float(value) <= last:
+        if not is_number(value) or not first <= value <= last:
             raise InputError(
                 f"{argument}={value!r}: use a time from {first:g}, the first event of the rows "
                 f"that judge, to {last:g}, the end of their observation"
