@@ -51,7 +51,7 @@ def forecast_of_boosting(
     _grown(design, *_some_rows(data, offset, WARM, control.seed), control, 1)
     first, of_first = _grown(design, data, offset, control, 1)
     fit, of_all = _grown(design, data, offset, control, rounds, progress)
-    of_round = (of_all - of_first) / max(1, rounds - 1)
+    of_round = max(0.0, of_all - of_first) / max(1, rounds - 1)
     forest, of_rounds = fit.forest, plan.n_runs * plan.n_outputs
     tried, B = forest.n_trees, R * of_rounds
     of_tree = forest.nbytes / tried
