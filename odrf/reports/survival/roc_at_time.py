@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_choice
+from odrf.errors import InputError
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.reports.survival.scores_table import estimates_table
