@@ -21,7 +21,7 @@ def test_a_run(
     assert survival_coverage.main() == 0
     first = capsys.readouterr().out
     lines = pd.read_csv(tmp_path / "out.csv")
-    assert len(lines) == 3 * 3 * (5 + 1)
+    assert len(lines) == 4 * 3 * (5 + 1)
     assert lines["covered"].between(0, 1).all() and (lines["ratio"].dropna() > 0).all()
     assert survival_coverage.main() == 0
     assert capsys.readouterr().out == first

@@ -151,10 +151,13 @@ def _times(rows: JudgedLifetimes) -> NDArray[np.float64]:
 
 def _have_controls(rows: JudgedLifetimes, at: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return at which of the times (m,) a row is known not to have had the event."""
+    observed = at < rows.time.max()
+    if rows.start is not None:
+        observed = np.array([bool(((rows.start <= t) & (t < rows.time)).any()) for t in at])
     if rows.cause is not None and (rows.event[rows.event > 0] != rows.cause).any():
         first = rows.time[(rows.event > 0) & (rows.event != rows.cause)].min()
-        return (at >= first) | (at < rows.time.max())
-    return at < rows.time.max()
+        return (at >= first) | observed
+    return observed
 
 
 def _with_limits(line: pd.Series) -> str:

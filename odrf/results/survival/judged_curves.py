@@ -88,7 +88,10 @@ class JudgedSurvivalResults(DrawnCurves):
         Standard errors are those of the infinitesimal jackknife over rows, or over groups of a fit
         with ``groups=``; they allow for the estimate of the censoring curve.  The fit is taken as
         given.  A row is predicted out of bag by some of the trees only, so that out-of-bag scores
-        are a little worse than those of new rows, the more so the fewer trees there are.
+        are a little worse than those of new rows, the more so the fewer trees there are.  That
+        other training rows would give other predictions out of bag is not in the standard errors,
+        so that out-of-bag intervals of C cover less than `level`
+        (``benchmarks/concordance_coverage.py``).
 
         If rows enter late, as by ``Surv(start, stop, event)``, those that had the event before they
         could enter are not seen.  The others stand for them, too: all weights are by the inverse
