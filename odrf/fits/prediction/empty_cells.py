@@ -29,7 +29,7 @@ from odrf.engine.rows.coded import (
     with_rows,
 )
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.packing import Packed
+from odrf.engine.trees.packing import Packed, groups_of_trees
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
@@ -151,7 +151,7 @@ def filling_forest(fit: AnyFit, columns: NDArray[np.int64]) -> Forest:
     rank[columns] = np.arange(len(columns))
     node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.start))
     terms = np.flatnonzero((rank[forest.index] >= 0) & ~_on_one_factor(forest, fit.design)[node])
-    means = _node_means(fit, columns)[node[terms], rank[forest.index[terms]]]
+    means = _means_at_terms(fit, columns, terms, rank)
     index = np.concatenate([forest.index, p + rank[forest.index[terms]]]).astype(np.int32)
     coef = np.concatenate([forest.coef, forest.coef[terms] * means.astype(np.float32)])
     of_node = np.concatenate([node, node[terms]])
@@ -172,16 +172,40 @@ def _on_one_factor(forest: Forest, design: Design) -> NDArray[np.bool_]:
     return alone
 
 
-def _node_means(fit: AnyFit, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the means (m, q) of `columns` over the training rows that reach each node.
+def _means_at_terms(
+    fit: AnyFit, columns: NDArray[np.int64], terms: NDArray[np.int64], rank: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return for each of `terms` (z,) the mean of its column over the training rows of its node.
 
-    A node that no row reaches has the mean of all rows.
+    `rank` (p,) are the places of all columns among `columns` (q,).  Some trees at a time: the means
+    of all columns in all nodes would take many times the memory of the forest.
     """
     forest, n = fit.forest, len(fit.data.y)
     values = stored(fit.data.X)[_rows(fit.data.X, columns)]
     rows = np.concatenate([values, np.ones((1, n), dtype=np.float32)]).T
     rows = rows.astype(np.float64) * fit.data.weights[:, np.newaxis]
-    leaves = leaf_nodes(forest, fit.data.X, fit.control.n_jobs)
+    means = np.empty(len(terms))
+    for trees in groups_of_trees(forest.root):
+        some = forest.trees(trees.start, trees.stop)
+        leaves = leaf_nodes(some, fit.data.X, fit.control.n_jobs)
+        of_node = _node_means(some, leaves, rows)
+        begin, end = forest.start[forest.root[[trees.start, trees.stop]]]
+        first, last = np.searchsorted(terms, [begin, end])
+        at = terms[first:last] - begin
+        node = np.searchsorted(some.start, at, side="right") - 1
+        means[first:last] = of_node[node, rank[some.index[at]]]
+    return means
+
+
+def _node_means(
+    forest: Forest, leaves: NDArray[np.int64], rows: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the means (m, q) over the training rows that reach each node.
+
+    They are in the `leaves` (n, B), and have the weighted values and the weight `rows` (n, q + 1).
+    A node that no row reaches has the mean of all rows.
+    """
+    n = len(rows)
     sums = np.zeros((forest.n_nodes, rows.shape[1]))
     for tree, leaf in enumerate(leaves.T):
         first, last = forest.root[tree : tree + 2]
