@@ -28,7 +28,7 @@ import pandas as pd
 
 import odrf
 from memory import peak_here, reset_peak_here
-from odrf.evaluation.foresight import foreseeing, of_boosting, of_forests, of_trees
+from odrf.evaluation.foresight import foreseeing, of_boosting, of_forests, of_guided, of_trees
 from tables import names_there, read_table
 
 __all__ = ["CASES", "Case", "measured"]
@@ -86,6 +86,9 @@ CASES: dict[str, Case] = {
     "odt of classes": Case("classes", "odt", 300_000),
     "odbt": Case("friedman", "odbt", 500_000),
     "odbt of classes": Case("letter", "odbt", options={"n_trees": 100}),
+    "graf": Case("friedman", "graf", 200_000, {"n_trees": 40, "min_split": 20}),
+    "graf of classes": Case("classes", "graf", 50_000, {"n_trees": 40}),
+    "auto": Case("friedman", "auto", 8000, {"n_trees": 100}),
 }
 
 
@@ -110,7 +113,7 @@ def main() -> None:
 
 def measured(case: Case, folder: Path) -> dict[str, Any]:
     """Return what was foreseen of a case, what was measured, and the ratios of both."""
-    for module in (of_forests, of_trees, of_boosting, foreseeing):
+    for module in (of_forests, of_trees, of_boosting, of_guided, foreseeing):
         module.perf_counter = process_time  # type: ignore[attr-defined]
     data = _table(case, folder)
     model, options = getattr(odrf, case.model), {"seed": 1, "n_jobs": 1, **case.options}
@@ -138,13 +141,20 @@ def measured(case: Case, folder: Path) -> dict[str, Any]:
         "fit": (foresight.fit_bytes / MEGABYTE, kept / MEGABYTE),
         "file": (foresight.file_bytes / MEGABYTE, size / MEGABYTE),
         "seconds": (foresight.seconds, seconds),
-        "leaves": (foresight.leaves, float(fit.n_leaves.mean())),
+        "leaves": (foresight.leaves, _leaves(fit)),
     }
     out: dict[str, Any] = {"rows": len(data), "columns": data.shape[1] - 1, "model": case.model}
     for name, (foreseen, actual) in found.items():
         out |= {f"{name} foreseen": round(foreseen, 2), f"{name} measured": round(actual, 2)}
         out[f"{name} ratio"] = round(foreseen / actual, 3)
     return out | {"share": round(taken / seconds, 3)}
+
+
+def _leaves(fit: Any) -> float:
+    """Return the leaves of a tree, on average; of a stack, of its forest."""
+    parts = getattr(fit.fit, "parts", None)
+    leaves = fit.n_leaves if parts is None else parts[0].fit.forest.leaves()
+    return float(leaves.mean())
 
 
 def _table(case: Case, folder: Path) -> pd.DataFrame:

@@ -12,16 +12,18 @@ from odrf.api.boosting import odbt
 from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
 from odrf.api.oblique_forests import odrf
 from odrf.checks import Seed
+from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.stacked.growing_parts import RUNS, RUNS_ON_SINGLES, grow_stack
-from odrf.options.request import request_of
-from odrf.options.stacked_control import resolve_stacked
+from odrf.options.boosting_control import BoostingControl
+from odrf.options.request import Request, request_of
+from odrf.options.stacked_control import StackedControl, resolve_stacked
 from odrf.public import public
 from odrf.results.stacked.auto_results import AutoResults
 
-__all__ = ["auto"]
+__all__ = ["auto", "models_of_stack"]
 
 # Rounds of the boosted runs, at most: out-of-bag rows choose how many are kept.
 MOST_ROUNDS = 150
@@ -164,6 +166,15 @@ def auto(
     call = spelled_call(auto, formula, options)
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
+    models = models_of_stack(options, design, training)
+    fit = grow_stack(call, design, training, *models, progress)
+    return AutoResults(warned_of_repeated_rows(fit, data))
+
+
+def models_of_stack(
+    options: dict[str, Any], design: Design, training: TrainingData
+) -> tuple[StackedControl, Request, dict[str, BoostingControl]]:
+    """Return the options of a stack, of its forests, and of its boosted runs by name."""
     control = resolve_stacked(options, design.response.n_classes)
     shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
     of_forests = {**default_options(odrf), **shared, "blend": True}
@@ -179,8 +190,7 @@ def auto(
         name: boosting_of({**of_runs, **changes}, design, training)
         for name, changes in _kinds_of_runs().items()
     }
-    fit = grow_stack(call, design, training, control, request, boosting, progress)
-    return AutoResults(warned_of_repeated_rows(fit, data))
+    return control, request, boosting
 
 
 def _kinds_of_runs() -> dict[str, dict[str, Any]]:

@@ -10,15 +10,16 @@ from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
+from odrf.design import Design
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.options.guided_control import resolve_guided
+from odrf.options.guided_control import GuidedControl, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
-__all__ = ["graf"]
+__all__ = ["graf", "guided_control"]
 
 
 @public
@@ -156,12 +157,17 @@ def graf(
     call = spelled_call(graf, formula, options)
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
-    control = resolve_guided(
+    control = guided_control(options, design)
+    frame = data if training.complete.all() else data[training.complete]
+    fit = grow_guided_fit(call, design, training, frame, control, progress)
+    return GRAFResults(warned_of_repeated_rows(fit, data))
+
+
+def guided_control(options: Mapping[str, Any], design: Design) -> GuidedControl:
+    """Return the options of a guided forest, resolved for a design."""
+    return resolve_guided(
         options,
         kind=design.response.kind,
         P=len(design.predictors),
         n_classes=design.response.n_classes,
     )
-    frame = data if training.complete.all() else data[training.complete]
-    fit = grow_guided_fit(call, design, training, frame, control, progress)
-    return GRAFResults(warned_of_repeated_rows(fit, data))

@@ -36,7 +36,7 @@ def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:
         fit,
         call=_call(fit, other),
         control=replace(fit.control, n_trees=_n_trees(fit, other)),
-        guided=joined_guided([fit.guided, other.guided]),
+        guided=joined_guided([fit.guided, other.guided], 2),
         streams=np.concatenate([fit.streams, other.streams]),
         further_seeds=_further_seeds(fit, other),
     )

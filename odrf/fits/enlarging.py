@@ -38,7 +38,7 @@ def enlarged_guided_fit(fit: GuidedFit, k: int, n_jobs: int, progress: bool) -> 
         fit,
         call=f"{fit.call}.grow({k})",
         control=control,
-        guided=joined_guided([fit.guided, more]),
+        guided=joined_guided([fit.guided, more], 2),
         streams=np.concatenate([fit.streams, tree_streams]),
     )
 

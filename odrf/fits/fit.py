@@ -15,7 +15,7 @@ from odrf.engine.rows.sampling import Sampling
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.read_later import ReadLater
 from odrf.fits.blending import Blend
-from odrf.fits.standing.stream_record import StreamRecord
+from odrf.fits.updatable.stream_record import StreamRecord
 from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.pruning.cross_fitting import OutOfBagChoice

@@ -19,9 +19,9 @@ from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.prediction.arriving_rows import losses_on_arrival
 from odrf.fits.pruned import before_pruning
-from odrf.fits.standing.called import called_updated
-from odrf.fits.standing.standing import is_standing, n_rows, rows_added
-from odrf.fits.standing.updating_standing import stands, updated_standing
+from odrf.fits.updatable.called import called_updated
+from odrf.fits.updatable.updatable_forest import has_updatable_trees, n_rows, rows_added
+from odrf.fits.updatable.updating_in_place import updated_in_place, why_not_in_place
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
 from odrf.options.sizes import rate_along
@@ -69,7 +69,7 @@ def updated_fit(
     if keep is None and fit.stream is not None:
         keep = fit.stream.keep
     if _stands_for(unpruned, newdata, keep):
-        grown = updated_standing(unpruned, fit, newdata, weights, revised, keep, n_jobs, progress)
+        grown = updated_in_place(unpruned, fit, newdata, weights, revised, keep, n_jobs, progress)
     else:
         data = with_more_rows(fit.design, fit.data, newdata, weights)
         grown = _grown_on(unpruned, data, revised, n_jobs, progress)
@@ -118,7 +118,7 @@ def _stands_for(fit: Fit, newdata: pd.DataFrame, keep: int | None) -> bool:
     InputError
         If some rows are to leave, and the options of the fit do not allow it.
     """
-    why = stands(fit)
+    why = why_not_in_place(fit)
     if keep is None:
         few = isinstance(newdata, pd.DataFrame) and FEW * len(newdata) <= n_rows(fit)
         return few and not why
@@ -151,7 +151,7 @@ def _revised(fit: Fit) -> int:
 
 def _require_whole(fit: Fit) -> None:
     """Raise `InputError` if a tree was pruned, because its leaves would be split again at once."""
-    if is_standing(fit):
+    if has_updatable_trees(fit):
         return
     by_rate = fit.control.max_leaves_rule.kind == RATE
     if not by_rate and (fit.forest.order[fit.forest.left < 0] > 0).any():

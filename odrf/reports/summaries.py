@@ -14,7 +14,7 @@ from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
-from odrf.fits.standing.standing import rows_added
+from odrf.fits.updatable.updatable_forest import rows_added
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE

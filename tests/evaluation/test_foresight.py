@@ -53,6 +53,7 @@ CASES = {
     "compact": ("y ~ .", NUMBERS, odrf.odrf, {"n_trees": 40, "blend": False, "compact": 16}),
     "tree": ("y ~ .", NUMBERS, odrf.odt, {"alpha": None}),
     "pruned tree": ("k ~ .", CLASSES, odrf.odt, {}),
+    "guided": ("k ~ .", CLASSES, odrf.graf, {"n_trees": 60}),
     "boosted": ("y ~ .", NUMBERS, odrf.odbt, {"n_trees": 40}),
     "boosted classes": ("k ~ .", CLASSES, odrf.odbt, {"n_trees": 30, "n_runs": 2}),
     "curves": (TIMES, LIVES, odrf.odrf, {"n_trees": 60, "blend": False}),
@@ -107,6 +108,23 @@ def test_what_times_do_not_have_is_refused_as_by_the_fit():
         odrf.foresee(TIMES, RISKS, model=odrf.odbt)
 
 
+def test_a_stack_is_foreseen_by_its_models():
+    foresight = odrf.foresee("y ~ .", NUMBERS[:300], model=odrf.auto, n_trees=40, **COMMON)
+    names = ["training rows", "forest", "forest on splines", "smoothers", "boosted runs"]
+    assert list(foresight.parts)[:5] == names
+    assert (
+        foresight.peak_bytes
+        > foresight.fit_bytes
+        > bytes_in_memory(odrf.odrf("y ~ .", NUMBERS[:300], n_trees=40, blend=True, **COMMON).fit)
+    )
+    assert "few predictors" in foresight.notes[0]
+    budget = odrf.foresee(
+        "k ~ .", CLASSES[:300], model=odrf.auto, n_trees=20, budget=9, groups="f", **COMMON
+    )
+    assert list(budget.parts)[1:3] == ["forest", "boosted runs"]
+    assert "budget=" in budget.notes[-1]
+
+
 def test_no_forest_is_grown(monkeypatch):
     grown, grow = [], of_forests.TreeGrower
 
@@ -143,8 +161,8 @@ def test_what_does_not_fit_is_said_beforehand(monkeypatch):
 
 
 def test_options_are_those_of_the_model():
-    with pytest.raises(InputError, match=r"model=.*: use odrf.odrf, odrf.odt or odrf.odbt"):
-        odrf.foresee("y ~ .", NUMBERS, model=odrf.graf)
+    with pytest.raises(InputError, match=r"model=.*: use odrf.odrf, .*, odrf.graf or odrf.auto"):
+        odrf.foresee("y ~ .", NUMBERS, model=odrf.load)
     with pytest.raises(InputError, match=r"odt\(\) has no argument 'n_trees'"):
         odrf.foresee("y ~ .", NUMBERS, model=odrf.odt, n_trees=3)
     with pytest.raises(InputError, match="did you mean 'min_leaf'"):

@@ -19,6 +19,7 @@ from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.on_device import DeviceGrowth
 from odrf.engine.guided.planes import TreeColumns, planes_for
 from odrf.engine.guided.regions import regions_for
+from odrf.engine.joining.joined_arrays import ROOM
 from odrf.engine.joining.memory_of_trees import within_memory
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.parallel import end_if_stopped, in_order
@@ -102,7 +103,7 @@ def grow_guided(
             advance()
 
     with compiled_at_ease(grow):
-        return joined_guided(within_memory(grown(), len(streams)))
+        return joined_guided(within_memory(grown(), len(streams)), len(streams))
 
 
 def _column_scales(
@@ -211,10 +212,11 @@ def _votes(
     return np.log2(1.0 + shares / shares.sum(axis=1, keepdims=True))
 
 
-def joined_guided(trees: Iterable[GuidedForest]) -> GuidedForest:
-    """Join trees of the same design, in the given order.
+def joined_guided(trees: Iterable[GuidedForest], number: int) -> GuidedForest:
+    """Join a `number` of trees, or forests, of the same design, in the given order.
 
-    Each tree is appended as it comes, so that memory never holds all trees twice.
+    Each is appended as it comes, so that memory never holds all trees twice: memory is reserved for
+    so many like the first.
     """
     arrays: dict[str, AppendedArray] = {}
     for tree in trees:
@@ -228,6 +230,8 @@ def joined_guided(trees: Iterable[GuidedForest]) -> GuidedForest:
             part = parts[name]
             parts[name] = np.where(part < 0, np.int32(-1), part + np.int32(first))
         for name, part in parts.items():
-            arrays.setdefault(name, AppendedArray(part[:0])).append(part)
+            if name not in arrays:
+                arrays[name] = AppendedArray(part[:0], int(ROOM * number * len(part)) + 1)
+            arrays[name].append(part)
     joined = {name: array.taken() for name, array in arrays.items()}
     return GuidedForest(**joined | {name: np.append(0, joined[name]) for name in BORDERS})

@@ -12,7 +12,7 @@ from odrf.engine.joining.following_arrays import FOLLOWED, FOLLOWING
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.trees.packing import FEWER
 
-__all__ = ["OF_NODES", "OF_TERMS", "JoinedArrays", "in_fewer_bits"]
+__all__ = ["OF_NODES", "OF_TERMS", "ROOM", "JoinedArrays", "in_fewer_bits"]
 
 # Memory is reserved for trees this much larger than the first: trees are of similar size.
 ROOM = 1.25

@@ -20,10 +20,12 @@ class AppendedArray:
     ----------
     empty : array of length 0
         Its type, and the sizes of its other axes.
+    room : int
+        What is reserved at first; the system hands it out only where it is written to.
     """
 
-    def __init__(self, empty: NDArray[Any]) -> None:
-        self._array = np.zeros((FIRST, *empty.shape[1:]), dtype=empty.dtype)
+    def __init__(self, empty: NDArray[Any], room: int = FIRST) -> None:
+        self._array = np.empty((room, *empty.shape[1:]), dtype=empty.dtype)
         self._used = 0
 
     def __len__(self) -> int:

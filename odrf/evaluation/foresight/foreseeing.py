@@ -8,22 +8,28 @@ from typing import Any
 
 import pandas as pd
 
+from odrf.api.automatic import auto, models_of_stack
 from odrf.api.boosting import odbt
 from odrf.api.calling import NO_OPTIONS, boosting_of, default_options, design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
+from odrf.api.guided_forests import graf, guided_control
 from odrf.api.oblique_forests import odrf
 from odrf.api.survival_fits import require_no_compact_curves
 from odrf.api.trees import odt
 from odrf.checks import checked_truth
+from odrf.design import Design, TrainingData
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
 from odrf.engine.memory import times_available
 from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.evaluation.foresight.forecast import Forecast
 from odrf.evaluation.foresight.foresight import Foresight
 from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
 from odrf.evaluation.foresight.of_forests import forecast_of_forest
+from odrf.evaluation.foresight.of_guided import forecast_of_guided
+from odrf.evaluation.foresight.of_stacks import forecast_of_stack
 from odrf.evaluation.foresight.of_trees import forecast_of_tree
 from odrf.fits.survival.boosted_survival_fit import require_boostable_times
 from odrf.public import public
@@ -53,7 +59,7 @@ def foresee(
         The model; see `odt`.
     data : DataFrame
         The rows of the fit.
-    model : {odrf.odrf, odrf.odt, odrf.odbt}, default odrf.odrf
+    model : {odrf.odrf, odrf.odt, odrf.odbt, odrf.graf, odrf.auto}, default odrf.odrf
         The function that would make the fit.
     progress : bool, default False
         Show a progress bar of the pilot trees, or of the rounds of boosting.
@@ -76,6 +82,8 @@ def foresee(
     Notes
     -----
     Not counted are the data frame itself, and what compilation takes in the first fit of a process.
+    Of `odrf.auto`, the models are foreseen that every fit has; the notes say which ones only the
+    fit itself can tell.
 
     Examples
     --------
@@ -84,8 +92,10 @@ def foresee(
     >>> odrf.foresee("cultivar ~ .", data, model=odrf.odbt, n_trees=50, seed=1).fits
     True
     """
-    if model not in (odt, odrf, odbt):
-        raise InputError(f"model={model!r}: use odrf.odrf, odrf.odt or odrf.odbt")
+    if model not in (odt, odrf, odbt, graf, auto):
+        raise InputError(
+            f"model={model!r}: use odrf.odrf, odrf.odt, odrf.odbt, odrf.graf or odrf.auto"
+        )
     given, shown = _with_defaults(model, options), checked_truth("progress", progress)
     env = environment(2)
     call = spelled_call(model, formula, given)
@@ -93,15 +103,35 @@ def foresee(
     if model is odbt:
         forecast = _of_boosting(formula, data, given, env, shown)
     else:
-        if model is odrf:
+        if model is not odt:
             require_no_surrogates(given["missing"])
-        design, training = design_of(formula, data, given, env, with_times=True)
-        request = requested(model, given, TREE if model is odt else {})
-        if training.times is not None:
-            require_no_compact_curves(request)
-        of = forecast_of_tree if request.is_single_tree else forecast_of_forest
-        forecast = of(design, training, request, perf_counter() - began, shown)
+        grown = model in (odt, odrf)
+        design, training = design_of(formula, data, given, env, with_times=grown)
+        forecast = _of_design(model, given, design, training, data, began, shown)
     return Foresight.of(call, forecast, times_available(1.0))
+
+
+def _of_design(
+    model: Callable[..., Any],
+    given: dict[str, Any],
+    design: Design,
+    training: TrainingData,
+    data: pd.DataFrame,
+    began: float,
+    shown: bool,
+) -> Forecast:
+    if model is graf:
+        control = guided_control(given, design)
+        frame = data if training.complete.all() else data[training.complete]
+        return forecast_of_guided(design, training, frame, control, perf_counter() - began, shown)
+    if model is auto:
+        models = models_of_stack(given, design, training)
+        return forecast_of_stack(design, training, *models, perf_counter() - began, shown)
+    request = requested(model, given, TREE if model is odt else {})
+    if training.times is not None:
+        require_no_compact_curves(request)
+    of = forecast_of_tree if request.is_single_tree else forecast_of_forest
+    return of(design, training, request, perf_counter() - began, shown)
 
 
 def _of_boosting(

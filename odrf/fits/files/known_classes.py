@@ -54,12 +54,12 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
-from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 from odrf.fits.survival.inference.numbers_of_curves import EstimandFit
 from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.updatable.stream_record import StreamRecord
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl

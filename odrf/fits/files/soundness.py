@@ -27,10 +27,10 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
-from odrf.fits.standing.stream_record import StreamRecord
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.updatable.stream_record import StreamRecord
 from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS

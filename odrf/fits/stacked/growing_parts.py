@@ -39,7 +39,16 @@ from odrf.options.kinds import FEWEST_TREES
 from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
 
-__all__ = ["RUNS", "RUNS_ON_SINGLES", "grow_stack", "stack_out_of_bag"]
+__all__ = [
+    "FOREST",
+    "MANY_CLASSES",
+    "MANY_ROWS",
+    "RUNS",
+    "RUNS_ON_SINGLES",
+    "base_named",
+    "grow_stack",
+    "stack_out_of_bag",
+]
 
 FOREST, RUNS = "forest", "boosted runs"
 RUNS_ON_SINGLES = "boosted runs on single predictors"
@@ -130,14 +139,19 @@ def _forest_on_base(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool
 ) -> list[StackedPart]:
     """Return a forest of half as many trees on a base, if one is computed soon enough."""
-    n, p = len(data.y), len(design.columns)
-    names = [name for name, splines in BASES.items() if can_have_base(n, p, splines)]
-    if not names:
+    name = base_named(len(data.y), len(design.columns))
+    if name is None:
         return []
-    base, left_out = base_of(data, BASES[names[0]])
+    base, left_out = base_of(data, BASES[name])
     rest = replace(data, y=data.y - left_out)
     fewer = request.giving(n_trees=max(FEWEST_TREES, request.n_trees // 2))
-    return [StackedPart(names[0], grow_fit(call, design, rest, fewer, progress), base)]
+    return [StackedPart(name, grow_fit(call, design, rest, fewer, progress), base)]
+
+
+def base_named(n: int, p: int) -> str | None:
+    """Return the name of the forest on a base of p columns for n rows; None if there is none."""
+    names = [name for name, splines in BASES.items() if can_have_base(n, p, splines)]
+    return names[0] if names else None
 
 
 def _judged_by_folds(

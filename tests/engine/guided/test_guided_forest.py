@@ -99,11 +99,11 @@ def test_threads_change_no_bit(problem):
 @given(guided_problems())
 def test_a_forest_is_its_trees_joined(problem):
     few, more = problem.grow(n_trees=2), problem.grow(n_trees=4)
-    assert same(joined_guided([few]), few)
+    assert same(joined_guided([few], 1), few)
     m, planes = few.root[2], few.first_plane[2]
     assert few.left.tolist() == more.left[:m].tolist()
     assert few.threshold.tobytes() == more.threshold[:planes].tobytes()
-    twice = joined_guided([few, more])
+    twice = joined_guided([few, more], 2)
     assert twice.n_trees == 6
     moved = [
         (few.left, m, twice.left[m:], more.left),

@@ -1,4 +1,4 @@
-"""The arrays of a tree that stands ready for further rows, and the steps that change them.
+"""The arrays of a tree that is updated row by row, and the steps that change them.
 
 Each leaf knows its rows: a chain from its last row to the one before, and so on.  A row that comes
 or leaves changes the nodes on its path only.  Its leaf is described anew from its rows, and every
@@ -22,8 +22,8 @@ __all__ = [
     "OF_NODES",
     "OF_ROWS",
     "OF_TERMS",
-    "Stand",
-    "StandingCells",
+    "UpdatableArrays",
+    "UpdatableCells",
     "add_leaf_values",
     "become_leaves",
     "chain_rows",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-class StandingCells(NamedTuple):
+class UpdatableCells(NamedTuple):
     """The training rows in places that they keep, as trees read them.
 
     Attributes
@@ -54,7 +54,7 @@ class StandingCells(NamedTuple):
     weights: NDArray[np.float64]
 
 
-class Stand(NamedTuple):
+class UpdatableArrays(NamedTuple):
     """The arrays of one tree, with room for more nodes, terms and rows.
 
     Attributes
@@ -99,88 +99,88 @@ class Stand(NamedTuple):
     times: NDArray[np.uint16]
 
 
-OF_NODES = Stand._fields[: Stand._fields.index("column")]
+OF_NODES = UpdatableArrays._fields[: UpdatableArrays._fields.index("column")]
 OF_TERMS = ("column", "coef")
 OF_ROWS = ("following", "times")
 
 
 @part
-def _leaf(stand, cells, i):
+def _leaf(arrays, cells, i):
     node = 0
-    while stand.left[node] >= 0:
+    while arrays.left[node] >= 0:
         projected = np.float32(0.0)
-        begin = stand.first[node]
-        for t in range(begin, begin + stand.size[node]):
-            column = stand.column[t]
+        begin = arrays.first[node]
+        for t in range(begin, begin + arrays.size[node]):
+            column = arrays.column[t]
             if len(cells.place) == 0:
-                projected += stand.coef[t] * cells.X[column, i]
+                projected += arrays.coef[t] * cells.X[column, i]
             elif cells.place[column] >= 0:
-                projected += stand.coef[t] * cells.X[cells.place[column], i]
+                projected += arrays.coef[t] * cells.X[cells.place[column], i]
             elif cells.codes[-1 - cells.place[column], i] == cells.level[column]:
-                projected += stand.coef[t]
-        node = stand.left[node] + (not projected <= stand.threshold[node])
+                projected += arrays.coef[t]
+        node = arrays.left[node] + (not projected <= arrays.threshold[node])
     return node
 
 
 @kernel
-def find_leaves(stand, cells, at, leaf):
+def find_leaves(arrays, cells, at, leaf):
     """Write to leaf (m,) which leaf the rows in the places `at` (m,) reach."""
     for i in range(len(at)):
-        leaf[i] = _leaf(stand, cells, at[i])
+        leaf[i] = _leaf(arrays, cells, at[i])
 
 
 @kernel
-def add_leaf_values(stand, cells, at, out):
+def add_leaf_values(arrays, cells, at, out):
     """Add to out (m, K) the values of the leaves that the rows in the places `at` (m,) reach."""
     for i in range(len(at)):
-        leaf = _leaf(stand, cells, at[i])
+        leaf = _leaf(arrays, cells, at[i])
         for k in range(out.shape[1]):
-            out[i, k] += stand.value[leaf, k]
+            out[i, k] += arrays.value[leaf, k]
 
 
 @kernel
-def chain_rows(stand, at, leaf):
+def chain_rows(arrays, at, leaf):
     """Add the rows in the ascending places `at` (m,) to the chains of their leaves (m,)."""
     for i in range(len(at)):
-        stand.following[at[i]] = stand.head[leaf[i]]
-        stand.head[leaf[i]] = at[i]
+        arrays.following[at[i]] = arrays.head[leaf[i]]
+        arrays.head[leaf[i]] = at[i]
 
 
 @kernel
-def release_rows(stand, at, leaf):
+def release_rows(arrays, at, leaf):
     """Take the rows in the places `at` (m,) out of the chains of their leaves (m,)."""
     for i in range(len(at)):
-        row = stand.head[leaf[i]]
+        row = arrays.head[leaf[i]]
         if row == at[i]:
-            stand.head[leaf[i]] = stand.following[row]
+            arrays.head[leaf[i]] = arrays.following[row]
             continue
-        while stand.following[row] != at[i]:
-            row = stand.following[row]
-        stand.following[row] = stand.following[at[i]]
+        while arrays.following[row] != at[i]:
+            row = arrays.following[row]
+        arrays.following[row] = arrays.following[at[i]]
 
 
 @kernel
-def mark_paths(stand, leaf, number, reached, n):
+def mark_paths(arrays, leaf, number, reached, n):
     """Append to `reached`, which has n nodes, those on the paths to leaf (m,); return how many.
 
     They are marked with the `number`; nodes that have it are not appended again.
     """
     for i in range(len(leaf)):
         node = leaf[i]
-        while node >= 0 and stand.mark[node] != number:
-            stand.mark[node] = number
+        while node >= 0 and arrays.mark[node] != number:
+            arrays.mark[node] = number
             reached[n] = node
             n += 1
-            node = stand.parent[node]
+            node = arrays.parent[node]
     return n
 
 
 @part
-def _describe_rows(stand, cells, node):
+def _describe_rows(arrays, cells, node):
     """Describe a leaf by its rows; if it has none, it keeps value and impurity."""
-    value, K = stand.value[node], stand.value.shape[1]
-    stand.weight[node], stand.n_rows[node] = 0.0, 0
-    row = stand.head[node]
+    value, K = arrays.value[node], arrays.value.shape[1]
+    arrays.weight[node], arrays.n_rows[node] = 0.0, 0
+    row = arrays.head[node]
     if row < 0:
         return
     origin = cells.y[row]
@@ -188,7 +188,7 @@ def _describe_rows(stand, cells, node):
     for k in range(K):
         value[k] = 0.0
     while row >= 0:
-        times = int(stand.times[row])
+        times = int(arrays.times[row])
         w = cells.weights[row] * times
         weight += w
         n_rows += times
@@ -197,67 +197,67 @@ def _describe_rows(stand, cells, node):
             value[0] += w * (cells.y[row] - origin)
         else:
             value[int(cells.y[row])] += w
-        row = stand.following[row]
+        row = arrays.following[row]
     for k in range(K):
         value[k] /= weight
-    stand.weight[node], stand.n_rows[node] = weight, n_rows
+    arrays.weight[node], arrays.n_rows[node] = weight, n_rows
     if K == 1:
-        spread, row = 0.0, stand.head[node]
+        spread, row = 0.0, arrays.head[node]
         while row >= 0:
             apart = (cells.y[row] - origin) - value[0]
-            spread += cells.weights[row] * int(stand.times[row]) * apart * apart
-            row = stand.following[row]
+            spread += cells.weights[row] * int(arrays.times[row]) * apart * apart
+            row = arrays.following[row]
         value[0] += origin
-        stand.impurity[node] = 0.0 if pure else spread / weight
+        arrays.impurity[node] = 0.0 if pure else spread / weight
 
 
 @part
-def _describe_children(stand, node, criterion):
+def _describe_children(arrays, node, criterion):
     """Describe a split by its two children."""
-    a, b = stand.left[node], stand.left[node] + 1
-    weight = stand.weight[a] + stand.weight[b]
-    stand.weight[node], stand.n_rows[node] = weight, stand.n_rows[a] + stand.n_rows[b]
+    a, b = arrays.left[node], arrays.left[node] + 1
+    weight = arrays.weight[a] + arrays.weight[b]
+    arrays.weight[node], arrays.n_rows[node] = weight, arrays.n_rows[a] + arrays.n_rows[b]
     if weight == 0.0:
         return
-    K, p, q = stand.value.shape[1], stand.weight[a] / weight, stand.weight[b] / weight
-    within = p * stand.impurity[a] + q * stand.impurity[b]
+    K, p, q = arrays.value.shape[1], arrays.weight[a] / weight, arrays.weight[b] / weight
+    within = p * arrays.impurity[a] + q * arrays.impurity[b]
     if K == 1:
-        apart = stand.value[b, 0] - stand.value[a, 0]
-        stand.value[node, 0] = stand.value[a, 0] + q * apart
-        stand.gain[node] = p * q * apart * apart
-        stand.impurity[node] = within + stand.gain[node]
+        apart = arrays.value[b, 0] - arrays.value[a, 0]
+        arrays.value[node, 0] = arrays.value[a, 0] + q * apart
+        arrays.gain[node] = p * q * apart * apart
+        arrays.impurity[node] = within + arrays.gain[node]
         return
     for k in range(K):
-        stand.value[node, k] = p * stand.value[a, k] + q * stand.value[b, k]
-    stand.impurity[node] = impurity(stand.value[node], criterion)
-    stand.gain[node] = max(0.0, stand.impurity[node] - within)
+        arrays.value[node, k] = p * arrays.value[a, k] + q * arrays.value[b, k]
+    arrays.impurity[node] = impurity(arrays.value[node], criterion)
+    arrays.gain[node] = max(0.0, arrays.impurity[node] - within)
 
 
 @part
-def _restate_leaf(stand, cells, node, criterion):
-    _describe_rows(stand, cells, node)
-    if stand.value.shape[1] > 1 and stand.n_rows[node] > 0:
+def _restate_leaf(arrays, cells, node, criterion):
+    _describe_rows(arrays, cells, node)
+    if arrays.value.shape[1] > 1 and arrays.n_rows[node] > 0:
         # added to 0, so that an entropy of -0 is 0
-        stand.impurity[node] = 0.0 + impurity(stand.value[node], criterion)
+        arrays.impurity[node] = 0.0 + impurity(arrays.value[node], criterion)
 
 
 @kernel
-def restate(stand, cells, reached, criterion):
+def restate(arrays, cells, reached, criterion):
     """Describe the `reached` nodes, in descending order: leaves by rows, others by children."""
     for node in reached:
-        if stand.left[node] >= 0:
-            _describe_children(stand, node, criterion)
+        if arrays.left[node] >= 0:
+            _describe_children(arrays, node, criterion)
         else:
-            _restate_leaf(stand, cells, node, criterion)
+            _restate_leaf(arrays, cells, node, criterion)
 
 
 @kernel
-def reach(stand, cells, at, gone, number, leaf, reached):
+def reach(arrays, cells, at, gone, number, leaf, reached):
     """Find the leaves of rows that come and go, and the nodes on the paths to them.
 
     Parameters
     ----------
-    stand, cells
+    arrays, cells
     at, gone : (m,), (k,) int64
         The places of the rows.
     number : int
@@ -272,26 +272,26 @@ def reach(stand, cells, at, gone, number, leaf, reached):
     Numbers of nodes with new rows, and of nodes.
     """
     m = len(at)
-    find_leaves(stand, cells, at, leaf[:m])
-    find_leaves(stand, cells, gone, leaf[m:])
-    n_new = mark_paths(stand, leaf[:m], number, reached, 0)
-    return n_new, mark_paths(stand, leaf[m:], number, reached, n_new)
+    find_leaves(arrays, cells, at, leaf[:m])
+    find_leaves(arrays, cells, gone, leaf[m:])
+    n_new = mark_paths(arrays, leaf[:m], number, reached, 0)
+    return n_new, mark_paths(arrays, leaf[m:], number, reached, n_new)
 
 
 @kernel
-def come_and_go(stand, cells, at, gone, leaf, reached, criterion):
+def come_and_go(arrays, cells, at, gone, leaf, reached, criterion):
     """Chain the rows `at` and release those `gone`; describe the `reached` nodes, descending.
 
     The first of the leaves (m + k,) are those of `at`.
     """
     m = len(at)
-    release_rows(stand, gone, leaf[m:])
-    chain_rows(stand, at, leaf[:m])
-    restate(stand, cells, reached, criterion)
+    release_rows(arrays, gone, leaf[m:])
+    chain_rows(arrays, at, leaf[:m])
+    restate(arrays, cells, reached, criterion)
 
 
 @kernel
-def choose_cuts(stand, reached, has_new, revised, grown, min_leaf, number, cut, searched):
+def choose_cuts(arrays, reached, has_new, revised, grown, min_leaf, number, cut, searched):
     """Write which of the `reached` nodes (m,) become leaves, and which leaves are searched.
 
     A split is removed if it was made on fewer than `revised` rows and a new row has come to its
@@ -301,23 +301,23 @@ def choose_cuts(stand, reached, has_new, revised, grown, min_leaf, number, cut, 
     """
     for j in range(len(reached)):
         i = reached[j]
-        child, since = stand.left[i], stand.n_at_split[i]
+        child, since = arrays.left[i], arrays.n_at_split[i]
         if child >= 0:
-            outdated = has_new[j] and since < revised and stand.n_rows[i] >= grown * since
-            fewest = min(stand.n_rows[child], stand.n_rows[child + 1])
+            outdated = has_new[j] and since < revised and arrays.n_rows[i] >= grown * since
+            fewest = min(arrays.n_rows[child], arrays.n_rows[child + 1])
             if outdated or fewest < min_leaf:
-                stand.mark[i] = -number
+                arrays.mark[i] = -number
     for j in range(len(reached)):
         i = reached[j]
-        above = stand.parent[i]
-        while above >= 0 and stand.mark[above] != -number:
-            above = stand.parent[above]
-        cut[j] = above < 0 and stand.mark[i] == -number
-        searched[j] = cut[j] or (above < 0 and stand.left[i] < 0 and has_new[j])
+        above = arrays.parent[i]
+        while above >= 0 and arrays.mark[above] != -number:
+            above = arrays.parent[above]
+        cut[j] = above < 0 and arrays.mark[i] == -number
+        searched[j] = cut[j] or (above < 0 and arrays.left[i] < 0 and has_new[j])
 
 
 @part
-def _rows_below(stand, node, waiting, rows, levels):
+def _rows_below(arrays, node, waiting, rows, levels):
     """Write the rows of all leaves below a node to `rows`; return their number, and of splits.
 
     The nodes below are taken from the numbers of nodes by depth, `levels`.  waiting (depth + 2,) is
@@ -328,23 +328,23 @@ def _rows_below(stand, node, waiting, rows, levels):
     while n_waiting > 0:
         n_waiting -= 1
         here = waiting[n_waiting]
-        child = stand.left[here]
+        child = arrays.left[here]
         if child >= 0:
             n_splits += 1
-            levels[stand.depth[child]] -= 2
+            levels[arrays.depth[child]] -= 2
             waiting[n_waiting], waiting[n_waiting + 1] = child, child + 1
             n_waiting += 2
             continue
-        row = stand.head[here]
+        row = arrays.head[here]
         while row >= 0:
             rows[n_rows] = np.uint64(row)
             n_rows += 1
-            row = stand.following[row]
+            row = arrays.following[row]
     return n_rows, n_splits
 
 
 @kernel
-def become_leaves(stand, cells, nodes, waiting, rows, levels, criterion):
+def become_leaves(arrays, cells, nodes, waiting, rows, levels, criterion):
     """Make leaves of these nodes (m,), none of which is below another; return the splits removed.
 
     waiting (depth + 2,) int64 and rows (≥ those of a node,) uint64 are scratch; `levels` has the
@@ -352,21 +352,21 @@ def become_leaves(stand, cells, nodes, waiting, rows, levels, criterion):
     """
     removed = 0
     for node in nodes:
-        n_rows, n_splits = _rows_below(stand, node, waiting, rows, levels)
+        n_rows, n_splits = _rows_below(arrays, node, waiting, rows, levels)
         removed += n_splits
-        stand.left[node], stand.threshold[node], stand.size[node] = -1, np.nan, 0
-        stand.gain[node], stand.order[node], stand.head[node] = 0.0, 0, -1
+        arrays.left[node], arrays.threshold[node], arrays.size[node] = -1, np.nan, 0
+        arrays.gain[node], arrays.order[node], arrays.head[node] = 0.0, 0, -1
         sort_keys(rows, n_rows)
         for i in range(n_rows):
             row = np.int64(rows[i])
-            stand.following[row] = stand.head[node]
-            stand.head[node] = row
-        _restate_leaf(stand, cells, node, criterion)
+            arrays.following[row] = arrays.head[node]
+            arrays.head[node] = row
+        _restate_leaf(arrays, cells, node, criterion)
     return removed
 
 
 @kernel
-def gather_leaves(stand, leaves, state, rows, sizes):
+def gather_leaves(arrays, leaves, state, rows, sizes):
     """Write the rows of the leaves (m,), in random order, one leaf after the other.
 
     `state` (4,) is advanced.  Writes rows (≥ those of all leaves,) int64 and sizes (m,) int64;
@@ -374,11 +374,11 @@ def gather_leaves(stand, leaves, state, rows, sizes):
     """
     end = 0
     for j in range(len(leaves)):
-        begin, row = end, stand.head[leaves[j]]
+        begin, row = end, arrays.head[leaves[j]]
         while row >= 0:
             rows[end] = row
             end += 1
-            row = stand.following[row]
+            row = arrays.following[row]
         sizes[j] = end - begin
         # the chain is in descending order; its rows are drawn from the ascending one
         for i in range(sizes[j] // 2):

@@ -15,21 +15,26 @@ from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.sampling import Batch, draw_added
 from odrf.engine.settings import ON_RESPONSE
-from odrf.engine.standing.arrivals import Arrival, Changed, GrowthOptions
-from odrf.engine.standing.reservoir import among_smallest, hashes
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.updatable.arrivals import Arrival, Changed, GrowthOptions
+from odrf.engine.updatable.reservoir import among_smallest, hashes
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.prediction.arriving_rows import losses_by
-from odrf.fits.standing.called import called_updated
-from odrf.fits.standing.standing import Standing, Version, is_standing, version_of
+from odrf.fits.updatable.called import called_updated
+from odrf.fits.updatable.updatable_forest import (
+    UpdatableForest,
+    Version,
+    has_updatable_trees,
+    version_of,
+)
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
 from odrf.pruning.held_out import losses_of
 from odrf.public.progress import progress_bar
 from odrf.statistics.arrival import arrival_sums, fewer_blocks
 
-__all__ = ["stands", "updated_standing"]
+__all__ = ["updated_in_place", "why_not_in_place"]
 
 # More rows than this are worth threads.
 ALONE = 64
@@ -37,12 +42,12 @@ ALONE = 64
 MOST_BLOCKS = 1024
 
 
-def stands(fit: Fit) -> str:
-    """Return why the trees of a fit cannot stand ready for rows; empty if they can."""
+def why_not_in_place(fit: Fit) -> str:
+    """Return why the trees of a fit cannot be updated in place; empty if they can."""
     controls = list(fit.kinds.values()) or [fit.control]
     if not isinstance(fit.forest, Forest):
         return "compact trees"
-    if not is_standing(fit) and fit.data.has_rows and fit.data.structure is not None:
+    if not has_updatable_trees(fit) and fit.data.has_rows and fit.data.structure is not None:
         return "groups=, order= or strata="
     if any(control.honest for control in controls):
         return "honest=True"
@@ -57,7 +62,7 @@ def stands(fit: Fit) -> str:
     return ""
 
 
-def updated_standing(
+def updated_in_place(
     fit: Fit,
     shown: Fit,
     newdata: pd.DataFrame,
@@ -83,32 +88,32 @@ def updated_standing(
         The most rows that are kept; None for all.
     """
     before = version_of(fit)
-    standing, n = before.standing, before.n
-    new = encoded_rows(fit.design, standing.rows.known, newdata, weights)
+    updatable, n = before.updatable, before.n
+    new = encoded_rows(fit.design, updatable.rows.known, newdata, weights)
     m, record = len(new.y), fit.stream
     if keep is None:
         require_room(n + m)
     seen = n if record is None else record.seen
-    which, gone = _kept_of(standing, before, fit.control.seed, seen, m, keep)
+    which, gone = _kept_of(updatable, before, fit.control.seed, seen, m, keep)
     if shown is fit:
-        value = standing.predicted(standing.rows.cells_of(new))
+        value = updatable.predicted(updatable.rows.cells_of(new))
         losses = losses_of(value, new.y, fit.ordered)
     else:
         losses = losses_by(shown, new.X, new.y)
-    with standing.changing(before) as version:
-        places = standing.rows.append(new, which, seen)
+    with updatable.changing(before) as version:
+        places = updatable.rows.append(new, which, seen)
         if keep is None:
-            standing.rows.append_complete(new.complete)
-            standing.append_losses(losses)
-        standing.sampled = keep is not None
-        standing.rows.leave(gone, version.number)
-        n_after = standing.rows.n
+            updatable.rows.append_complete(new.complete)
+            updatable.append_losses(losses)
+        updatable.sampled = keep is not None
+        updatable.rows.leave(gone, version.number)
+        n_after = updatable.rows.n
         control = at_rows(fit.control, fit.request, n, n_after)
         kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
         updates = len(control.batches) if record is None else record.updates + 1
-        arrival = Arrival(updates, standing.rows.cells, places, gone, n_after)
+        arrival = Arrival(updates, updatable.rows.cells, places, gone, n_after)
         changed = _stepped(
-            fit, standing, arrival, new, which, control, kinds, revised, n_jobs, progress
+            fit, updatable, arrival, new, which, control, kinds, revised, n_jobs, progress
         )
         version.settle()
     stream, first = None, fit.control.sampling.first(n)
@@ -116,7 +121,7 @@ def updated_standing(
         first = first if record is None else record.first
         arrivals = _arrivals(fit, losses, new.weights, n)
         stream = version.record(keep, first, seen + m, updates, arrivals)
-        own = standing.rows.numbers[standing.rows.places(version.used, version.number)]
+        own = updatable.rows.numbers[updatable.rows.places(version.used, version.number)]
         stay = int(np.searchsorted(own, first))
         control = _from(control, stay)
         kinds = {name: _from(kind, stay) for name, kind in kinds.items()}
@@ -138,12 +143,12 @@ def updated_standing(
 
 
 def _kept_of(
-    standing: Standing, before: Version, seed: int, seen: int, m: int, keep: int | None
+    updatable: UpdatableForest, before: Version, seed: int, seen: int, m: int, keep: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return which of m new rows are kept, and the places of those that leave for them."""
     if keep is None:
         return np.arange(m), np.empty(0, dtype=np.int64)
-    rows = standing.rows
+    rows = updatable.rows
     places = rows.places(before.used, before.number)
     old = hashes(seed, rows.numbers[places])
     among = among_smallest(np.concatenate([old, hashes(seed, seen + np.arange(m))]), keep)
@@ -152,7 +157,7 @@ def _kept_of(
 
 def _stepped(
     fit: Fit,
-    standing: Standing,
+    updatable: UpdatableForest,
     arrival: Arrival,
     new: NewRows,
     which: NDArray[np.int64],
@@ -164,7 +169,7 @@ def _stepped(
 ) -> list[Changed]:
     """Let the rows come and go in all trees; return what has changed."""
     controls: Sequence[Control] = [control]
-    of_tree = np.zeros(len(standing.trees), dtype=np.int64)
+    of_tree = np.zeros(len(updatable.trees), dtype=np.int64)
     if fit.blend is not None:
         controls, of_tree = list(kinds.values()), fit.blend.of_tree
     growing = [
@@ -176,9 +181,9 @@ def _stepped(
     def step(b: int) -> Changed:
         sampling = controls[of_tree[b]].sampling
         fraction = sampling.later[-1].fraction
-        counts = draw_added(standing.states[b], sampling.resample, fraction, m)
+        counts = draw_added(updatable.states[b], sampling.resample, fraction, m)
         counts = np.where(used, counts, 0)[which]
-        return standing.trees[b].updated(arrival, counts, growing[of_tree[b]])
+        return updatable.trees[b].updated(arrival, counts, growing[of_tree[b]])
 
     changed = []
     workers = n_jobs if m + len(arrival.gone) > ALONE else 1

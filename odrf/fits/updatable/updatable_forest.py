@@ -1,4 +1,4 @@
-"""The rows and trees of a fit, standing ready for further rows; and versions of them.
+"""The rows and trees of a fit in a form that is updated row by row; and versions of them.
 
 An update changes the newest version in place, and notes what the one before had.  So it takes time
 of the nodes that rows reach, and an earlier fit still says what it said: its trees are turned back
@@ -17,27 +17,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.design.standing.standing_rows import StandingRows
+from odrf.design.updatable.updatable_rows import UpdatableRows
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.sampling import state_of_added
-from odrf.engine.standing.arrivals import Undo
-from odrf.engine.standing.stand import StandingCells, add_leaf_values
-from odrf.engine.standing.standing_forest import forest_of
-from odrf.engine.standing.standing_tree import StandingTree
 from odrf.engine.trees.branching import compacted
 from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.updatable.arrivals import Undo
+from odrf.engine.updatable.plain_tree import forest_of
+from odrf.engine.updatable.updatable_arrays import UpdatableCells, add_leaf_values
+from odrf.engine.updatable.updatable_tree import UpdatableTree
 from odrf.fits.fit import Fit
-from odrf.fits.standing.stream_record import StreamRecord
+from odrf.fits.updatable.stream_record import StreamRecord
 
-__all__ = ["Standing", "Version", "is_standing", "n_rows", "rows_added", "version_of"]
+__all__ = [
+    "UpdatableForest",
+    "Version",
+    "has_updatable_trees",
+    "n_rows",
+    "rows_added",
+    "version_of",
+]
 
 # Where a forest notes the version that it belongs to.
 NOTE = "_version"
 NOTHING = Undo(np.empty(0, dtype=np.int32), ())
 
 
-class Standing:
-    """Rows and trees that stand ready for further rows.
+class UpdatableForest:
+    """Rows and trees that are updated row by row.
 
     Parameters
     ----------
@@ -46,8 +53,8 @@ class Standing:
 
     Attributes
     ----------
-    rows : StandingRows
-    trees : list of StandingTree
+    rows : UpdatableRows
+    trees : list of UpdatableTree
     states : (B, 4) uint64
         The states of the streams by which the trees draw the rows to come.
     sampled : bool
@@ -57,7 +64,7 @@ class Standing:
     def __init__(self, fit: Fit) -> None:
         data, n, record = fit.data, len(fit.data.y), fit.stream
         numbers = np.arange(n) if record is None else record.numbers
-        self.rows = StandingRows(data, fit.design.feature_groups, numbers)
+        self.rows = UpdatableRows(data, fit.design.feature_groups, numbers)
         self.ordered = bool(fit.forest.ordered)
         if record is None:
             states = [
@@ -70,13 +77,13 @@ class Standing:
         n_at_split = fit.forest.count if fit.n_at_split is None else fit.n_at_split
         draws, root, criterion = fit.draws, fit.forest.root, fit.control.settings.criterion
 
-        def standing(b: int) -> StandingTree:
+        def updatable(b: int) -> UpdatableTree:
             tree, since = compacted(fit.forest.tree(b), n_at_split[root[b] : root[b + 1]])
             counts, _ = draws.again(b)
-            return StandingTree(tree, since, self.rows.cells, counts, fit.streams[b], criterion)
+            return UpdatableTree(tree, since, self.rows.cells, counts, fit.streams[b], criterion)
 
         B, size = fit.forest.n_trees, data.X.size
-        self.trees = list(in_order(standing, range(B), fit.control.n_jobs, size))
+        self.trees = list(in_order(updatable, range(B), fit.control.n_jobs, size))
         losses = fit.arrival_losses
         if losses is None:
             losses = np.full(n - fit.control.sampling.first(n), np.nan)
@@ -88,12 +95,12 @@ class Standing:
         """Whether most of the rows, or of the nodes of a tree, have left."""
         return self.rows.is_wasteful or any(tree.is_wasteful for tree in self.trees)
 
-    def predicted(self, cells: StandingCells) -> NDArray[np.float64]:
+    def predicted(self, cells: UpdatableCells) -> NDArray[np.float64]:
         """Return the means (m, K) of the trees for some rows, which need not be among these."""
         at = np.arange(len(cells.y))
-        out = np.zeros((len(at), self.trees[0].stand.value.shape[1]))
+        out = np.zeros((len(at), self.trees[0].arrays.value.shape[1]))
         for tree in self.trees:
-            add_leaf_values(tree.stand, cells, at, out)
+            add_leaf_values(tree.arrays, cells, at, out)
         return out / len(self.trees)
 
     def append_losses(self, losses: NDArray[np.float64]) -> None:
@@ -125,9 +132,9 @@ class Version:
 
     Parameters
     ----------
-    standing : Standing
+    updatable : UpdatableForest
     number : int
-        How many updates there have been since the rows and trees stand.
+        How many updates there have been since the rows and trees were set up.
 
     Attributes
     ----------
@@ -141,8 +148,8 @@ class Version:
     Rows and trees of its fit keep it, and it keeps neither: so what no fit has is free at once.
     """
 
-    def __init__(self, standing: Standing, number: int) -> None:
-        self.standing, self.number = standing, number
+    def __init__(self, updatable: UpdatableForest, number: int) -> None:
+        self.updatable, self.number = updatable, number
         self.newer: Version | None = None
         self.undo: list[Undo] = []
         self._trees: tuple[Forest, NDArray[np.int32]] | None = None
@@ -151,11 +158,11 @@ class Version:
 
     def settle(self) -> None:
         """Note what there is now."""
-        standing, rows = self.standing, self.standing.rows
+        updatable, rows = self.updatable, self.updatable.rows
         self.n, self.used, self.n_complete = rows.n, rows.used, rows.n_complete
-        self.missing, self.empty, self.sampled = rows.missing, rows.empty, standing.sampled
-        self.n_losses = standing.n_losses
-        self.sizes = [(tree.used, tree.terms) for tree in standing.trees]
+        self.missing, self.empty, self.sampled = rows.missing, rows.empty, updatable.sampled
+        self.n_losses = updatable.n_losses
+        self.sizes = [(tree.used, tree.terms) for tree in updatable.trees]
 
     def of(self, fit: Fit) -> Version:
         """Let this be the version of a fit, which has read its rows and trees.
@@ -179,7 +186,7 @@ class Version:
     def forest(self) -> Forest:
         """Return the trees, which are read when they are needed."""
         forest = Forest.read_by(self._read_forest)
-        forest.__dict__.update({NOTE: self, "ordered": np.bool_(self.standing.ordered)})
+        forest.__dict__.update({NOTE: self, "ordered": np.bool_(self.updatable.ordered)})
         return forest
 
     def read_rest(self, fit: Fit) -> Fit:
@@ -191,12 +198,12 @@ class Version:
         self, keep: int, first: int, seen: int, updates: int, arrivals: NDArray[np.float64]
     ) -> StreamRecord:
         """Return the record of the stream, the arrays of which are read when they are needed."""
-        states = self.standing.states.copy()
+        states = self.updatable.states.copy()
 
         def read(record: StreamRecord) -> None:
             places = self._places()
-            counts = np.array([tree.stand.times[places] for tree in self.standing.trees])
-            numbers = self.standing.rows.numbers[places]
+            counts = np.array([tree.arrays.times[places] for tree in self.updatable.trees])
+            numbers = self.updatable.rows.numbers[places]
             record.set_fields({"numbers": numbers, "counts": counts})
 
         record = StreamRecord.read_by(read)
@@ -206,10 +213,10 @@ class Version:
         return record
 
     def _places(self) -> NDArray[np.int64]:
-        return self.standing.rows.places(self.used, self.number)
+        return self.updatable.rows.places(self.used, self.number)
 
     def _read_data(self, data: TrainingData) -> None:
-        rows, places = self.standing.rows, self._places()
+        rows, places = self.updatable.rows, self._places()
         complete: NDArray[np.bool_] = np.ones(len(places), dtype=np.bool_)
         if not self.sampled:
             complete = rows.complete[: self.n_complete].copy()
@@ -222,7 +229,7 @@ class Version:
     def _read_fit(self, fit: Fit) -> None:
         known: dict[str, Any] = {"n_at_split": self._both()[1], "arrival_losses": None}
         if fit.stream is None:
-            known["arrival_losses"] = self.standing.losses[: self.n_losses].copy()
+            known["arrival_losses"] = self.updatable.losses[: self.n_losses].copy()
         fit.set_fields(known)
 
     def _both(self) -> tuple[Forest, NDArray[np.int32]]:
@@ -230,21 +237,21 @@ class Version:
         if self._trees is None:
             undone = list(_undone(self))
             pairs = [
-                forest_of(tree.copied(*size, [undo[b] for undo in undone]), self.standing.ordered)
-                for b, (tree, size) in enumerate(zip(self.standing.trees, self.sizes, strict=True))
+                forest_of(tree.copied(*size, [undo[b] for undo in undone]), self.updatable.ordered)
+                for b, (tree, size) in enumerate(zip(self.updatable.trees, self.sizes, strict=True))
             ]
             forest = joined((tree for tree, _ in pairs), len(pairs))
             self._trees = forest, np.concatenate([since for _, since in pairs])
         return self._trees
 
 
-def is_standing(fit: Fit) -> bool:
-    """Whether the fit is one of standing trees, which are whole."""
+def has_updatable_trees(fit: Fit) -> bool:
+    """Whether the fit is one of updatable trees, which are whole."""
     return _noted(fit) is not None
 
 
 def n_rows(fit: Fit) -> int:
-    """Return how many training rows a fit has; standing ones are not read."""
+    """Return how many training rows a fit has; updatable ones are not read."""
     version = _noted(fit)
     return fit.data.n_rows if version is None else version.n
 
@@ -264,9 +271,9 @@ def version_of(fit: Fit) -> Version:
     """
     version = _noted(fit)
     newest = version is not None and version.newer is None and version.is_of(fit)
-    if version is not None and newest and not version.standing.is_wasteful:
+    if version is not None and newest and not version.updatable.is_wasteful:
         return version
-    return Version(Standing(fit), 0).of(fit)
+    return Version(UpdatableForest(fit), 0).of(fit)
 
 
 def _noted(fit: Fit) -> Version | None:

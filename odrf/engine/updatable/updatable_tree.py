@@ -1,4 +1,4 @@
-"""A tree that stands ready for further rows."""
+"""A tree that is updated row by row."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from odrf.engine.rows.factors import Factors
 from odrf.engine.rows.rows import rows_at
 from odrf.engine.settings import Settings
 from odrf.engine.splits.impurity import NEGLIGIBLE
-from odrf.engine.standing.arrivals import Arrival, Changed, GrowthOptions, Undo
-from odrf.engine.standing.stand import (
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.updatable.arrivals import Arrival, Changed, GrowthOptions, Undo
+from odrf.engine.updatable.updatable_arrays import (
     OF_NODES,
     OF_ROWS,
     OF_TERMS,
-    Stand,
-    StandingCells,
+    UpdatableArrays,
+    UpdatableCells,
     become_leaves,
     chain_rows,
     choose_cuts,
@@ -31,9 +32,8 @@ from odrf.engine.standing.stand import (
     reach,
     restate,
 )
-from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["StandingTree"]
+__all__ = ["UpdatableTree"]
 
 # Arrays have this much more room than they need.
 ROOM, LEAST = 1.25, 64
@@ -47,8 +47,8 @@ CHANGING = (
 AS_IN_TREES = ("left", "threshold", "value", "weight", "impurity", "gain", "order", "coef")
 
 
-class StandingTree:
-    """A tree that stands ready for further rows.
+class UpdatableTree:
+    """A tree that is updated row by row.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class StandingTree:
         A forest of one tree, no split of which is switched off.
     n_at_split : (m,) int32
         How many rows each node had when its split was searched.
-    cells : StandingCells
+    cells : UpdatableCells
         The training rows.
     counts : (n,) int
         How often the tree drew each of them.
@@ -75,7 +75,7 @@ class StandingTree:
         self,
         tree: Forest,
         n_at_split: NDArray[np.int32],
-        cells: StandingCells,
+        cells: UpdatableCells,
         counts: NDArray[np.integer],
         stream: NDArray[np.uint64],
         criterion: int,
@@ -100,14 +100,14 @@ class StandingTree:
         arrays["following"] = np.empty(rows, dtype=np.int32)
         arrays["times"] = np.zeros(rows, dtype=np.uint16)
         arrays["times"][: len(counts)] = counts
-        self.stand = Stand(**arrays)
+        self.arrays = UpdatableArrays(**arrays)
         at = np.flatnonzero(counts)
         leaf = self._leaves(cells, at)
-        chain_rows(self.stand, at, leaf)
+        chain_rows(self.arrays, at, leaf)
         rows_of = np.bincount(leaf, weights=counts[at], minlength=m)
         ends = tree.left < 0
         if (rows_of[ends] != tree.count[ends]).any():  # only in a file that was tampered with
-            restate(self.stand, cells, np.arange(m - 1, -1, -1, dtype=np.int32), criterion)
+            restate(self.arrays, cells, np.arange(m - 1, -1, -1, dtype=np.int32), criterion)
 
     def updated(
         self, arrival: Arrival, counts: NDArray[np.int64], growing: GrowthOptions
@@ -123,25 +123,25 @@ class StandingTree:
         """
         cells, number, settings = arrival.cells, arrival.number, growing.settings
         self._reserve_rows(len(cells.y))
-        stand, before, depth = self.stand, self.n_leaves, self.depth
-        stand.times[arrival.places] = counts
+        arrays, before, depth = self.arrays, self.n_leaves, self.depth
+        arrays.times[arrival.places] = counts
         at = arrival.places[counts > 0]
-        gone = arrival.gone[stand.times[arrival.gone] > 0]
+        gone = arrival.gone[arrays.times[arrival.gone] > 0]
         if len(at) + len(gone) == 0:
             return Changed(0, before, 0, 0, 0, before, depth, depth)
         leaf = np.empty(len(at) + len(gone), dtype=np.int64)
         reached = np.empty(min(self.used, len(leaf) * (depth + 1)), dtype=np.int32)
-        n_new, n_reached = reach(stand, cells, at, gone, number, leaf, reached)
+        n_new, n_reached = reach(arrays, cells, at, gone, number, leaf, reached)
         self.undo = self._undo(reached[:n_reached])
         order = np.argsort(reached[:n_reached])
         reached, has_new = reached[order], order < n_new
-        come_and_go(stand, cells, at, gone, leaf, reached[::-1].copy(), settings.criterion)
+        come_and_go(arrays, cells, at, gone, leaf, reached[::-1].copy(), settings.criterion)
         cut, searched = (np.empty(n_reached, dtype=np.bool_) for _ in range(2))
         rules = growing.revised, GROWN, settings.min_leaf
-        choose_cuts(stand, reached, has_new, *rules, number, cut, searched)
+        choose_cuts(arrays, reached, has_new, *rules, number, cut, searched)
         withdrawn = self._become_leaves(reached[cut], cells, settings.criterion)
         leaves = reached[searched]
-        stand.n_at_split[leaves] = stand.n_rows[leaves]
+        arrays.n_at_split[leaves] = arrays.n_rows[leaves]
         n_split = self._grown(leaves[self._may_split(leaves, settings)], arrival, growing)
         return Changed(
             int(counts.sum()), before, withdrawn, len(leaves), n_split, self.n_leaves, depth,
@@ -160,56 +160,58 @@ class StandingTree:
 
     def copied(self, used: int, terms: int, undone: list[Undo]) -> dict[str, NDArray[Any]]:
         """Return copies of the arrays as they were before some updates, the last one first."""
-        arrays = {name: getattr(self.stand, name)[:used].copy() for name in OF_NODES}
-        arrays |= {name: getattr(self.stand, name)[:terms].copy() for name in OF_TERMS}
+        arrays = {name: getattr(self.arrays, name)[:used].copy() for name in OF_NODES}
+        arrays |= {name: getattr(self.arrays, name)[:terms].copy() for name in OF_TERMS}
         for undo in undone:
             known = undo.nodes < used  # later nodes are none of these
             for name, old in zip(CHANGING, undo.fields, strict=False):
                 arrays[name][undo.nodes[known]] = old[known]
         return arrays
 
-    def _leaves(self, cells: StandingCells, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _leaves(self, cells: UpdatableCells, at: NDArray[np.int64]) -> NDArray[np.int64]:
         leaf = np.empty(len(at), dtype=np.int64)
-        find_leaves(self.stand, cells, at, leaf)
+        find_leaves(self.arrays, cells, at, leaf)
         return leaf
 
     def _undo(self, nodes: NDArray[np.integer]) -> Undo:
-        fields = tuple([getattr(self.stand, name)[nodes] for name in CHANGING])
+        fields = tuple([getattr(self.arrays, name)[nodes] for name in CHANGING])
         return Undo(nodes.astype(np.int32), fields)
 
-    def _become_leaves(self, nodes: NDArray[np.int32], cells: StandingCells, criterion: int) -> int:
+    def _become_leaves(
+        self, nodes: NDArray[np.int32], cells: UpdatableCells, criterion: int
+    ) -> int:
         """Remove all splits from these nodes on; return how many."""
         if not len(nodes):
             return 0
-        rows = np.empty(int(self.stand.n_rows[nodes].max()), dtype=np.uint64)
+        rows = np.empty(int(self.arrays.n_rows[nodes].max()), dtype=np.uint64)
         waiting = np.empty(len(self.levels) + 2, dtype=np.int64)
-        removed = become_leaves(self.stand, cells, nodes, waiting, rows, self.levels, criterion)
+        removed = become_leaves(self.arrays, cells, nodes, waiting, rows, self.levels, criterion)
         self.n_leaves -= removed
         return int(removed)
 
     def _may_split(self, leaves: NDArray[np.integer], settings: Settings) -> NDArray[np.bool_]:
         """Return which leaves growth would search; it would pass over the others at once."""
-        stand = self.stand
+        arrays = self.arrays
         if self.n_leaves >= settings.max_leaves:
             return np.zeros(len(leaves), dtype=np.bool_)
-        large = (stand.n_rows[leaves] >= 2 * settings.min_leaf) & (stand.n_rows[leaves] > 0)
-        mixed = stand.impurity[leaves] > 0.5 * NEGLIGIBLE * stand.impurity[0]
-        return np.asarray(large & mixed & (stand.depth[leaves] < settings.max_depth))
+        large = (arrays.n_rows[leaves] >= 2 * settings.min_leaf) & (arrays.n_rows[leaves] > 0)
+        mixed = arrays.impurity[leaves] > 0.5 * NEGLIGIBLE * arrays.impurity[0]
+        return np.asarray(large & mixed & (arrays.depth[leaves] < settings.max_depth))
 
     def _grown(self, leaves: NDArray[np.integer], arrival: Arrival, growing: GrowthOptions) -> int:
         """Grow branches from these leaves; return how many of them are split."""
         if not len(leaves):
             return 0
-        stand, cells = self.stand, arrival.cells
+        arrays, cells = self.arrays, arrival.cells
         state = branched(self.stream, GROWTH, arrival.number)
-        rows = np.empty(int(stand.n_rows[leaves].sum()), dtype=np.int64)
+        rows = np.empty(int(arrays.n_rows[leaves].sum()), dtype=np.int64)
         sizes = np.empty(len(leaves), dtype=np.int64)
-        rows = rows[: gather_leaves(stand, leaves, state, rows, sizes)]
+        rows = rows[: gather_leaves(arrays, leaves, state, rows, sizes)]
         factors = Factors(cells.codes, cells.place, cells.level)
-        leaf_rows = rows_at(rows, cells.X, cells.y, cells.weights, stand.times, True, factors)
-        n = max(arrival.n, int(stand.n_rows[0]))
+        leaf_rows = rows_at(rows, cells.X, cells.y, cells.weights, arrays.times, True, factors)
+        n = max(arrival.n, int(arrays.n_rows[0]))
         branches, reached, _ = grow_from_leaves(
-            leaf_rows, sizes, stand.depth[leaves], stand.impurity[0], self.n_leaves, n,
+            leaf_rows, sizes, arrays.depth[leaves], arrays.impurity[0], self.n_leaves, n,
             growing.feature_groups, growing.settings, growing.mixture, state,
         )  # fmt: skip
         return self._attached(leaves, branches, reached, leaf_rows.at)
@@ -227,7 +229,7 @@ class StandingTree:
         if new == 0:
             return 0
         self._reserve(self.used + new, self.terms + terms)
-        stand, used = self.stand, self.used
+        arrays, used = self.arrays, self.used
         number = np.concatenate([[-1], leaves, np.arange(used, used + new)])
         splits = 1 + np.flatnonzero(branches.left[1:total] >= 0)
         nodes, children = number[splits], number[branches.left[splits]]
@@ -236,21 +238,21 @@ class StandingTree:
             ("value", "value"), ("n_rows", "n_rows"), ("weight", "weight"), ("depth", "depth"),
             ("impurity", "impurity"), ("n_at_split", "n_rows"),
         ):  # fmt: skip
-            getattr(stand, name)[below] = getattr(branches, mine)[L + 1 : total]
-        stand.left[below], stand.threshold[below], stand.gain[below] = -1, np.nan, 0.0
-        stand.first[below], stand.size[below], stand.order[below] = self.terms, 0, 0
-        stand.mark[below], stand.head[below] = 0, -1
-        stand.left[nodes], stand.threshold[nodes] = children, branches.threshold[splits]
-        stand.gain[nodes], stand.head[nodes] = branches.gain[splits], -1
-        stand.first[nodes] = self.terms + branches.start[splits]
-        stand.size[nodes] = branches.start[splits + 1] - branches.start[splits]
-        stand.order[nodes] = branches.order[splits] - self.n_leaves + 1 + self.ranked
-        stand.parent[children] = stand.parent[children + 1] = nodes
-        stand.column[self.terms : self.terms + terms] = branches.column[:terms]
-        stand.coef[self.terms : self.terms + terms] = branches.coef[:terms]
+            getattr(arrays, name)[below] = getattr(branches, mine)[L + 1 : total]
+        arrays.left[below], arrays.threshold[below], arrays.gain[below] = -1, np.nan, 0.0
+        arrays.first[below], arrays.size[below], arrays.order[below] = self.terms, 0, 0
+        arrays.mark[below], arrays.head[below] = 0, -1
+        arrays.left[nodes], arrays.threshold[nodes] = children, branches.threshold[splits]
+        arrays.gain[nodes], arrays.head[nodes] = branches.gain[splits], -1
+        arrays.first[nodes] = self.terms + branches.start[splits]
+        arrays.size[nodes] = branches.start[splits + 1] - branches.start[splits]
+        arrays.order[nodes] = branches.order[splits] - self.n_leaves + 1 + self.ranked
+        arrays.parent[children] = arrays.parent[children + 1] = nodes
+        arrays.column[self.terms : self.terms + terms] = branches.column[:terms]
+        arrays.coef[self.terms : self.terms + terms] = branches.coef[:terms]
         ends = np.setdiff1d(np.arange(L + 1, total), splits)
         self._chain_all(ends, branches, number, at)
-        added = np.bincount(stand.depth[below], minlength=len(self.levels))
+        added = np.bincount(arrays.depth[below], minlength=len(self.levels))
         added[: len(self.levels)] += self.levels
         self.levels, self.ranked = added, self.ranked + len(splits)
         self.n_leaves += len(splits)
@@ -271,7 +273,7 @@ class StandingTree:
         known = np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
         leaf, rows = np.repeat(number[ends], sizes), at[known].astype(np.int64)
         order = np.argsort(rows)
-        chain_rows(self.stand, rows[order], leaf[order])
+        chain_rows(self.arrays, rows[order], leaf[order])
 
     def _reserve(self, nodes: int, terms: int) -> None:
         """Make room for so many nodes and terms."""
@@ -280,15 +282,15 @@ class StandingTree:
 
     def _reserve_rows(self, rows: int) -> None:
         """Have as much room for rows as there is for all training rows."""
-        if len(self.stand.times) < rows:
-            self.stand = self.stand._replace(
-                **{name: _longer(getattr(self.stand, name), rows) for name in OF_ROWS}
+        if len(self.arrays.times) < rows:
+            self.arrays = self.arrays._replace(
+                **{name: _longer(getattr(self.arrays, name), rows) for name in OF_ROWS}
             )
 
     def _reserve_all(self, names: tuple[str, ...], needed: int) -> None:
-        if len(getattr(self.stand, names[0])) < needed:
-            longer = {name: _longer(getattr(self.stand, name), _room(needed)) for name in names}
-            self.stand = self.stand._replace(**longer)
+        if len(getattr(self.arrays, names[0])) < needed:
+            longer = {name: _longer(getattr(self.arrays, name), _room(needed)) for name in names}
+            self.arrays = self.arrays._replace(**longer)
 
 
 _TYPES: dict[str, type] = {

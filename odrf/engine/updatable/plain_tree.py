@@ -1,4 +1,4 @@
-"""From the arrays of a standing tree to a forest of one tree, and the draws of rows to come."""
+"""From the arrays of an updatable tree to a forest of one tree, and the draws of rows to come."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def forest_of(arrays: dict[str, NDArray[Any]], ordered: bool) -> tuple[Forest, N
     Parameters
     ----------
     arrays : dict of str to array
-        Those of `odrf.engine.standing.stand.Stand`, without room.
+        Those of `odrf.engine.updatable.updatable_arrays.UpdatableArrays`, without room.
     ordered : bool
         Whether the classes are ordered.
     """

@@ -17,9 +17,9 @@ from odrf.design.training_data import TrainingData
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.rows.coded import layout_of, stored, with_layout
 from odrf.engine.rows.factors import factors_of
-from odrf.engine.standing.stand import StandingCells
+from odrf.engine.updatable.updatable_arrays import UpdatableCells
 
-__all__ = ["StandingRows"]
+__all__ = ["UpdatableRows"]
 
 # Arrays have this much more room than they need.
 ROOM, LEAST = 1.25, 256
@@ -47,7 +47,7 @@ class _Pieces(Generic[Piece]):
         return self.pieces[0] if len(self.pieces) == 1 else self.join(self.pieces)
 
 
-class StandingRows:
+class UpdatableRows:
     """Training rows to which others are added, and which may leave.
 
     Parameters
@@ -61,7 +61,7 @@ class StandingRows:
 
     Attributes
     ----------
-    cells : StandingCells
+    cells : UpdatableCells
         The rows in their places, as trees read them.
     numbers : (room,) int64
         The number of each place's row in the stream.
@@ -80,7 +80,7 @@ class StandingRows:
         self.known = Known.of(data)._replace(means=self._means)
         codes, place, level = factors_of(data.X, feature_groups)
         room = int(ROOM * n) + LEAST
-        self.cells = StandingCells(
+        self.cells = UpdatableCells(
             _widened(stored(data.X), room), _widened(codes, room), place, level,
             _widened(data.y, room), _widened(data.weights, room),
         )  # fmt: skip
@@ -95,11 +95,11 @@ class StandingRows:
         """Whether most of the rows have left."""
         return self.used > LEAST and 2 * self.n < self.used
 
-    def cells_of(self, new: NewRows) -> StandingCells:
+    def cells_of(self, new: NewRows) -> UpdatableCells:
         """Return new rows as trees read them."""
         codes = factors_of(new.X, self.feature_groups).codes
         of_columns = self.cells.place, self.cells.level
-        return StandingCells(stored(new.X), codes, *of_columns, new.y, new.weights)
+        return UpdatableCells(stored(new.X), codes, *of_columns, new.y, new.weights)
 
     def append(self, new: NewRows, which: NDArray[np.int64], number: int) -> NDArray[np.int64]:
         """Append the rows `which` of the new ones; return their places.
@@ -177,7 +177,7 @@ class StandingRows:
 
     def _widen(self, room: int) -> None:
         cells = self.cells
-        self.cells = StandingCells(
+        self.cells = UpdatableCells(
             _widened(cells.X, room), _widened(cells.codes, room), cells.place, cells.level,
             _widened(cells.y, room), _widened(cells.weights, room),
         )  # fmt: skip

@@ -10,30 +10,30 @@ from hypothesis import strategies as st
 
 from forests import same_bits
 from odrf.engine.growth.forest_growth import read_by_growth
-from odrf.engine.standing.arrivals import Arrival, GrowthOptions, Undo
-from odrf.engine.standing.stand import StandingCells, add_leaf_values
-from odrf.engine.standing.standing_forest import forest_of
-from odrf.engine.standing.standing_tree import StandingTree
 from odrf.engine.trees.routing import predict
+from odrf.engine.updatable.arrivals import Arrival, GrowthOptions, Undo
+from odrf.engine.updatable.plain_tree import forest_of
+from odrf.engine.updatable.updatable_arrays import UpdatableCells, add_leaf_values
+from odrf.engine.updatable.updatable_tree import UpdatableTree
 from problems import EVERY_ROW, noisy, problems
 from reference.honesty import filled
 
 
-def standing(problem, n, counts):
-    """The tree that n rows have grown, standing for those that it drew, and the cells of all."""
+def updatable(problem, n, counts):
+    """The tree that n rows have grown, updatable for those that it drew, and the cells of all."""
     settings = problem.settings
     first = replace(
         problem, X=problem.X[:, :n].copy(), y=problem.y[:n], weights=problem.weights[:n]
     )
     tree = first.grow()
     array, factors = read_by_growth(problem.X, problem.feature_groups, settings.mixture)
-    cells = StandingCells(
+    cells = UpdatableCells(
         np.ascontiguousarray(array), *factors, problem.y, problem.weights.astype(np.float64)
     )
     criterion = settings.criterion
-    stand = StandingTree(tree, tree.count, cells, counts[:n], problem.streams()[0], criterion)
+    arrays = UpdatableTree(tree, tree.count, cells, counts[:n], problem.streams()[0], criterion)
     options = GrowthOptions(problem.feature_groups, settings.settings, settings.mixture, 0)
-    return stand, cells, options, bool(tree.ordered)
+    return arrays, cells, options, bool(tree.ordered)
 
 
 @st.composite
@@ -55,7 +55,7 @@ def test_nodes_say_what_their_rows_say(drawn, revised):
     options = problem.settings
     counts = (problem.weights > 0).astype(np.int64)
     here = np.arange(len(problem.y)) < n
-    tree, cells, growth, ordered = standing(problem, n, counts)
+    tree, cells, growth, ordered = updatable(problem, n, counts)
     growth = growth._replace(revised=revised)
     before, since = forest_of(tree.copied(tree.used, tree.terms, []), ordered)
     for number, (end, gone) in enumerate(zip(ends, leaving, strict=True), 1):
@@ -80,7 +80,7 @@ def test_nodes_say_what_their_rows_say(drawn, revised):
         assert sorted(now.order[splits].tolist()) == list(range(1, len(splits) + 1))
         before = now
     out = np.zeros((len(problem.y), options.n_classes))
-    add_leaf_values(tree.stand, cells, np.arange(len(problem.y)), out)
+    add_leaf_values(tree.arrays, cells, np.arange(len(problem.y)), out)
     assert out.tolist() == predict(before, problem.X, 1).tolist()
 
 
@@ -103,8 +103,8 @@ def require_numbers_of(tree, problem, counts):
 def test_room_is_made_as_rows_and_nodes_come():
     problem = noisy(n=900, n_singles=5, min_leaf=2)
     counts = np.ones(900, dtype=np.int64)
-    tree, cells, growth, _ = standing(problem, 20, counts)
-    narrow = StandingCells(
+    tree, cells, growth, _ = updatable(problem, 20, counts)
+    narrow = UpdatableCells(
         cells.X[:, :20].copy(), cells.codes, cells.place, cells.level, cells.y[:20],
         cells.weights[:20],
     )  # fmt: skip
@@ -112,7 +112,7 @@ def test_room_is_made_as_rows_and_nodes_come():
     tree.updated(Arrival(1, narrow, one, one, 20), one, growth)
     rows = np.arange(20, 900)
     changed = tree.updated(Arrival(2, cells, rows, one, 900), counts[20:], growth)
-    assert changed.leaves > 100 and tree.stand.n_rows[0] == 900
+    assert changed.leaves > 100 and tree.arrays.n_rows[0] == 900
     everything = np.arange(100, 900)
     changed = tree.updated(Arrival(3, cells, one, everything, 100), one, growth)
     assert changed.withdrawn > 0 and tree.is_wasteful
@@ -121,5 +121,5 @@ def test_room_is_made_as_rows_and_nodes_come():
 def test_counts_that_no_draw_gives_are_counted_again():
     problem = noisy(n=60, n_singles=5)
     counts = 1 + np.arange(60) % 2
-    tree, *_ = standing(problem, 60, counts)
-    assert tree.stand.n_rows[0] == counts.sum()
+    tree, *_ = updatable(problem, 60, counts)
+    assert tree.arrays.n_rows[0] == counts.sum()

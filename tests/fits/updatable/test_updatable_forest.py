@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import odrf
 from forests import same_bits
 from odrf import InputError, simulate
-from odrf.engine.standing.standing_tree import StandingTree
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.updatable.updatable_tree import UpdatableTree
 from odrf.fits import updating
-from odrf.fits.standing.standing import Standing, is_standing
+from odrf.fits.updatable.updatable_forest import UpdatableForest, has_updatable_trees
 from reference.honesty import filled
 from reference.reservoir import kept
 
@@ -67,7 +67,7 @@ def require_numbers_of_rows(fit):
 def test_one_by_one_the_draws_and_the_nodes_are_those_of_all_rows(rows, formula):
     first = forest(rows[:300], formula)
     fit = one_by_one(first, rows[300:320])
-    assert is_standing(fit.fit)
+    assert has_updatable_trees(fit.fit)
     require_numbers_of_rows(fit)
     at_once = first.update(rows[300:400]).fit
     assert fit.fit.draws.all_counts().tolist() == at_once.draws.all_counts()[:, :320].tolist()
@@ -85,7 +85,7 @@ def test_splits_of_single_columns_are_those_that_all_nodes_give(rows, monkeypatc
     quick = one_by_one(first, rows[300:330])
     monkeypatch.setattr(updating, "FEW", 10**9)
     slow = one_by_one(first, rows[300:330])
-    assert not is_standing(slow.fit)
+    assert not has_updatable_trees(slow.fit)
     for name in ("left", "threshold", "start", "index", "coef", "order", "count"):
         one, other = getattr(quick.forest, name), getattr(slow.forest, name)
         np.testing.assert_array_equal(one, other, err_msg=name)
@@ -119,7 +119,7 @@ def test_earlier_fits_say_what_they_said(rows, keep):
 
 def test_an_interrupted_update_changes_nothing(rows, monkeypatch):
     fit = one_by_one(forest(rows[:300]), rows[300:303])
-    said, calls, updated = fit.predict(rows).tolist(), [], StandingTree.updated
+    said, calls, updated = fit.predict(rows).tolist(), [], UpdatableTree.updated
     expected = forest(rows[:300])
     expected = one_by_one(expected, rows[300:306])
 
@@ -132,7 +132,7 @@ def test_an_interrupted_update_changes_nothing(rows, monkeypatch):
 
     fit = one_by_one(forest(rows[:300]), rows[300:303])
     with monkeypatch.context() as patch:
-        patch.setattr(StandingTree, "updated", interrupted)
+        patch.setattr(UpdatableTree, "updated", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fit.update(rows[303:304])
     assert len(calls) == 3 and fit.predict(rows).tolist() == said and fit.nobs == 303
@@ -264,11 +264,13 @@ def test_missing_weights_and_cells(rows):
 def test_the_rows_and_nodes_that_left_take_no_room(rows, monkeypatch):
     fit = forest(rows[:300])
     made = []
-    init = Standing.__init__
-    monkeypatch.setattr(Standing, "__init__", lambda self, fit: made.append(1) or init(self, fit))
+    init = UpdatableForest.__init__
+    monkeypatch.setattr(
+        UpdatableForest, "__init__", lambda self, fit: made.append(1) or init(self, fit)
+    )
     for _ in range(4):
         fit = fit.update(rows, keep=40)
         version = fit.forest.__dict__["_version"]
-        assert version.standing.rows.used <= 300 + 400 * 2
+        assert version.updatable.rows.used <= 300 + 400 * 2
     assert fit.nobs == 40 and 1 < len(made) <= 4
     assert isinstance(fit.forest, Forest)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.standing.reservoir import among_smallest, hashes
+from odrf.engine.updatable.reservoir import among_smallest, hashes
 from reference.reservoir import hash_of, kept
 
 

@@ -1,4 +1,4 @@
-"""What comes to standing trees, by which options they grow, and what changes."""
+"""What comes to updatable trees, by which options they grow, and what changes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.settings import Settings
-from odrf.engine.standing.stand import StandingCells
+from odrf.engine.updatable.updatable_arrays import UpdatableCells
 
 __all__ = ["Arrival", "Changed", "GrowthOptions", "Undo"]
 
 
 class GrowthOptions(NamedTuple):
-    """By which options standing trees of one kind grow.
+    """By which options updatable trees of one kind grow.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Arrival(NamedTuple):
     ----------
     number : int
         The number of the update, from 1 on.
-    cells : StandingCells
+    cells : UpdatableCells
         All training rows.
     places : (m,) int64
         Where the new rows are, ascending.
@@ -50,7 +50,7 @@ class Arrival(NamedTuple):
     """
 
     number: int
-    cells: StandingCells
+    cells: UpdatableCells
     places: NDArray[np.int64]
     gone: NDArray[np.int64]
     n: int
@@ -77,7 +77,7 @@ class Undo(NamedTuple):
     nodes : (m,) int32
         The nodes that were there before and have changed.
     fields : tuple of arrays (m, …)
-        What they had of `odrf.engine.standing.standing_tree.CHANGING`.
+        What they had of `odrf.engine.updatable.updatable_tree.CHANGING`.
     """
 
     nodes: NDArray[np.int32]

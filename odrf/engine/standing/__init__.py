@@ -1,1 +1,0 @@
-"""Trees that stand ready for further rows, one of which takes time of the depth, not of n."""

@@ -1,1 +1,0 @@
-"""Fits that stand ready for further rows, and those that keep a sample of a stream of rows."""
