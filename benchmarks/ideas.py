@@ -8,9 +8,9 @@ The kinds of trees of the default forest are grown on the training rows of a par
 (``protocol.py``, Z), as many pilot trees of each as the package grows, and evaluated on at most
 5,000 of its test rows.  For classes, ``ideas_of_weights.py`` weighs them in other ways.  For
 numbers, further kinds with other leaves (``ideas_of_leaves.py``) or another response join them.
-For both, further kinds have squares and products of predictors among the columns, or, for few
-rows, greedy splits on many sparse directions.  The report compares losses with those of the default
-set, for the tables in odd and in even places: what one half suggests, the other can confirm.
+For both, further kinds have squares and products of predictors among the columns, or greedy splits
+on many sparse directions.  The report compares losses with those of the default set, for the tables
+in odd and in even places: what one half suggests, the other can confirm.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ MOST_PRODUCTS, MOST_COLUMNS = 15, 160
 """With more numeric predictors there are squares only; with more columns neither is tried."""
 LINES = (20, 60)
 """Rows of the smallest leaves that have lines."""
-MANY_DIRECTIONS, FEW_ROWS = 300, 1000
-"""So many sparse directions are tried at a node, if there are no more rows."""
+MANY_DIRECTIONS = 300
+"""So many sparse directions are tried at a node."""
 CLIPPED = 0.025
 """The share of responses at each end that is drawn in."""
 
