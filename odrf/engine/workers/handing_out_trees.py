@@ -20,6 +20,7 @@ __all__ = [
     "GroupsElsewhere",
     "Grower",
     "TreeTask",
+    "groups_for_threads",
     "groups_of_tasks",
     "growing_elsewhere",
     "grown_together",
@@ -29,6 +30,11 @@ __all__ = [
 Grower: TypeAlias = "Callable[[NDArray[np.uint64]], Forest]"
 # A tree: the number of its grower, and its random stream (4,).
 TreeTask: TypeAlias = "tuple[int, NDArray[np.uint64]]"
+
+# Numbers that a thread reads for trees that it grows one after the other: some milliseconds.
+TOGETHER = 2**17
+# A group has at most this share of the trees that are left, for each thread.
+SHARES = 4
 
 
 class GroupsElsewhere(Protocol):
@@ -71,15 +77,34 @@ def trees_in_order(
     """
     place = _elsewhere.get()
     if place is None:
-        yield from in_order(lambda task: growers[task[0]](task[1]), tasks, n_jobs, size)
+        groups = groups_for_threads(tasks, n_jobs, size)
+        for trees in in_order(lambda group: grown_together(growers, group), groups, n_jobs, size):
+            yield from trees
         return
     for trees in place(growers, tasks):
         yield from trees
 
 
 def grown_together(growers: Sequence[Grower], tasks: Sequence[TreeTask]) -> list[Forest]:
-    """Return the trees of some tasks: what another process does at once."""
+    """Return the trees of some tasks: what a thread or another process does at once."""
     return [growers[g](stream) for g, stream in tasks]
+
+
+def groups_for_threads(
+    tasks: Sequence[TreeTask], n_jobs: int, size: int
+) -> list[Sequence[TreeTask]]:
+    """Cut tasks into groups of consecutive ones, for threads that read `size` numbers for a tree.
+
+    A small tree takes hardly longer to grow than to hand over to another thread, which has to wake
+    up.  The last groups are single trees, so that all threads end at about the same time.
+    """
+    most = max(1, TOGETHER // max(size, 1)) if n_jobs > 1 else 1
+    groups, begin = [], 0
+    while begin < len(tasks):
+        end = begin + max(1, min(most, (len(tasks) - begin) // (SHARES * n_jobs)))
+        groups.append(tasks[begin:end])
+        begin = end
+    return groups
 
 
 def groups_of_tasks(tasks: Sequence[Any], n_workers: int) -> list[Sequence[Any]]:

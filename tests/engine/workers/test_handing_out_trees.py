@@ -13,7 +13,13 @@ import pytest
 import odrf
 from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.workers.handing_out_trees import groups_of_tasks, trees_in_order
+from odrf.engine.workers.handing_out_trees import (
+    SHARES,
+    TOGETHER,
+    groups_for_threads,
+    groups_of_tasks,
+    trees_in_order,
+)
 from odrf.errors import InputError
 
 joblib = pytest.importorskip("joblib")
@@ -98,3 +104,21 @@ def test_an_absent_library_is_named(monkeypatch, backend, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=f'backend="{backend}" needs .*: install it'):
         odrf.odrf("y ~ a", table(), backend=backend)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 16])
+def test_threads_get_several_small_trees_at_a_time_and_single_ones_in_the_end(n_jobs):
+    tasks = [(0, np.array([b], dtype=np.uint64)) for b in range(300)]
+    groups = groups_for_threads(tasks, n_jobs, TOGETHER // 10)
+    assert [task for group in groups for task in group] == tasks
+    sizes = [len(group) for group in groups]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == min(10, 300 // (SHARES * n_jobs))
+    assert sizes[-SHARES * n_jobs :] == [1] * (SHARES * n_jobs)
+
+
+@pytest.mark.parametrize(("n_jobs", "size"), [(1, 10), (2, TOGETHER), (2, 10 * TOGETHER)])
+def test_a_thread_alone_and_large_trees_are_handed_over_singly(n_jobs, size):
+    groups = groups_for_threads([(0, np.zeros(4, np.uint64))] * 9, n_jobs, size)
+    assert [len(group) for group in groups] == [1] * 9
+    assert groups_for_threads([], n_jobs, size) == []
