@@ -65,8 +65,9 @@ class PilotTrees(NamedTuple):
     trees : list of Forest
         Those on the most rows.
     seconds, nodes, splits, terms : float
-    whole, memory : float
-        Bytes of a tree, and what it takes in the forest: less if that is compact.
+    whole, lean, memory : float
+        Bytes of a tree as it has grown, of a pilot tree that waits, and what a tree takes in the
+        forest: less if that is compact.
     curves : float
         Bytes of the curves of its leaves; 0 if the response is no time to an event.
     """
@@ -77,6 +78,7 @@ class PilotTrees(NamedTuple):
     splits: float
     terms: float
     whole: float
+    lean: float
     memory: float
     curves: float
 
@@ -186,7 +188,7 @@ class _Forest(NamedTuple):
     def bytes(self) -> Bytes:
         """Return the bytes of all trees."""
         fitted = self.n_trees * self.mean("memory")
-        of_pilots = self.of_fit * sum(each.whole for each in self.pilots)
+        of_pilots = self.of_fit * sum(each.lean for each in self.pilots)
         # what pilot trees had is free again, but in pieces too small for the arrays of the forest
         return Bytes(fitted + of_pilots, fitted)
 
@@ -239,7 +241,10 @@ def _pilots_of(
     most = min(control.settings.max_leaves, n)
     n_splits = min(at_all_rows(rows, splits, n, OF_SIZES), most - 1.0)
     ratio = n_splits / splits[-1] if splits[-1] else 1.0
-    whole = float(np.mean([tree.nbytes for tree in trees]))
+    whole, lean = (
+        float(np.mean([tree.nbytes for tree in some]))
+        for some in (trees, [t.lean() for t in trees])
+    )
     return PilotTrees(
         trees,
         at_all_rows(rows, [grown.seconds for grown in found], n, OF_TIME),
@@ -247,6 +252,7 @@ def _pilots_of(
         n_splits,
         terms[-1] * ratio,
         whole * ratio,
+        lean * ratio,
         kept.nbytes / number * ratio,
         at_all_rows(rows, [grown.curves for grown in found], n, OF_SIZES),
     )

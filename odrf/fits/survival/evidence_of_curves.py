@@ -19,8 +19,8 @@ from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.fits.judging.pilot_evidence import evidence_of_errors
 from odrf.fits.stacking import Evidence
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.known_states import known_states
+from odrf.statistics.survival.observation import observation_curve
 
 __all__ = ["EvidenceOfCurves"]
 
@@ -69,7 +69,8 @@ class EvidenceOfCurves:
             forest = replace(forest, value=_numbers(curves, n_causes, grid.tolist()))
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
-        states = known_states(time, event, None, censoring_curve(time, event, weights, start))
+        observed = observation_curve(time, event, weights, start)
+        states = known_states(time, event, None, observed, start)
         seen = np.column_stack([states.at(t).weight for t in at])
         target = alive
         if n_causes > 1:

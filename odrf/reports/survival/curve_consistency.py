@@ -26,9 +26,9 @@ __all__ = ["CurveConsistency"]
 SOURCES = (
     "[I]: Ishwaran and Kogalur (2010), Statistics and Probability Letters 80, 1056-1064; [C]: Cui, "
     "Zhu, Zhou and Kosorok (2022), Statistica Sinica 32, 1245-1267.",
-    "Neither covers splits on several predictors, or pruning by the deviance. A split by log-rank "
-    "compares curves within a node, which censoring distorts if it depends on "
-    "predictors that have not been split on ([C]).",
+    "Neither is about splits on several predictors, or pruning by the deviance. Usual rules of "
+    "splitting compare curves within a node, which are biased because its rows do not have one law "
+    "of events and of censoring ([C]). The papers have further conditions, which no fit can show.",
 )
 
 

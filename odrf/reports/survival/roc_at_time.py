@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -74,13 +75,10 @@ class SurvivalROC(Carded):
 
     def __init__(self, call: str, judged: JudgedPredictions, time: float, level: float) -> None:
         rows = judged.rows
-        if rows.start is not None:
-            raise InputError(
-                "roc() weights rows by the probability not to be censored since time 0, and these "
-                "enter late: see score() and calibration()"
-            )
         self.call, self.judged, self.time, self.level = call, judged, time, level
         lives = rows.time, rows.event
+        rest: dict[str, Any] = {"cause": rows.cause, "weights": rows.weights, "start": rows.start}
+        areas_at = partial(dynamic_areas, *lives, **rest)
         at = np.union1d(_times(rows), [time])
         at = at[_have_controls(rows, at)]
         if time not in at:
@@ -90,14 +88,10 @@ class SurvivalROC(Carded):
             )
         asked = int(np.searchsorted(at, time))
         risk = 1 - judged.survival(at)
-        found = roc_at(*lives, risk[:, asked], time, rows.cause, rows.weights)
-        self.curve = pd.DataFrame(found._asdict())
+        self.curve = pd.DataFrame(roc_at(*lives, risk[:, asked], time, **rest)._asdict())
         # one time alone, so that what each row adds to its error is known
-        areas = {
-            str(m): dynamic_areas(*lives, risk[:, [m]], at[[m]], rows.cause, rows.weights).mean
-            for m in range(len(at))
-        }
-        areas["mean"] = dynamic_areas(*lives, risk, at, rows.cause, rows.weights).mean
+        areas = {str(m): areas_at(score=risk[:, [m]], at=at[[m]]).mean for m in range(len(at))}
+        areas["mean"] = areas_at(score=risk, at=at).mean
         table = estimates_table(areas, level, rows.groups, "time")
         table = table.rename(columns={"estimate": "auc"})
         self.mean, self._asked = table.iloc[-1], asked

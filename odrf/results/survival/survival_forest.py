@@ -133,9 +133,8 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         rounds : int, default 50
             For ``"boruta"``: most rounds of comparison; see `ODRFResults.select_variables`.
         metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
-            What the errors and the importances are of; the errors are 1 minus C.  By default the
-            integrated Brier score of the curves; ``"harrell_c"``, and only this, if rows enter
-            late.
+            What the errors and the importances are of; the errors are 1 minus C, and importances
+            are of Uno's C in either case.  By default the integrated Brier score of the curves.
         progress : bool, default False
             Show a progress bar.
 
@@ -147,8 +146,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         Raises
         ------
         InputError
-            If an option is unknown or out of range, `metric` is not for these rows, or no rows are
-            out of bag.
+            If an option is unknown or out of range, or no rows are out of bag.
 
         References
         ----------
@@ -171,8 +169,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 '"backward"'
             )
         checked_choice("method", method, ("backward", "boruta"))
-        late = self.fit.times.start is not None
-        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY), late)
+        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY))
         if method == "boruta":
             most = checked_whole("rounds", rounds, 1, MOST)
             return ShadowSelection(self.fit, most, progress, SurvivalForestResults, steps)

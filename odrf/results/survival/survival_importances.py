@@ -57,8 +57,7 @@ class SurvivalImportances(JudgedSurvivalResults):
             together.  For ``"permutation"`` the columns ``importance``, ``std_error``, ``conf_low``
             and ``conf_high`` (95%); ``monte_carlo_error``, the part of the error that is due to
             random permutations; ``brier_rise`` and ``brier_std_error``, by how much the integrated
-            Brier score rises.  If rows enter late, Harrell's C stands for Uno's, and there are no
-            Brier scores.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
+            Brier score rises.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
 
         Raises
         ------

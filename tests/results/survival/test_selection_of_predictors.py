@@ -95,11 +95,12 @@ def test_rows_that_enter_late_and_groups():
         "Surv(start, time, event) ~ x1 + x2 + x3", late, groups="unit", n_trees=20, seed=1
     )
     steps = forest.select_variables()
-    line = forest.score().loc["harrell_c"]
-    assert steps.table["error"].iloc[0] == 1 - line["estimate"]
+    line = forest.score().loc["integrated_brier"]
+    assert steps.table["error"].iloc[0] == line["estimate"]
     assert steps.table["std_error"].iloc[0] == line["std_error"]
-    with pytest.raises(InputError, match=r"rows that enter late: use metric=.harrell_c."):
-        forest.select_variables(metric="uno_c")
+    for metric in ("uno_c", "harrell_c"):
+        steps = forest.select_variables(metric=metric)
+        assert steps.table["error"].iloc[0] == 1 - forest.score().loc[metric, "estimate"]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,6 @@ def test_rows_that_enter_late_and_groups():
         ({"method": "forward"}, "method='forward' is not known"),
         ({"method": np.array(["backward"])}, "is not known"),
         ({"metric": "mse"}, "metric='mse' is not known"),
-        ({"metric": "harrell_c"}, 'all there from the beginning: use metric="integrated_brier"'),
         ({"drop": 1}, "drop"),
     ],
 )

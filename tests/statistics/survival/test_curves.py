@@ -8,9 +8,9 @@ from hypothesis import given
 
 from lifetimes import lifetimes
 from odrf.errors import InputError
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.kaplan_meier import kaplan_meier, kaplan_meier_of_groups
 from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.pointwise_limits import (
     limits_of_cumulative_hazard,
     limits_of_probability,

@@ -38,11 +38,14 @@ class EstimandFit(Fit):
     time : float
     cause : str or None
         The cause of the incidence or of the time lost; None if there is one cause, and of others.
+    late : bool
+        Whether rows enter late.
     """
 
     estimand: str = "survival"
     time: float = 0.0
     cause: str | None = None
+    late: bool = False
 
     @property
     def in_words(self) -> str:
@@ -99,7 +102,8 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
         "pruning": None,
     }
-    return EstimandFit(**known, estimand=estimand, time=at, cause=named)
+    late = times.start is not None
+    return EstimandFit(**known, estimand=estimand, time=at, cause=named, late=late)
 
 
 def _with_response(fit: SurvivalFit, name: str) -> Any:

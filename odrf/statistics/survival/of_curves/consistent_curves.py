@@ -2,9 +2,13 @@
 
 [I] is Ishwaran and Kogalur (2010), "Consistency of random survival forests", Statistics and
 Probability Letters 80, 1056-1064.  [C] is Cui, Zhu, Zhou and Kosorok (2022), "Consistency of
-survival tree and survival forest models: splitting bias and correction", Statistica Sinica 32,
-1245-1267.  Both are about splits on single predictors.  [Z] and [P] of `odrf.statistics.theorems`
-are about responses that are observed in full.
+survival tree and forest models: splitting bias and correction", Statistica Sinica 32, 1245-1267.
+Both are about splits on single predictors.  [I] proves uniform consistency for general rules of
+splitting, with bootstraps and predictors that are drawn for each node, if all predictors are
+factors.  [C] proves it in two cases: of finitely many predictors, with splits at random; of many
+that are weakly correlated.  The conditions named here are a summary; the papers have further ones,
+which no fit can show.  [Z] and [P] of `odrf.statistics.theorems` are about responses that are
+observed in full.
 """
 
 from __future__ import annotations
@@ -84,7 +88,7 @@ def _univariate(facts: SurvivalFacts) -> list[Condition]:
         *_of_curves(name, facts),
     ]
     if facts.chosen:
-        weakly = "predictors weakly correlated, those that matter by themselves"
+        weakly = "predictors weakly correlated, and what else the paper asks of them"
         conditions.append(Condition(name, weakly, "", ASSUMED))
     return conditions
 
@@ -104,7 +108,8 @@ def conclusion_on_curves(facts: SurvivalFacts) -> str:
     if not facts.numbers and not facts.mixed:
         return (
             "Consistent survival curves where censoring is independent of the event given the "
-            f"predictors, as by {FINITE}: each leaf has rows of one value of the predictors."
+            f"predictors, in the case of {FINITE}: each leaf has rows of one value of the "
+            "predictors, so that its curve is that of this value."
         )
     if facts.oblique:
         return (
