@@ -16,7 +16,9 @@ from cases.case import RESPONSE
 from cases.columns import Rng, choice
 from cases.formulas import random_formula
 from cases.tables import random_columns, random_response
+from cases.times import random_times
 from odrf.cli import main
+from odrf.design.formulas.spelling import quoted
 
 __all__ = ["A_TABLE", "random_command", "try_commands", "write_random_files"]
 
@@ -46,7 +48,12 @@ def write_random_files(rng: Rng, folder: Path) -> str:
     """Write a random table, and a fit if it has one, into the folder; return a formula for it."""
     data = random_columns(rng, bool(rng.random() < 0.25))
     formula = random_formula(rng, RESPONSE, list(data.columns), bool(rng.random() < 0.2))
-    data[RESPONSE] = random_response(rng, len(data), bool(rng.random() < 0.15))
+    response = quoted(RESPONSE)
+    if rng.random() < 0.2:
+        response, data = random_times(rng, data, bool(rng.random() < 0.15))
+        formula = formula.replace(quoted(RESPONSE), response)
+    else:
+        data[RESPONSE] = random_response(rng, len(data), bool(rng.random() < 0.15))
     with contextlib.suppress(ValueError):  # text that UTF-8 cannot write
         data.to_csv(folder / "table.csv", index=False)
     if rng.random() < 0.05:
@@ -54,7 +61,7 @@ def write_random_files(rng: Rng, folder: Path) -> str:
     kind = choice(rng, ["tree", "forest", "graf"])
     few = ["--set", "alpha=none" if kind == "tree" else "n_trees=2"]
     table, model = str(folder / "table.csv"), str(folder / "model.odrf")
-    _run([kind, f"`{RESPONSE}` ~ .", table, "--save", model, *few])
+    _run([kind, f"{response} ~ .", table, "--save", model, *few])
     return formula
 
 

@@ -62,7 +62,7 @@ class CurvesInLeaves:
 
     def draw(self, panel: Axes, node: int, scale: float) -> None:
         """Draw the curve of a node, and that of the root behind it."""
-        last = float(self.event_times[-1])
+        last = float(self.event_times[-1]) or 1.0  # where all events are at 0
         for which, colour, width in ((0, MUTED, 0.7), (node, ACCENT, 1.4)):
             panel.step(*self._steps(which), where="post", color=colour, linewidth=width * scale)
         panel.set(xlim=(0.0, last), ylim=(0.0, 1.03))

@@ -22,7 +22,8 @@ STEPS = 5
 
 
 def time_axis(ax: Axes, until: float) -> NDArray[np.float64]:
-    """Let the axis of time go from 0 to `until`; return its ticks."""
+    """Let the axis of time go from 0 to `until`, to 1 if that is 0; return its ticks."""
+    until = until if until > 0 else 1.0
     ax.set_xlim(0, until)
     locator = MaxNLocator(STEPS)
     ax.xaxis.set_major_locator(locator)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,6 +120,21 @@ def test_curves_are_predictions(forest):
     assert forest.curves(rows).table.shape == (3, len(forest.event_times))
     text = report.summary().as_text()
     assert "Survival by time" in text
+
+
+def test_curves_at_time_0_alone_are_drawn(forest):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        left, right = forest.curves(DATA.head(2), times=0).plot().get_xlim()
+    assert left == 0 < right
+
+
+def test_events_at_time_0_alone_are_drawn():
+    data = DATA.assign(time=np.where(EVENT == 1, 0, TIME))
+    tree = odrf.odt("Surv(time, event) ~ nodes + age", data, alpha=0.0, max_leaves=3, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree.plot()
 
 
 def test_the_curves_of_many_rows_are_drawn_without_names(forest):
