@@ -42,7 +42,9 @@ class Leaves(NamedTuple):
             yield rows[~unseen[rows]], rows[unseen[rows]], new
 
 
-def plain_columns(train: pd.DataFrame, test: pd.DataFrame) -> tuple[NDArray, NDArray]:
+def plain_columns(
+    train: pd.DataFrame, test: pd.DataFrame
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return standardised numbers and indicators of training and of test rows."""
     both = pd.get_dummies(pd.concat([train, test]).drop(columns="y"), dtype=float).to_numpy(float)
     mean, scale = both[: len(train)].mean(axis=0), both[: len(train)].std(axis=0)

@@ -17,6 +17,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,7 @@ TEST_ROWS = 1000
 
 def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[str, NDArray]]:
     """Yield the predictions of the forest, of the stack, and of the stack with one more model."""
-    how = {"kind": task, "n_trees": trees, "seed": seed, "n_jobs": 1}
+    how: dict[str, Any] = {"kind": task, "n_trees": trees, "seed": seed, "n_jobs": 1}
     stack = odrf.auto("y ~ .", rows.train, **how)
     parts, data, new = stack.fit.parts, stack.fit.data, stack.design.matrix(rows.test)[0]
     values = [_out_of_bag(part, data.y) for part in parts]
