@@ -146,7 +146,7 @@ def grown_kinds(
         for kind in kinds
     ]
     default = list(kinds_of_trees(options, n, P, p, K > 1))
-    n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES, K > 1))
+    n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
     pilots = [[forest.tree(i) for i in range(n_pilot)] for forest in grown]
     evidence = pilot_evidence(
         pilots,

@@ -18,7 +18,6 @@ def with_few_pilots() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("odrf.fits.blending.MOST_PILOT", 8)
-        patched.setattr("odrf.fits.blending.MOST_PILOT_OF_CLASSES", 8)
         yield
 
 

@@ -18,7 +18,7 @@ AT_FIRST = """
 import gc
 import matplotlib.pyplot
 from odrf.fits import blending
-blending.MOST_PILOT = blending.MOST_PILOT_OF_CLASSES = 8
+blending.MOST_PILOT = 8
 gc.collect()
 gc.freeze()
 """

@@ -42,11 +42,9 @@ from odrf.projections.mixture import Mixture
 __all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_trees"]
 
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
-# need many trees to compare the kinds; for classes, whose weights are held closer to equal ones, 50
-# do as well as 200.  On more than FEW_ROWS rows the pilot trees of all kinds together are no more
-# than the trees of the forest.
-FEWEST_PILOT, PILOT_EVIDENCE = 5, 60_000
-MOST_PILOT, MOST_PILOT_OF_CLASSES = 200, 50
+# need many trees to compare the kinds, and these are quickly grown.  On more than FEW_ROWS rows the
+# pilot trees of all kinds together are no more than the trees of the forest.
+FEWEST_PILOT, MOST_PILOT, PILOT_EVIDENCE = 5, 200, 60_000
 FEW_ROWS = 500
 
 
@@ -104,13 +102,9 @@ class Blended(NamedTuple):
     blend: Blend
 
 
-def pilot_trees(n: int, G: int, n_trees: int, classes: bool) -> int:
-    """Return the number of pilot trees of each of G kinds, for n rows and a forest of `n_trees`.
-
-    `classes` is whether the response has classes.
-    """
-    of_few = MOST_PILOT_OF_CLASSES if classes else MOST_PILOT
-    most = of_few if n <= FEW_ROWS else n_trees // G
+def pilot_trees(n: int, G: int, n_trees: int) -> int:
+    """Return the number of pilot trees of each of G kinds, for n rows and a forest of `n_trees`."""
+    most = MOST_PILOT if n <= FEW_ROWS else n_trees // G
     return max(FEWEST_PILOT, min(most, PILOT_EVIDENCE // n))
 
 
@@ -170,8 +164,7 @@ def grow_blend(
     evidence_of : callable
         How pilot trees are judged: `pilot_evidence`, or another function of the same arguments.
     """
-    G, classes = len(kinds), kinds[0].settings.n_classes > 1
-    n_pilot = pilot_trees(len(y), G, n_trees, classes)
+    G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
 
     growers = [
@@ -199,7 +192,7 @@ def grow_blend(
 
     parts, piloted = _by_kind(start, G), 0
     with compiled_at_ease(grow_tree):
-        if start is not None and pilot_trees(len(y), G, start.forest.n_trees, classes) == n_pilot:
+        if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
             blend = start.blend
         else:
             piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)

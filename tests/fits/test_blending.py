@@ -48,9 +48,8 @@ def test_the_first_trees_are_mixed_as_all_are(counts):
     [(60, 100, 200), (500, 100, 120), (501, 100, 16), (2000, 100, 16), (2000, 500, 30)],
 )
 def test_pilots_are_large_on_few_rows_and_no_larger_than_the_forest_on_many(n, n_trees, trees):
-    assert pilot_trees(n, 6, n_trees, False) == trees
-    assert pilot_trees(10**6, 6, n_trees, False) == 5
-    assert pilot_trees(n, 6, n_trees, True) == (min(trees, 50) if n <= 500 else trees)
+    assert pilot_trees(n, 6, n_trees) == trees
+    assert pilot_trees(10**6, 6, n_trees) == 5
 
 
 def kind(problem, share):
@@ -116,7 +115,7 @@ def test_pilots_that_grow_with_the_forest_take_over_its_trees():
     small = of(20)
     at_once = of(40)
     larger = of(40, small)
-    assert pilot_trees(600, 2, 40, False) == 20
+    assert pilot_trees(600, 2, 40) == 20
     assert same_bits(larger.forest, at_once.forest)
     assert same_bits(larger.blend, at_once.blend)
     counts = [np.bincount(made.blend.of_tree, minlength=2) for made in (small, at_once)]

@@ -95,7 +95,7 @@ def forecast_of_forest(
     kinds = list(controls.values()) or [one_kind(request, design, data)]
     base, n, G = kinds[0], len(data.y), len(kinds)
     B, jobs = base.n_trees, base.n_jobs
-    of_fit = pilot_trees(n, G, B, base.n_classes > 1) if blended else 0
+    of_fit = pilot_trees(n, G, B) if blended else 0
     grown = max(B, of_fit * G)
     # with other pilot trees a blend would get other shares of its kinds, and another size
     number = of_fit if blended else max(OF_ONE_KIND, min(jobs, B))
