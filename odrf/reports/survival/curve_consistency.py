@@ -25,7 +25,9 @@ SOURCES = (
     "Zhu, Zhou and Kosorok (2022), Statistica Sinica 32, 1245-1267.",
     "Neither covers splits on several predictors, or pruning by the deviance. A split by log-rank "
     "compares curves within a node, which censoring distorts if it depends on "
-    "predictors that have not been split on ([C]).",
+    "predictors that have not been split on ([C]). Splits about one of several causes are the same "
+    "with the other causes censored, or for Gray's splits kept at risk; neither result is about "
+    "incidences.",
 )
 
 
