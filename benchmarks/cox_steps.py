@@ -56,7 +56,10 @@ class CoxStep(OnSubsets):
 
 
 @draws(CoxSampler)
-def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+def _draw(
+    sampler: Any, state: Any, rows: Any, lo: int, m: int, n_rows: int, first: int,
+    feature_groups: Any, proposals: Any, work: Any,
+) -> tuple[Any, int]:  # fmt: skip
     c, last = ZERO, min(first + ROUND, sampler.number)
     q, most = sampler.subset_size, sampler.direction_rows
     for _ in range(first, last):
@@ -71,7 +74,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
 
 
 @kernel
-def _step(rows, lo, m, d, total, work):
+def _step(rows: Any, lo: int, m: int, d: int, total: float, work: Any) -> bool:
     """Write the step on the d terms in work.Z, for the scores in `work`, to work.theta."""
     theta = work.theta
     theta[0] = 1.0
@@ -87,7 +90,7 @@ def _step(rows, lo, m, d, total, work):
 
 
 @kernel
-def _order(rows, lo, m, work):
+def _order(rows: Any, lo: int, m: int, work: Any) -> None:
     """Sort m rows by the ends of their observation; write what they add to the information.
 
     Keys are written to work.power, w_i H_i to work.variance, and to work.eta √d_r / S0_r at the
@@ -102,9 +105,9 @@ def _order(rows, lo, m, work):
     while last >= 0:
         rank, first, dead = keys[last] >> VALUE_SHIFT, last, 0.0
         while first >= 0 and keys[first] >> VALUE_SHIFT == rank:
-            i = np.int64(keys[first] & POSITION)
-            at_risk += work.weights[i]
-            dead += work.weights[i] * has_event(rows.ranks.code[rows.at[lo + i]])
+            row = np.int64(keys[first] & POSITION)
+            at_risk += work.weights[row]
+            dead += work.weights[row] * has_event(rows.ranks.code[rows.at[lo + row]])
             work.eta[first], work.product[first] = 0.0, 0.0
             first -= 1
         if dead > 0.0:
@@ -113,13 +116,13 @@ def _order(rows, lo, m, work):
         last = first
     hazard = 0.0
     for k in range(m):
-        i = np.int64(keys[k] & POSITION)
+        row = np.int64(keys[k] & POSITION)
         hazard += work.product[k]
-        work.variance[i] = work.weights[i] * hazard
+        work.variance[row] = work.weights[row] * hazard
 
 
 @kernel
-def _information(d, m, work):
+def _information(d: int, m: int, work: Any) -> None:
     """Write I to work.A, after `_order`."""
     keys, Z, A, scaled = work.power.view(np.uint64), work.Z, work.A, work.weighted
     for j in range(d):
@@ -132,8 +135,8 @@ def _information(d, m, work):
     for j in range(d):
         total, times = 0.0, 0
         for k in range(m - 1, -1, -1):
-            i = np.int64(keys[k] & POSITION)
-            total += work.weights[i] * Z[j, i]
+            row = np.int64(keys[k] & POSITION)
+            total += work.weights[row] * Z[j, row]
             if work.eta[k] > 0.0:
                 scaled[j, times] = total * work.eta[k]
                 times += 1
@@ -143,7 +146,7 @@ def _information(d, m, work):
 
 
 @summing
-def _products(Y, Z, j, k, m):
+def _products(Y: Any, Z: Any, j: int, k: int, m: int) -> float:
     total = 0.0
     for i in range(m):
         total += Y[j, i] * Z[k, i]

@@ -133,8 +133,9 @@ def gains(lines: pd.DataFrame) -> pd.DataFrame:
     found = {}
     for measure in ("c", "brier"):
         more = wide[measure].sub(wide[measure][ALL], axis=0).groupby(["problem", "cause"])
-        text = more.mean().map("{:+.4f}".format) + " (" + more.sem().map("{:.4f}".format) + ")"
-        found[f"{measure}, more than {ALL}"] = text.stack()
+        both = more.mean().stack(), more.sem().stack()
+        text = [f"{mean:+.4f} ({error:.4f})" for mean, error in zip(*both, strict=True)]
+        found[f"{measure}, more than {ALL}"] = pd.Series(text, both[0].index)
     return pd.DataFrame(found)
 
 

@@ -125,7 +125,7 @@ def differences(lines: pd.DataFrame) -> pd.DataFrame:
             found = more[measure]
             row[f"{words}, more than {BASE}"] = f"{found.mean():+.5f} ({found.sem():.5f})"
             row[f"{words}, larger on"] = int((found > 0).sum())
-        rows[f"{forest}, {directions}"] = row
+        rows[", ".join([str(forest), str(directions)])] = row
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
