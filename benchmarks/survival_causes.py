@@ -132,10 +132,11 @@ def gains(lines: pd.DataFrame) -> pd.DataFrame:
     wide = lines.pivot(index=["problem", "cause", "sample"], columns="rule", values=["c", "brier"])
     found = {}
     for measure in ("c", "brier"):
-        more = wide[measure].sub(wide[measure][ALL], axis=0).groupby(["problem", "cause"])
-        both = more.mean().stack(), more.sem().stack()
-        text = [f"{mean:+.4f} ({error:.4f})" for mean, error in zip(*both, strict=True)]
-        found[f"{measure}, more than {ALL}"] = pd.Series(text, both[0].index)
+        of_rules = pd.DataFrame(wide[measure])
+        more = of_rules.sub(of_rules[ALL], axis=0).melt(ignore_index=False, value_name="more")
+        both = more.groupby(["problem", "cause", "rule"])["more"].agg(["mean", "sem"])
+        text = [f"{mean:+.4f} ({error:.4f})" for mean, error in both.to_numpy().tolist()]
+        found[f"{measure}, more than {ALL}"] = pd.Series(text, both.index)
     return pd.DataFrame(found)
 
 

@@ -122,8 +122,9 @@ def differences(lines: pd.DataFrame) -> pd.DataFrame:
         more = own.set_index(keys)[[*MEASURES]].sub(base[[*MEASURES]]).groupby("table").mean()
         row = {"tables": len(more), "seconds": f"{own['fit_s'].mean():.2f}"}
         for measure, words in MEASURES.items():
-            found = more[measure]
-            row[f"{words}, more than {BASE}"] = f"{found.mean():+.5f} ({found.sem():.5f})"
+            found = more[measure].to_numpy(float)
+            mean, error = found.mean(), found.std(ddof=1) / np.sqrt(len(found))
+            row[f"{words}, more than {BASE}"] = f"{mean:+.5f} ({error:.5f})"
             row[f"{words}, larger on"] = int((found > 0).sum())
         rows[", ".join([str(forest), str(directions)])] = row
     return pd.DataFrame.from_dict(rows, orient="index")
