@@ -222,7 +222,7 @@ def beside_default(
             "odd tables": ratio[odd].mean(),
             "even tables": ratio[~odd].mean(),
             "all": ratio.mean(),
-            "standard error": ratio.std() / len(ratio) ** 0.5,
+            "standard error": ratio.std() / ratio.count() ** 0.5,
         }
     ).map("{:+.1f}".format)
     figures["better, worse"] = [

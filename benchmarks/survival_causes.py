@@ -27,8 +27,8 @@ import pandas as pd
 from markdown import table as markdown_table
 from odrf import load_data, odrf, simulate
 from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import concordance_of_cause
+from odrf.statistics.survival.observation import censoring_curve
 from survival import grid_of
 from survival_tables import SurvivalTable, partitions_of
 
@@ -112,9 +112,9 @@ def judged(
     ).reshape(len(test), -1)
     ended, event = test["time"].to_numpy(float), test["event"].cat.codes.to_numpy(np.int64)
     C = concordance_of_cause(
-        ended, event, incidence.mean(axis=1), number, times[-1], censoring=G
+        ended, event, incidence.mean(axis=1), number, times[-1], observed=G
     ).estimate
-    brier = brier_scores(ended, event, incidence, times, number, censoring=G).integrated.estimate
+    brier = brier_scores(ended, event, incidence, times, number, observed=G).integrated.estimate
     return [round(C, 6), round(brier, 6)]
 
 

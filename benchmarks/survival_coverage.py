@@ -1,7 +1,10 @@
-"""Coverage of intervals and bands of survival curves on three simulated truths.
+"""Coverage of intervals and bands of survival curves and incidences on simulated truths.
 
     python benchmarks/survival_coverage.py --out survival_coverage.csv [--repeats 60] [--quick]
     python benchmarks/survival_coverage.py --report survival_coverage.csv
+
+There are three truths with one cause of events, and one with two that compete, of which the
+incidences of the first cause are evaluated in place of survival.
 
 Of each truth, forests are grown on many samples: for inference, the same on half of the rows, or by
 default.  Each predicts the same 40 new rows at 18 times, those by which 5, 10, … 90 % have had the
@@ -47,6 +50,7 @@ PROBLEMS: dict[str, Callable[[], SurvivalProblem]] = {
     "proportional hazards": simulate.proportional_hazards,
     "crossing hazards": simulate.crossing_hazards,
     "hazard jump": simulate.hazard_jump,
+    "competing risks": simulate.competing_risks,
 }
 FORESTS: dict[str, dict[str, Any]] = {
     "inference": {"inference": True},
@@ -68,6 +72,19 @@ class Sampled(NamedTuple):
     band: tuple[Values, Values]
 
 
+def cause_of(problem: SurvivalProblem) -> str | None:
+    """Return the cause whose incidence is evaluated; None: survival is."""
+    return None if problem.causes is None else problem.causes[0]
+
+
+def true_curves(problem: SurvivalProblem, new: pd.DataFrame, times: Values) -> Values:
+    """Return the true survival, or the incidence of the cause."""
+    cause = cause_of(problem)
+    if cause is None:
+        return np.asarray(problem.survival(new, times))
+    return np.asarray(problem.cumulative_incidence(new, times, cause))
+
+
 def times_of(problem: SurvivalProblem) -> Values:
     """Return the times by which shares of the population have had the event."""
     rows = problem.sample(MANY_ROWS, seed=998)
@@ -85,7 +102,9 @@ def sampled(
         data = problem.sample(options.rows, seed=options.seed + sample)
         seed: dict[str, Any] = {"seed": options.seed + sample, **FORESTS[forest]}
         fit = odrf("Surv(time, event) ~ .", data, n_trees=options.trees, n_jobs=1, **seed)
-        bands = cast(SurvivalForestResults, fit).bands(new, times=times, level=LEVEL)
+        bands = cast(SurvivalForestResults, fit).bands(
+            new, times=times, cause=cause_of(problem), level=LEVEL
+        )
         tables.append(bands.table)
     shape = len(tables), len(new), len(times)
     names = ("estimate", "std_error", "conf_low", "conf_high", "band_low", "band_high")
@@ -106,7 +125,7 @@ def lines_of(options: Any, problem_name: str, forest: str) -> Iterator[tuple[Any
         warnings.simplefilter("ignore")
         found = sampled(problem, forest, new, times, options)
     R, S, error = options.repeats, found.survival, found.std_error
-    truth, mean = np.asarray(problem.survival(new, times)), S.mean(axis=0)
+    truth, mean = true_curves(problem, new, times), S.mean(axis=0)
     # deviations from the mean of R estimates, their own among them, are small by this factor
     expected = np.clip(S - (S - mean) * (R / (R - 1)) ** 0.5, 0.0, 1.0)
     reach = float(ndtri((1 + LEVEL) / 2)) * error

@@ -29,8 +29,8 @@ from cox_steps import CoxStep
 from markdown import table as markdown_table
 from odrf import odrf
 from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import unos_c
+from odrf.statistics.survival.observation import censoring_curve
 from survival import grid_of
 from survival_tables import (
     SurvivalTable,
@@ -103,8 +103,8 @@ def judged(fit: Any, train: pd.DataFrame, test: pd.DataFrame) -> list[float]:
     ended, event = test["time"].to_numpy(), test["event"].to_numpy()
     risk = np.asarray(fit.predict(test, type="risk"))
     dead = 1 - np.asarray(fit.predict(test, type="survival", times=times))
-    C = unos_c(ended, event, risk, times[-1], censoring=G).estimate
-    brier = brier_scores(ended, event, dead, times, censoring=G).integrated.estimate
+    C = unos_c(ended, event, risk, times[-1], observed=G).estimate
+    brier = brier_scores(ended, event, dead, times, observed=G).integrated.estimate
     return [round(C, 6), round(brier, 6)]
 
 

@@ -18,7 +18,16 @@ from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-__all__ = ["CLASSES", "FUNCTIONS", "OPTIONS_ABSENT", "PAGE", "marked", "members", "tables"]
+__all__ = [
+    "CLASSES",
+    "FUNCTIONS",
+    "OF_TIMES",
+    "OPTIONS_ABSENT",
+    "PAGE",
+    "marked",
+    "members",
+    "tables",
+]
 
 PAGE = Path(__file__).parents[1] / "vignettes" / "results.md"
 CLASSES = {

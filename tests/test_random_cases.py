@@ -15,19 +15,34 @@ from cases.asking import public_names, unexplained
 from cases.attempts import SLOW, Attempts
 from cases.case import KINDS, Case, random_case
 from cases.ranges import Tally, cause, run_cases, try_seed
+from cases.times import OF_TIMES
 from odrf.results import boosted, forest, guided, tree
 from odrf.results.fitted import FittedResults
+from odrf.results.survival.survival_boosted import SurvivalBoostedResults
+from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-RESULTS = [tree.ODTResults, forest.ODRFResults, boosted.ODBTResults, guided.GRAFResults]
+RESULTS = [
+    *(tree.ODTResults, forest.ODRFResults, boosted.ODBTResults, guided.GRAFResults),
+    *(SurvivalTreeResults, SurvivalForestResults, SurvivalBoostedResults),
+]
 
 
-# The blocks of each kind, how many calls each has, and from which seed on: 20,000 calls of
-# functions and methods, and 2,000 of the command.
-BLOCKS = {"moderate": 8, "extreme": 9, "hostile": 3, "command": 4}
+# The blocks of each kind, how many calls each has, and from which seed on: 22,000 calls of
+# functions and methods, and 2,000 of the command.  Weekly there are more of times to an event.
+BLOCKS = {"moderate": 8, "extreme": 9, "hostile": 3, "survival": 2, "command": 4}
+WEEKLY = 20
 CALLS, COMMANDS, SEEDS = 1000, 500, 10_000
+TRIED = [
+    *((kind, block) for kind, n in BLOCKS.items() for block in range(n)),
+    *(
+        pytest.param("survival", block, marks=pytest.mark.weekly)
+        for block in range(BLOCKS["survival"], WEEKLY)
+    ),
+]
 
 
-@pytest.mark.parametrize(("kind", "block"), [(k, b) for k, n in BLOCKS.items() for b in range(n)])
+@pytest.mark.parametrize(("kind", "block"), TRIED)
 def test_calls_are_answered_or_refused(kind, block):
     calls, unexplained, seed = 0, [], SEEDS * block
     while calls < (COMMANDS if kind == "command" else CALLS):
@@ -55,6 +70,7 @@ def test_every_parameter_of_every_method_has_values(result):
         if inspect.isfunction(method):
             for one in list(inspect.signature(method).parameters)[1:]:
                 known = one in VALUES or one in OF_CASE or (name, one) in ELSEWHERE
+                known = known or one in OF_TIMES or (name, one) in OF_TIMES
                 lacking |= set() if known else {f"{name}({one})"}
     assert not lacking
 

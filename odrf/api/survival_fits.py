@@ -16,7 +16,7 @@ from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-__all__ = ["survival_boosted", "survival_forest", "survival_tree"]
+__all__ = ["require_no_compact_curves", "survival_boosted", "survival_forest", "survival_tree"]
 
 
 def survival_forest(
@@ -29,12 +29,17 @@ def survival_forest(
     InputError
         Its trees are to be compact, and their curves would be left out.
     """
+    require_no_compact_curves(request)
+    return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
+
+
+def require_no_compact_curves(request: Request) -> None:
+    """Raise `InputError` if trees are to be compact: their curves would be left out."""
     if request.compact is not None:
         raise InputError(
             f"compact={request.compact!r} keeps numbers of leaves, and trees for times to an event "
             "have curves in them: leave it out"
         )
-    return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
 
 
 def survival_tree(

@@ -81,11 +81,15 @@ class Predictors:
         They are made when they are asked for, and raise `InputError` then: if a level is unknown,
         an expression fails, or a value is not finite.
         """
+        return Unscaled(len(frame), self._widths_of_factors, partial(self._pieces, frame))
+
+    @cached_property
+    def _widths_of_factors(self) -> dict[int, int]:
+        """By the first column of each factor, its number of levels."""
         widths = np.diff(self.first)
-        factors = {
+        return {
             int(self.first[j]): int(widths[j]) for j in np.flatnonzero(self.types == INDICATORS)
         }
-        return Unscaled(len(frame), factors, partial(self._pieces, frame))
 
     def _pieces(self, frame: pd.DataFrame) -> Iterator[Cells | Levels]:
         if len(frame) == 0:

@@ -26,7 +26,7 @@ STREAMED = (
 """Why rows that came in chunks are not there."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class WithheldData(TrainingData):
     """Training rows that are not there; whoever needs them is told so, and why.
 
@@ -90,6 +90,10 @@ class WithheldData(TrainingData):
     def n_dropped(self) -> int:
         """Number of rows left out because of missing values."""
         return int(self.__dict__["dropped"])
+
+    def __repr__(self) -> str:
+        """Return what is known, without the rows: debuggers show the parts of a result so."""
+        return f"{type(self).__name__}(rows={self.n_rows}, dropped={self.n_dropped})"
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(self.__dict__)

@@ -100,8 +100,7 @@ def compare(
           the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
         - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
           ``"uno_c"`` and ``"harrell_c"`` of risks; the table decides up to which time, as
-          in ``score()`` of a fit, and how censored rows are made up for.  If rows enter late, only
-          ``"harrell_c"``.
+          in ``score()`` of a fit, and how rows that are not seen are made up for.
         - Or a function of observed and predicted values, numbers or labels, two arrays (n,); of
           times to an event of a data frame with the columns ``time`` and ``event``, and of risks.
           It returns a number; smaller is better.

@@ -26,19 +26,14 @@ from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
+from odrf.engine.joining.memory_of_trees import require_memory_for_all, within_memory
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.trees.forest_arrays import (
-    PLAIN,
-    Forest,
-    Joining,
-    require_memory_for_all,
-    within_memory,
-)
+from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 from odrf.engine.workers.handing_out_trees import trees_in_order
 from odrf.fits.judging.pilot_evidence import Judge, pilot_evidence
 from odrf.options.kinds import ERROR
@@ -188,11 +183,11 @@ def grow_blend(
         trees, n_first = trees_in_order(growers, missing, n_jobs, X.size), parts.count([])
         first, others = missing[:n_first], missing[n_first:]
         for (g, _), tree in zip(first, trees, strict=False):
-            parts[g].append(tree)
+            parts[g].append(tree.lean())
             advance()
         _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
         for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
-            parts[g].append(tree)
+            parts[g].append(tree.lean())
             advance()
 
     parts, piloted = _by_kind(start, G), 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from odrf.checks import is_word
+from odrf.checks import is_whole, is_word
 from odrf.options.rule_function import RuleFunction
 
 __all__ = ["NAMES", "Request", "request_of"]
@@ -57,7 +57,8 @@ class Request:
     @property
     def is_single_tree(self) -> bool:
         """Whether one tree is asked for, on all rows."""
-        return bool(self.n_trees == 1 and is_word(self.resample, "none"))
+        one = is_whole(self.n_trees) and self.n_trees == 1
+        return bool(one and is_word(self.resample, "none"))
 
     def options(self) -> dict[str, Any]:
         """Return the arguments by their names."""

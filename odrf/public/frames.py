@@ -16,6 +16,7 @@ import pandas as pd
 
 from odrf.errors import InputError
 from odrf.public.partitions import is_partitioned
+from odrf.public.types_of_columns import types_of_columns
 
 __all__ = ["in_pandas", "is_table", "series_in_pandas"]
 
@@ -91,12 +92,13 @@ def series_in_pandas(value: Any) -> Any:
 
 def _without_views(data: pd.DataFrame) -> pd.DataFrame:
     """Return the data with views of text in pyarrow as text."""
-    others = [j for j, dtype in enumerate(data.dtypes) if not isinstance(dtype, np.dtype)]
-    views = [j for j in others if str(data.dtypes.iloc[j]) == VIEWS]
-    if not views:
+    # NumPy takes long to write the name of a type
+    types = [each for each in types_of_columns(data) if not isinstance(each, np.dtype)]
+    if VIEWS not in map(str, types):
         return data
+    views = np.flatnonzero(data.dtypes.astype(str) == VIEWS)
     data = data.copy(deep=False)
-    for j in views:
+    for j in views.tolist():
         text: Any = data.iloc[:, j].array
         data.isetitem(j, pd.arrays.ArrowExtensionArray(text.__arrow_array__().cast("large_string")))
     return data

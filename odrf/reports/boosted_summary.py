@@ -158,9 +158,10 @@ def _rounds(fit: BoostedFit) -> str:
 
 
 def _losses(fit: BoostedFit) -> dict[str, str]:
-    """Return the losses after the last round that is kept."""
-    path, last = loss_path(fit), fit.n_rounds
-    return {f"{str(name).capitalize()} loss": number(path[name].iloc[last]) for name in path}
+    """Return the losses after the last round that is kept; "–" where no row judges."""
+    last = loss_path(fit).iloc[fit.n_rounds]
+    words = last.map(lambda loss: "–" if np.isnan(loss) else number(loss))
+    return {f"{str(name).capitalize()} loss": word for name, word in words.items()}
 
 
 def _score(

@@ -235,20 +235,75 @@ ABSENT: dict[str, dict[str, str]] = {
 """For each method or attribute, the classes that lack it, and why."""
 
 BY_ESTIMAND = 'it predicts curves: use estimand("survival", time=...), which has it for one number'
+OF_A_FOREST = (
+    'it predicts curves: use estimand("survival", time=...) of a forest of odrf(), which has it '
+    "for one number"
+)
 CURVES_IN_LEAVES = "its leaves have curves: use without_data() for a smaller fit"
+WHOLE_ROWS = "it is of rows of update(), which it does not have"
+FOR_CLASSES = "it is for classes: see score(), calibration() and roc()"
+OF_ONE_NUMBER = (
+    *("ale", "comparisons", "explain", "fittedvalues", "ice", "impute", "interactions", "map"),
+    *("outliers", "partial", "predictions", "prototypes", "proximity", "r_squared", "resid"),
+    *("row_predictor", "shap", "shap_interactions", "slopes", "surrogate", "to_c", "to_onnx"),
+    *("to_python", "training_error"),
+)
+"""What forests of one number of curves have."""
+OF_CLASSES = dict.fromkeys(
+    (
+        *("calibrate", "classes", "confusion_matrix", "discrimination", "estimate_priors"),
+        "mean_rank_error",
+    ),
+    FOR_CLASSES,
+)
+OF_LEAVES_WITH_CURVES = {
+    **OF_CLASSES,
+    "changes": WHOLE_ROWS,
+    "compact": CURVES_IN_LEAVES,
+    "compaction": CURVES_IN_LEAVES,
+    "drift_path": WHOLE_ROWS,
+    "pixel_importance": "it is of responses that are numbers or classes: see importance()",
+    "projection_importance": "it is of responses that are numbers or classes: see importance()",
+}
 ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
     "SurvivalForestResults": {
-        **dict.fromkeys(
-            (
-                *("ale", "comparisons", "explain", "ice", "interactions"),
-                *("oob_error", "outliers", "partial", "predictions", "prototypes", "proximity"),
-                *("r_squared", "resid", "shap", "shap_interactions", "slopes", "surrogate"),
-            ),
-            BY_ESTIMAND,
-        ),
-        "compact": CURVES_IN_LEAVES,
-        "compaction": CURVES_IN_LEAVES,
+        **dict.fromkeys((*OF_ONE_NUMBER, "oob_error", "oob_prediction", "oob_prob"), BY_ESTIMAND),
+        **OF_LEAVES_WITH_CURVES,
+        "get_prediction": "it predicts curves: see bands()",
+        "growth_path": "it is of forests of numbers and classes: see error_path",
+        "predictive_check": "it is of numbers: see calibration()",
+        "prune": "use a larger min_leaf= for smaller trees",
+        "pruning_path": "use a larger min_leaf= for smaller trees",
+        "strength_correlation": "it is of squared errors of numbers and classes: see score()",
         "update": "fit again for more rows; grow() adds trees",
+    },
+    "SurvivalTreeResults": {
+        **dict.fromkeys(OF_ONE_NUMBER, OF_A_FOREST),
+        **OF_LEAVES_WITH_CURVES,
+        "growth_path": "see pruning_path(), by the deviance or by log-rank statistics",
+        "surrogates": 'they are of numbers and classes: missing="split" splits empty cells',
+        "to_dot": "see plot() and rules()",
+        "to_sql": OF_A_FOREST,
+        "tree": MANY,
+        "update": "fit again for more rows",
+    },
+    "SurvivalBoostedResults": {
+        **dict.fromkeys(
+            (*OF_ONE_NUMBER, "bands", "estimand"),
+            f"{STEPS}: use forests of odrf()",
+        ),
+        **OF_CLASSES,
+        "calibrate": "rows that did not grow its trees calibrate the curves: use n_runs=10 or "
+        "validation=0.2",
+        **dict.fromkeys(
+            ("oob_error", "oob_prediction", "oob_prob"), "see score() and predict(), with n_runs="
+        ),
+        "error_path": "see loss_path",
+        "pixel_importance": "it is of responses that are numbers or classes: see importance()",
+        "staged_predict": "it is of responses that are numbers or classes: see loss_path",
+        "select_variables": "it needs out-of-bag rows of every tree: use odrf()",
+        "tree": BOOSTED_TREES,
+        "update": f"{STEPS}, so that new rows would change all of them: fit again",
     },
 }
 """By the results for times to an event what other responses have, with the way out."""

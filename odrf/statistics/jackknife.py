@@ -76,6 +76,19 @@ class Variance(NamedTuple):
         """
         return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
 
+    @property
+    def freedom(self) -> NDArray[np.float64]:
+        """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where it is.
+
+        Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946).  `raw` is
+        a sum of n squares of nearly normal terms, so that its variance is about 2·raw²/n, and that
+        of `total` is the same.  The bias is subtracted, its noise is not: with few trees `total` is
+        a small part of `raw`, and has far fewer degrees of freedom than n.
+        """
+        known = self.raw > 0
+        share = np.where(known, self.total / np.where(known, self.raw, 1.0), np.nan)
+        return np.maximum(self.n * share**2, 1.0)
+
 
 def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean (m,) of a variance ≥ 0 given an unbiased, normal estimate of it.

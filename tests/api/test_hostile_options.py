@@ -21,7 +21,8 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "odbt": (odrf.odbt, {"n_trees": 3}),
     "graf": (odrf.graf, {"n_trees": 3}),
 }
-DATA = small_table()
+DATA = small_table().assign(t=lambda data: data["y"].abs() + 0.1, e=lambda data: data["a"] > -0.5)
+OF_TIMES, TIMES = ("odt", "odrf", "odbt"), "Surv(t, e) ~ a + b + f"
 # Offsets are for numbers and two classes; these are numbers.
 OF_NUMBERS = {"offset", "loss"}
 
@@ -40,6 +41,20 @@ def test_any_value_works_or_is_refused(name, option):
     wrong = {}
     for words, value in HOSTILE.items():
         arguments = {"formula": formula, "data": DATA, "seed": 1, **given, option: value}
+        found = complaint(lambda arguments=arguments: function(**arguments).predict(DATA))
+        if found:
+            wrong[words] = found
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name in OF_TIMES for option in options(name)[2:]]
+)
+def test_any_value_works_or_is_refused_for_times(name, option):
+    function, given = FUNCTIONS[name]
+    wrong = {}
+    for words, value in HOSTILE.items():
+        arguments = {"formula": TIMES, "data": DATA, "seed": 1, **given, option: value}
         found = complaint(lambda arguments=arguments: function(**arguments).predict(DATA))
         if found:
             wrong[words] = found

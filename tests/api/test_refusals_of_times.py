@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import dask.dataframe as dd
@@ -9,8 +10,10 @@ import pytest
 
 import odrf
 from odrf import InputError, simulate
+from odrf.errors import AbsentError
 from odrf.results.absent import ABSENT_OF_TIMES
 from odrf.results.survival.estimand_results import NotHere
+from tables_of_results import OF_TIMES
 
 DATA = simulate.proportional_hazards(p=3, relevant=2).sample(80, seed=1)
 FORMULA = "Surv(time, event) ~ ."
@@ -55,6 +58,29 @@ def test_options_of_forests(options, message):
 def test_frames_of_dask_whose_rows_stay_apart(name):
     with pytest.raises(InputError, match=r"use odt\(\), odrf\(\) or odbt\(\) with a data frame in"):
         getattr(odrf, name)(FORMULA, dd.from_pandas(DATA, npartitions=2), **SMALL[name])
+
+
+@pytest.fixture(scope="module", params=OF_TIMES)
+def fits(request):
+    """What a function gives for times, and for numbers."""
+    call, small = getattr(odrf, request.param), SMALL[request.param]
+    return call(FORMULA, DATA, seed=1, **small), call("time ~ x1 + x2", DATA, seed=1, **small)
+
+
+def test_whatever_other_responses_have_is_there_or_refused_with_the_way_out(fits):
+    of_times, of_numbers = fits
+    own = type(of_times).__name__
+    for name in (name for name in dir(type(of_numbers)) if not name.startswith("_")):
+        if isinstance(inspect.getattr_static(type(of_times), name, None), type(None)):
+            with pytest.raises(AbsentError, match=f"^{own} has no '{name}': ") as caught:
+                getattr(of_times, name)
+            assert not hasattr(of_times, name)
+            assert isinstance(caught.value, InputError)
+
+
+def test_no_reason_is_given_for_what_is_there():
+    for kind in OF_TIMES.values():
+        assert not ABSENT_OF_TIMES[kind.__name__].keys() & set(dir(kind))
 
 
 def test_what_forests_lack_is_there_for_one_number_of_their_curves():

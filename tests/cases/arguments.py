@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cases.columns import Rng, choice
+from cases.times import OF_TIMES
 from hostile import HOSTILE
 
 __all__ = ["VALUES", "random_arguments", "short_arguments"]
@@ -119,6 +120,10 @@ def random_arguments(
 
 
 def _value(rng: Rng, method: str, one: inspect.Parameter, case: Any, fit: Any, folder: Path) -> Any:
+    if fit.kind == "survival":
+        of_times = OF_TIMES.get((method, one.name)) or OF_TIMES.get(one.name)
+        if of_times is not None:
+            return of_times(rng, fit)
     if (method, one.name) in ELSEWHERE:
         return choice(rng, ELSEWHERE[method, one.name])
     if one.name in OF_CASE:

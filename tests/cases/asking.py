@@ -22,11 +22,7 @@ __all__ = ["public_names", "try_case", "unexplained"]
 # How many methods of a result are asked; how often a report is drawn, and other fits are compared
 # with that of the case: both take long.
 ASKED, DRAWN, STUDIED = 8, 0.04, 0.02
-SHOWN: tuple[Callable[[Any], Any], ...] = (
-    repr,
-    lambda one: one._repr_html_(),
-    lambda one: str(one.summary()),
-)
+SHOWN: tuple[Callable[[Any], Any], ...] = (repr, lambda one: one._repr_html_())
 
 
 def unexplained(case: Case, everything: bool = False, show: bool = False) -> list[str] | None:
@@ -75,7 +71,7 @@ def _ask(
         answer = tried.answer(name, lambda: getattr(fit, name))
     else:
         method = getattr(fit, name)
-        given = random_arguments(rng, method, case, fit, folder, case.kind == "hostile")
+        given = random_arguments(rng, method, case, fit, folder, case.hostile)
         answer = tried.answer(_called(name, given), lambda: method(**given))
     _look(name, answer, case, tried, everything or rng.random() < DRAWN)
 
@@ -102,7 +98,8 @@ def _look(name: str, answer: Any, case: Case, tried: Attempts, drawn: bool) -> N
 
 def _show(name: str, answer: Any, case: Case, tried: Attempts) -> None:
     for shown in SHOWN:
-        text = tried.answer(f"{name} shown", lambda shown=shown: shown(answer))
+        tried.answer(f"{name} shown", lambda shown=shown: shown(answer), refusable=False)
+    text = tried.answer(f"{name} shown", lambda: str(answer.summary()))
     if text is not None:
         judge_summary(name, text, case, tried)
 

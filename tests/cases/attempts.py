@@ -35,8 +35,11 @@ class Attempts:
         """Note something that should not be."""
         self.unexplained.append(words)
 
-    def answer(self, question: str, call: Callable[[], Any]) -> Any:
-        """Return the answer of a call; None where it has none."""
+    def answer(self, question: str, call: Callable[[], Any], refusable: bool = True) -> Any:
+        """Return the answer of a call; None where it has none.
+
+        What is not `refusable` has an answer always, such as the text of a result.
+        """
         begin, begin_cpu = time.perf_counter(), time.process_time()
         self.n += 1
         try:
@@ -44,7 +47,9 @@ class Attempts:
                 return call()
         except (InputError, MemoryError) as refusal:
             self.refused += 1
-            if len(str(refusal)) < 20:
+            if not refusable:
+                self.add(f"{question}: refused: {refusal}")
+            elif len(str(refusal)) < 20:
                 self.add(f"{question}: refused without words: {refusal}")
             elif self.show:
                 print(f"    {question}: {refusal}")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cases.columns import choice
 from cases.formulas import random_formula
-from cases.options import FUNCTIONS, random_options
+from cases.options import FUNCTIONS, SURVIVAL_FUNCTIONS, random_options
 from cases.tables import (
     oddly_labelled,
     random_columns,
@@ -18,11 +18,14 @@ from cases.tables import (
     random_response,
     random_weights,
 )
+from cases.times import random_times
+from odrf.design.formulas.spelling import quoted
 
 __all__ = ["KINDS", "Case", "random_case"]
 
-# Usual tables; tables at the limits; the same with arguments of any type and size.
-KINDS = ("moderate", "extreme", "hostile")
+# Usual tables; tables at the limits; the same with arguments of any type and size; times to an
+# event in all three.
+KINDS = ("moderate", "extreme", "hostile", "survival")
 RESPONSE = "what is predicted"
 
 
@@ -38,6 +41,11 @@ class Case:
     new: pd.DataFrame = field(repr=False)
     options: dict[str, Any]
 
+    @property
+    def hostile(self) -> bool:
+        """Whether arguments may be of any type."""
+        return self.kind == "hostile" or (self.kind == "survival" and self.seed % 5 == 0)
+
     def fit(self) -> Any:
         """Call the function."""
         return FUNCTIONS[self.function](self.formula, self.data, **self.options)
@@ -46,19 +54,29 @@ class Case:
 def random_case(seed: int, kind: str) -> Case:
     """Return the case of a seed, of one of the kinds."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
-    extreme = kind == "extreme" or (kind == "hostile" and rng.random() < 0.3)
+    of_times = kind == "survival"
+    extreme = kind == "extreme" or (kind in ("hostile", "survival") and rng.random() < 0.3)
     data = random_columns(rng, extreme)
     new = random_new_rows(rng, data)
     formula = random_formula(rng, RESPONSE, list(data.columns), extreme)
     weights = random_weights(rng, len(data), extreme)
-    data[RESPONSE] = random_response(rng, len(data), extreme)
+    if of_times:
+        response, data = random_times(rng, data, extreme)
+        formula = formula.replace(quoted(RESPONSE), response)
+    else:
+        data[RESPONSE] = random_response(rng, len(data), extreme)
     if rng.random() < 0.3:
         data.index = pd.Index([f"row {k}" for k in range(len(data))])
-    function = choice(rng, list(FUNCTIONS))
-    options = random_options(rng, function, len(data), kind == "hostile" and rng.random() < 0.5)
+    function = choice(rng, SURVIVAL_FUNCTIONS if of_times else list(FUNCTIONS))
+    hostile = (kind == "hostile" and rng.random() < 0.5) or (of_times and rng.random() < 0.1)
+    options = random_options(rng, function, len(data), hostile, of_times)
     if data.isna().to_numpy().any() and rng.random() < 0.5:
         options["missing"] = "drop"
-    if options.get("class_weights") is not None and data[RESPONSE].dtype == np.float64:
+    if (
+        options.get("class_weights") is not None
+        and not of_times
+        and data[RESPONSE].dtype == np.float64
+    ):
         del options["class_weights"]
     if weights is not None and "weights" not in options:
         options["weights"] = weights

@@ -13,6 +13,7 @@ import pandas as pd
 import odrf
 from cases.attempts import Attempts
 from cases.case import Case
+from cases.judging_curves import judge_curves
 
 __all__ = ["judge_fit", "judge_summary"]
 
@@ -37,6 +38,8 @@ def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
         prob = tried.answer("prob", lambda: fit.predict(type="prob", training="in-bag"))
         if prob is not None:
             _judge_probabilities(prob, tried)
+    if fit.kind == "survival":
+        judge_curves(fit, case.new, tried)
     limit = getattr(fit.control, "max_leaves", None)
     if limit is not None and np.max(fit.n_leaves) > limit:
         tried.add(f"{np.max(fit.n_leaves)} leaves, max_leaves={limit}")

@@ -12,7 +12,7 @@ from cases.columns import Rng, choice
 from hostile import HOSTILE
 from odrf.checks import is_word
 
-__all__ = ["FUNCTIONS", "OPTIONS", "random_options", "usual_options"]
+__all__ = ["FUNCTIONS", "OPTIONS", "SURVIVAL_FUNCTIONS", "random_options", "usual_options"]
 
 # Some values of each option; those that suit no function or response are refused.
 FAMILIES = [
@@ -59,6 +59,19 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "device": ["cpu"],
     },
 }  # fmt: skip
+# What fits of times to an event have, and what is for others and therefore asked seldom.
+OF_OTHERS = ("class_weights", "kind", "objective", "criterion", "loss", "compact")
+OF_TIMES: dict[str, dict[str, list[Any]]] = {
+    "odt": {"criterion": ["log_rank", "exponential", "gini"]},
+    "odrf": {"criterion": ["log_rank", "exponential"], "compact": [32]},
+    "odbt": {"loss": ["cox", "lognormal", "loglogistic", "weibull", "squared_error"]},
+    "graf": {},
+}
+SURVIVAL_OPTIONS = {
+    name: {key: one for key, one in of.items() if key not in OF_OTHERS} | OF_TIMES[name]
+    for name, of in OPTIONS.items()
+}
+SURVIVAL_FUNCTIONS = ["odt"] * 9 + ["odrf"] * 9 + ["odbt"] * 9 + ["graf"]
 TREES = {"odt": {}, "odrf": {"n_trees": 5}, "odbt": {"n_trees": 4}, "graf": {"n_trees": 3}}
 FUNCTIONS = {name: getattr(odrf, name) for name in OPTIONS}
 # Options that name rows get one value a row.
@@ -70,9 +83,11 @@ ROWS = {
 LONG = {"n_trees": ("2**40",), "n_runs": ("2**40",), "n_jobs": ("2**40", "2**80")}
 
 
-def random_options(rng: Rng, function: str, n: int, hostile: bool) -> dict[str, Any]:
+def random_options(
+    rng: Rng, function: str, n: int, hostile: bool, of_times: bool = False
+) -> dict[str, Any]:
     """Return some options of a function for n rows; `hostile` makes one of them any value."""
-    options = OPTIONS[function]
+    options = (SURVIVAL_OPTIONS if of_times else OPTIONS)[function]
     names = [str(name) for name in rng.permutation(list(options))[: rng.integers(6)]]
     given = {name: choice(rng, options[name]) for name in names}
     given |= {name: ROWS[value](rng, n) for name, value in given.items() if _of_rows(name)}

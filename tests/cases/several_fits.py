@@ -25,6 +25,7 @@ STUDIES: dict[str, dict[str, list[Any]]] = {
         "sizes": ["geometric", [3, 6, 9], [10, 20]], "repeats": [2], "metric": OF_FOLDS["metric"],
     },
 }  # fmt: skip
+METRICS_OF_TIMES = ["auto", "integrated_brier", "uno_c", "harrell_c", "r2"]
 OF_ROWS = {"groups": "few", "order": "time", "strata": "few"}
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "odt": {"max_depth": [1, 3]}, "odrf": {"min_leaf": [1, 4]}, "odbt": {"n_trees": [1, 3]},
@@ -39,13 +40,14 @@ def random_study(rng: Rng, case: Case) -> tuple[str, Callable[[], Any]]:
     name = choice(rng, list(STUDIES))
     options = {key: value for key, value in case.options.items() if not _of_rows(key)}
     given: dict[str, Any] = {"repeats": 2} if name == "learning_curve" else {"cv": 2}
+    of_times = {"metric": METRICS_OF_TIMES} if case.kind == "survival" else {}
     for key, values in STUDIES[name].items():
         if rng.random() < 0.2:
-            given[key] = choice(rng, values)
+            given[key] = choice(rng, of_times.get(key, values))
     for key, way in OF_ROWS.items():
         if rng.random() < 0.1:
             given[key] = ROWS[way](rng, len(case.data))
-    if case.kind == "hostile" and rng.random() < 0.5:
+    if case.hostile and rng.random() < 0.5:
         key = choice(rng, [*STUDIES[name], *OF_ROWS, "seed"])
         given[key] = HOSTILE[choice(rng, [words for words in HOSTILE if words not in LONG])]
     given = {"seed": case.seed, "n_jobs": 1, **given}

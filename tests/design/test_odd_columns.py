@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import odrf
 from odrf.design.columns.encoding import Numbers
 from odrf.design.columns.fills import learn_fills
 from odrf.design.columns.frame import column_blocks
@@ -66,3 +67,10 @@ def test_a_fit_without_rows_says_which_attribute_is_none():
         _ = again.y
     with pytest.raises(AttributeError, match="'WithheldData' object has no attribute 'colour'"):
         _ = again.colour
+
+
+def test_a_fit_without_rows_is_shown_in_a_debugger():
+    data = WithheldData(5, 1, {}, {}, None, 1.0)
+    assert repr(data) == str(data) == "WithheldData(rows=5, dropped=1)"
+    tree = odrf.odt("y ~ .", pd.DataFrame({"a": range(20), "y": range(20)}), seed=1).without_data()
+    assert "WithheldData(rows=20, dropped=0)" in repr(tree.fit)

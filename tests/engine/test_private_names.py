@@ -1,4 +1,4 @@
-"""What the package uses of Numba, llvmlite and patsy beyond what these promise to keep.
+"""What the package uses of Numba, llvmlite, patsy and pandas beyond what these promise to keep.
 
 Where a new version breaks the package, the test that fails here says where to look.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
+import pandas as pd
 from llvmlite import ir
 from numba import njit, typeof
 from numba.core.caching import (
@@ -86,3 +87,8 @@ def test_patsy_has_the_pieces_of_formulas():
     assert all(hasattr(desc, name) for name in ("Evaluator", "IntermediateExpr", "ParseNode"))
     assert hasattr(eval, "ast_names") and hasattr(parse_formula, "parse_formula")
     assert hasattr(splines, "BS") and _CategoricalBox is not None
+
+
+def test_pandas_keeps_columns_in_blocks_of_one_type():
+    blocks = pd.DataFrame({"a": [1.5], "b": [1], "c": [2.5]})._mgr.blocks
+    assert sorted(block.dtype.kind for block in blocks) == ["f", "i"], "public/types_of_columns.py"

@@ -41,6 +41,9 @@ def table(n=1500, seed=0):
 
 
 DATA = table()
+LIVES = odrf.simulate.proportional_hazards(p=5).sample(1500, seed=1)
+RISKS = odrf.simulate.competing_risks(p=4).sample(1500, seed=1)
+TIMES = "Surv(time, event) ~ ."
 NUMBERS, CLASSES = DATA.drop(columns="k"), DATA.drop(columns="y")
 COMMON = {"seed": 1, "n_jobs": 1}
 CASES = {
@@ -52,7 +55,16 @@ CASES = {
     "pruned tree": ("k ~ .", CLASSES, odrf.odt, {}),
     "boosted": ("y ~ .", NUMBERS, odrf.odbt, {"n_trees": 40}),
     "boosted classes": ("k ~ .", CLASSES, odrf.odbt, {"n_trees": 30, "n_runs": 2}),
+    "curves": (TIMES, LIVES, odrf.odrf, {"n_trees": 60, "blend": False}),
+    "curves of causes": (TIMES, RISKS, odrf.odrf, {"n_trees": 60, "blend": False}),
+    "blended curves": (TIMES, LIVES[:400], odrf.odrf, {"n_trees": 40, "blend": True}),
+    "tree of times": (TIMES, LIVES, odrf.odt, {"alpha": None}),
+    "boosted times": (TIMES, LIVES, odrf.odbt, {"n_trees": 40}),
 }
+# The fit, and its file, are foreseen to within these shares.
+FEW = "few trees", "tree", "pruned tree", "compact", "boosted", "tree of times"
+WITHIN = dict.fromkeys(FEW, 0.25)
+OF_FILES = {"boosted": 0.45, "curves": 0.35, "curves of causes": 0.4}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -60,13 +72,11 @@ def test_fit_and_file_are_as_large_as_foreseen(name, tmp_path):
     formula, data, model, options = CASES[name]
     foresight = odrf.foresee(formula, data, model=model, **options, **COMMON)
     fit = model(formula, data, **options, **COMMON)
-    within = 0.25 if name in ("few trees", "tree", "pruned tree", "compact", "boosted") else 0.1
+    within = WITHIN.get(name, 0.1)
     assert foresight.fit_bytes == pytest.approx(bytes_in_memory(fit.fit), rel=within)
     fit.save(tmp_path / "fit.odrf")
     size = (tmp_path / "fit.odrf").stat().st_size
-    assert foresight.file_bytes == pytest.approx(
-        size, rel=0.45 if name == "boosted" else within + 0.1
-    )
+    assert foresight.file_bytes == pytest.approx(size, rel=OF_FILES.get(name, within + 0.1))
     if name != "pruned tree":
         assert foresight.leaves == pytest.approx(fit.n_leaves.mean(), rel=within)
     assert foresight.n_trees == fit.forest.n_trees
@@ -74,6 +84,27 @@ def test_fit_and_file_are_as_large_as_foreseen(name, tmp_path):
     assert 0 < foresight.seconds < 60
     assert foresight.fits
     assert foresight.call == fit.call
+
+
+def test_curves_are_a_part_of_the_fit():
+    foresight = odrf.foresee(TIMES, LIVES, n_trees=60, blend=False, **COMMON)
+    fit = odrf.odrf(TIMES, LIVES, n_trees=60, blend=False, **COMMON).fit
+    curves = foresight.table.loc["curves"]
+    assert curves.iloc[1] * 1e6 == pytest.approx(bytes_in_memory(fit.curves), rel=0.1)
+    assert curves.iloc[0] >= 2 * curves.iloc[1]
+
+
+def test_rows_of_few_events_have_pilot_trees():
+    rare = LIVES.assign(event=LIVES["time"] <= np.sort(LIVES["time"])[2])
+    for model, options in ((odrf.odrf, {"n_trees": 5}), (odrf.odt, {}), (odrf.odbt, {})):
+        assert odrf.foresee(TIMES, rare, model=model, **options, **COMMON).fits
+
+
+def test_what_times_do_not_have_is_refused_as_by_the_fit():
+    with pytest.raises(InputError, match="curves in them: leave it out"):
+        odrf.foresee(TIMES, LIVES, compact=16)
+    with pytest.raises(InputError, match=r"events of 2 causes, and odbt\(\) takes one"):
+        odrf.foresee(TIMES, RISKS, model=odrf.odbt)
 
 
 def test_no_forest_is_grown(monkeypatch):

@@ -172,25 +172,14 @@ def test_trees_are_held_once(monkeypatch):
     assert alive == [0]
 
 
-def test_pilots_are_the_same_alone_and_together(monkeypatch):
-    together = blend()[-1]
-    monkeypatch.setattr(judging, "BYTES_TOGETHER", 1)
-    alone = blend()[-1]
-    assert np.array_equal(alone.weights, together.weights)
-    assert np.array_equal(alone.errors, together.errors)
-
-
 @pytest.mark.parametrize("classes", [0, 3])
 def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     rng = np.random.default_rng(2)
     m, b, K = 40, 4, max(classes, 1)
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
     trees = [[SimpleNamespace(value=rng.random((9, K))) for _ in range(b)] for _ in "ab"]
-    leaves = {
-        id(of_kind): [judging._Found(rng.random((9, K)), rng.integers(9, size=(m, b)))]
-        for of_kind in trees
-    }
-    monkeypatch.setattr(judging, "_leaves_of_each", lambda trees, X: leaves[id(trees)])
+    leaves = {id(of_kind): rng.integers(9, size=(b, m)) for of_kind in trees}
+    monkeypatch.setattr(judging, "_leaves_out_of_bag", lambda trees, *_: leaves[id(trees)])
     problem = noisy(n=m)
     samplings = [kind(problem, share).sampling for share in (0.8, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)

@@ -10,13 +10,13 @@ import pytest
 
 from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.dynamic_roc import dynamic_areas
 from odrf.statistics.survival.grays_test import grays_test
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
 from odrf.statistics.survival.log_rank import log_rank
 from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.restricted_mean import restricted_mean
 from odrf.statistics.survival.risk_sets import number_at_risk
 
@@ -128,7 +128,7 @@ def judged(name):
 def test_unos_c_is_that_of_scikit_survival(name):
     rows, G = judged(name)
     given = TIME[rows], EVENT[rows], SCORE[rows]
-    equal([unos_c(*given, t, censoring=G).estimate for t in AT], PYTHON[f"uno{name}"])
+    equal([unos_c(*given, t, observed=G).estimate for t in AT], PYTHON[f"uno{name}"])
 
 
 def test_unos_c_is_that_of_r():
@@ -139,7 +139,7 @@ def test_unos_c_is_that_of_r():
 @pytest.mark.parametrize("name", ["", " new"])
 def test_brier_scores_are_those_of_scikit_survival(name):
     rows, G = judged(name)
-    ours = brier_scores(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
+    ours = brier_scores(TIME[rows], EVENT[rows], RISK[rows], AT, observed=G)
     equal(ours.score, PYTHON[f"brier{name}"])
     equal([ours.integrated.estimate], PYTHON[f"integrated brier{name}"])
 
@@ -147,7 +147,7 @@ def test_brier_scores_are_those_of_scikit_survival(name):
 @pytest.mark.parametrize("name", ["", " new"])
 def test_areas_are_those_of_scikit_survival(name):
     rows, G = judged(name)
-    ours = dynamic_areas(TIME[rows], EVENT[rows], RISK[rows], AT, censoring=G)
+    ours = dynamic_areas(TIME[rows], EVENT[rows], RISK[rows], AT, observed=G)
     equal(ours.area, PYTHON[f"area{name}"])
     equal([ours.mean.estimate], PYTHON[f"mean area{name}"])
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 STEP = 1e-30
+Chance = Callable[[Any, float, bool], Any]
 
 
 class Rows(NamedTuple):
@@ -124,6 +125,16 @@ def subdistribution_scores(rows: Rows, cause: int, everybody: Rows) -> list[floa
     return scores
 
 
+def seen(rows: Rows, t: float, at_it: bool) -> Any:
+    """The rows under observation at t, or from t on, for each that survives; 0 if none does."""
+    present = 0.0
+    for i in rows.numbers:
+        inside = rows.start[i] <= t < rows.time[i] if at_it else rows.present(i, t)
+        present += rows.weights[i] * inside
+    alive = survival(rows, t) if at_it else survival(rows, float(np.nextafter(t, -np.inf)))
+    return present / alive / sum(rows.weights) if alive != 0 else 0.0
+
+
 def inverse(p: Any) -> Any:
     return 1 / p if p != 0 else 0.0
 
@@ -154,25 +165,29 @@ def concordance(
     return in_order, tied, compared
 
 
-def unos(rows: Rows, score: list[float], tau: float, curve: Rows | None) -> Any:
+def unos(
+    rows: Rows, score: list[float], tau: float, curve: Rows | None, chance: Chance = observed
+) -> Any:
     """Uno's C, weighted by the curve of given rows or of these."""
 
     def weight(i: int, j: int) -> Any:
-        G = observed(rows if curve is None else curve, rows.time[i], False)
+        G = chance(rows if curve is None else curve, rows.time[i], False)
         return inverse(G) ** 2 * (rows.time[i] < tau)
 
     in_order, _, compared = concordance(rows, score, weight)
     return in_order / compared if compared.real > 0 else np.nan
 
 
-def wolbers(rows: Rows, score: list[float], tau: float, curve: Rows | None) -> Any:
+def wolbers(
+    rows: Rows, score: list[float], tau: float, curve: Rows | None, chance: Chance = observed
+) -> Any:
     """C of cause 1."""
 
     def weight(i: int, j: int) -> Any:
         known = rows if curve is None else curve
         spared = rows.event[j] == 2 and rows.time[j] <= rows.time[i]
-        first = inverse(observed(known, rows.time[i], False))
-        second = inverse(observed(known, rows.time[j], False)) if spared else first
+        first = inverse(chance(known, rows.time[i], False))
+        second = inverse(chance(known, rows.time[j], False)) if spared else first
         return first * second * (rows.time[i] < tau)
 
     in_order, _, compared = concordance(rows, score, weight, 1)
@@ -180,18 +195,23 @@ def wolbers(rows: Rows, score: list[float], tau: float, curve: Rows | None) -> A
 
 
 def brier(
-    rows: Rows, risk: list[float], t: float, causes: tuple[int, ...], curve: Rows | None
+    rows: Rows,
+    risk: list[float],
+    t: float,
+    causes: tuple[int, ...],
+    curve: Rows | None,
+    chance: Chance = observed,
 ) -> Any:
     known = rows if curve is None else curve
-    if observed(known, t, True) == 0:
+    if chance(known, t, True) == 0 and (chance is observed or survival(known, t) != 0):
         return np.nan
     total = 0.0
     for i in rows.numbers:
         if rows.time[i] > t:
-            loss = risk[i] ** 2 * inverse(observed(known, t, True))
+            loss = risk[i] ** 2 * inverse(chance(known, t, True)) * (rows.start[i] <= t)
         elif rows.event[i]:
             loss = (risk[i] - (rows.event[i] in causes)) ** 2
-            loss *= inverse(observed(known, rows.time[i], False))
+            loss *= inverse(chance(known, rows.time[i], False))
         else:
             loss = 0.0
         total += rows.weights[i] * loss
@@ -271,16 +291,21 @@ def log_rank(rows: Rows, group: list[float], stratum: list[int]) -> tuple[Any, A
 
 
 def area(
-    rows: Rows, score: list[float], t: float, causes: tuple[int, ...], curve: Rows | None
+    rows: Rows,
+    score: list[float],
+    t: float,
+    causes: tuple[int, ...],
+    curve: Rows | None,
+    chance: Chance = observed,
 ) -> Any:
     """The area under the ROC curve at t, pair by pair."""
     known = rows if curve is None else curve
 
     def weight(i: int) -> Any:
         if rows.time[i] > t:
-            return rows.weights[i] * inverse(observed(known, t, True))
+            return rows.weights[i] * inverse(chance(known, t, True)) * (rows.start[i] <= t)
         if rows.event[i]:
-            return rows.weights[i] * inverse(observed(known, rows.time[i], False))
+            return rows.weights[i] * inverse(chance(known, rows.time[i], False))
         return 0.0
 
     total, above = 0.0, 0.0
@@ -295,7 +320,13 @@ def area(
     return above / total if complex(total).real > 0 else np.nan
 
 
-def mean_area(rows: Rows, score: list[float], at: list[float], causes: tuple[int, ...]) -> Any:
+def mean_area(
+    rows: Rows,
+    score: list[float],
+    at: list[float],
+    causes: tuple[int, ...],
+    chance: Chance = observed,
+) -> Any:
     last = incidence(rows, causes, at[-1])
     if complex(last).real == 0:
         return np.nan
@@ -303,7 +334,7 @@ def mean_area(rows: Rows, score: list[float], at: list[float], causes: tuple[int
     for t in at:
         now = incidence(rows, causes, t)
         if complex(now).real != complex(before).real:
-            total += area(rows, score, t, causes, None) * (now - before)
+            total += area(rows, score, t, causes, None, chance) * (now - before)
         before = now
     return total / last
 
@@ -331,27 +362,31 @@ def grays_test(
     for m, u in enumerate(times):
         q = np.zeros(K)
         for k in range(K):
-            if of[k].at_risk(u) > 0:
-                before[m, k] = survival(of[k], u - 0.25)
+            before[m, k] = survival(of[k], u - 0.25)
+            # rows that enter after the estimate has come to 0 stand for nobody
+            if of[k].at_risk(u) > 0 and before[m, k] > 0:
                 h[m, k] = of[k].at_risk(u) / before[m, k]
                 q[k] = h[m, k] * (1 - incidence(of[k], (cause,), u - 0.25))
-        d, H = rows.events(u, (cause,)), h[m].sum()
+        counted = [k for k in range(K) if before[m, k] > 0]
+        d, H = sum(of[k].events(u, (cause,)) for k in counted), h[m].sum()
         step = d / H if H > 0 else 0.0
         for i in range(K):
             if q.sum() > 0:
-                score[i] += of[i].events(u, (cause,)) - d * q[i] / q.sum()
+                own = of[i].events(u, (cause,)) if i in counted else 0.0
+                score[i] += own - d * q[i] / q.sum()
             for k in range(K):
                 a[m, i, k] = h[m, i] * ((i == k) - (h[m, k] / H if H > 0 else 0.0))
-        if F[-1] < 1:
+        if F[-1] < 1 - 1e-12:
             grown += a[m] * step / (1 - F[-1])
         c[m] = grown
         F.append(F[-1] + step)
     covariance = np.zeros((K, K))
     for m, u in enumerate(times):
-        d, H = rows.events(u, (cause,)), h[m].sum()
+        counted = [k for k in range(K) if before[m, k] > 0]
+        d, H = sum(of[k].events(u, (cause,)) for k in counted), h[m].sum()
         for k in range(K):
             n = of[k].at_risk(u)
-            if n <= 0:
+            if n <= 0 or k not in counted:
                 continue
             S, after = before[m, k], survival(of[k], u)
             D = grown[:, k] - c[m, :, k]

@@ -25,13 +25,21 @@ from odrf.reports.selection.elimination import Elimination
 from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.sensitivity import Sensitivity
 from odrf.reports.strength_correlation import StrengthCorrelation
+from odrf.reports.survival.calibration_at_time import SurvivalCalibration
+from odrf.reports.survival.roc_at_time import SurvivalROC
+from odrf.reports.survival.survival_bands import SurvivalBands
+from odrf.reports.survival.survival_curves import SurvivalCurves
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
+from odrf.results.survival.survival_boosted import SurvivalBoostedResults
+from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.survival_tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.simulate.problem import Problem
 
-DATA = small_table()
+DATA = small_table().assign(t=lambda data: data["y"].abs() + 0.1, e=lambda data: data["a"] > -0.5)
+TIMES = "Surv(t, e) ~ a + b + f"
 # Fits and reports are made when they are first needed: by one process, after others' kernels.
 FITS: dict[str, tuple[type, Callable[[], Any]]] = {
     "odt of classes": (ODTResults, lambda: odrf.odt("c ~ a + b + f", DATA, seed=1)),
@@ -45,6 +53,12 @@ FITS: dict[str, tuple[type, Callable[[], Any]]] = {
     "odbt of numbers": (ODBTResults, lambda: odrf.odbt("y ~ a + b + f", DATA, n_trees=3, seed=1)),
     "graf of classes": (GRAFResults, lambda: odrf.graf("c ~ a + b + f", DATA, n_trees=3, seed=1)),
     "graf of numbers": (GRAFResults, lambda: odrf.graf("y ~ a + b + f", DATA, n_trees=3, seed=1)),
+    "odt of times": (SurvivalTreeResults, lambda: odrf.odt(TIMES, DATA, seed=1)),
+    "odrf of times": (SurvivalForestResults, lambda: odrf.odrf(TIMES, DATA, n_trees=20, seed=1)),
+    "odbt of times": (
+        SurvivalBoostedResults,
+        lambda: odrf.odbt(TIMES, DATA, n_trees=3, n_runs=3, seed=1),
+    ),
 }
 REPORTS: dict[str, tuple[type, Callable[[], Any]]] = {
     "pruning path": (PruningPath, lambda: one("odt of classes").pruning_path(cv=3)),
@@ -69,6 +83,13 @@ REPORTS: dict[str, tuple[type, Callable[[], Any]]] = {
         LearningCurve,
         lambda: odrf.learning_curve("y ~ a", DATA, {"1": odrf.odt}, seed=1, repeats=1),
     ),
+    "calibration of curves": (
+        SurvivalCalibration,
+        lambda: one("odrf of times").calibration(0.5),
+    ),
+    "curves": (SurvivalCurves, lambda: one("odrf of times").curves(DATA)),
+    "bands": (SurvivalBands, lambda: one("odrf of times").bands(DATA)),
+    "areas along time": (SurvivalROC, lambda: one("odrf of times").roc(0.5)),
     "problem": (Problem, odrf.simulate.friedman1),
 }
 OBJECTS = FITS | REPORTS
@@ -87,6 +108,7 @@ VALID = {
     "newdata": DATA, "data": DATA, "k": 1, "fraction": 0.5, "i": 0, "svm": [0, 1], "n": 50,
     "formula": "y ~ a", "model": "1", "than": "2", "path": None, "level": 0.9,
     "dialect": "duckdb", "variables": "a", "variable": "a", "row": DATA.iloc[[0]],
+    "time": 0.5, "estimand": "rmst",
 }  # fmt: skip
 SHORT = {
     "select_variables": {"rounds": 2}, "slopes": {"variables": "a"},

@@ -139,3 +139,20 @@ def test_more_trees_are_advised_where_noise_hides_the_variance():
 
 def test_no_trees_are_advised_where_all_agree():
     assert enough_trees(of_rows(0.0, 0.0, 10), 30) == 0
+
+
+def test_degrees_of_freedom_are_those_of_the_mean_and_variance_over_trees():
+    """Of a sum of n squares of normal errors, without its bias."""
+    n, signal, bias = 300, 1.0, 3.0
+    rng = np.random.default_rng(1)
+    raw = (rng.standard_normal((4000, n)) ** 2).sum(axis=1) * (signal + bias) / n
+    variance = Variance(raw, np.full(4000, bias), np.zeros(4000), n)
+    estimate = variance.total
+    assert np.median(variance.freedom) == pytest.approx(2 * signal**2 / estimate.var(), rel=0.15)
+    exact = Variance(raw, np.zeros(4000), np.zeros(4000), n)
+    np.testing.assert_allclose(exact.freedom, n)
+
+
+def test_what_does_not_vary_has_no_degrees_of_freedom():
+    nothing = Variance(np.zeros(2), np.zeros(2), np.array([0.0, np.nan]), 10)
+    assert np.isnan(nothing.freedom).all()

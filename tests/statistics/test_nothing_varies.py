@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 from odrf.statistics.curves.bands import simultaneous_width
 from odrf.statistics.curves.level_order import similarity_order
@@ -39,3 +39,10 @@ def test_levels_are_ordered_by_other_factors_and_by_numbers():
     assert similarity_order(level, 3, [factor]).tolist() in ([0, 2, 1], [1, 2, 0])
     number = pd.Series([0.0, 0, 1, 1, 8, 8, 9, 9, 4, 4, 5, 5], name="x")
     assert similarity_order(level, 3, [number, factor]).tolist() in ([0, 2, 1], [1, 2, 0])
+
+
+def test_a_band_of_one_point_with_few_degrees_of_freedom_is_that_of_t():
+    for freedom in (3, 20):
+        found = simultaneous_width(np.ones((1, 1)), 0.9, 1, freedom)
+        assert found == pytest.approx(t.ppf(0.95, freedom), rel=0.02)
+    assert simultaneous_width(np.eye(3), 0.9, 1, 5) > simultaneous_width(np.eye(3), 0.9, 1)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
 from odrf.errors import InputError, nearest, no_frame
+from odrf.public.types_of_columns import types_of_columns
 
 __all__ = ["Schema", "check_frame", "column_blocks", "learn_schema", "selected"]
 
@@ -47,6 +48,8 @@ class Schema:
     def select(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return these columns of new data; raises `InputError` if one is absent."""
         _require_frame(data, "new data")
+        if data.columns.tolist() == list(self.columns):
+            return data
         absent = [name for name in self.columns if name not in data.columns]
         if absent:
             hint = nearest(absent[0], data.columns) if len(absent) == 1 else ""
@@ -110,25 +113,27 @@ def column_blocks(
         yield at, _at(data, place[at])
 
 
-def _places(data: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
+def _places(data: pd.DataFrame, columns: Sequence[str]) -> list[int]:
     """Return the places of these columns in `data`, which has them, each once."""
     # one by one: for few names, pandas takes a hundred times as long to make an index of text
-    return np.array([data.columns.get_loc(name) for name in columns], dtype=np.intp)
+    get_loc: Any = data.columns.get_loc  # names that are different have one place each
+    return [get_loc(name) for name in columns]
 
 
-def _at(data: pd.DataFrame, place: NDArray[np.intp]) -> pd.DataFrame:
+def _at(data: pd.DataFrame, place: list[int]) -> pd.DataFrame:
     """Return the columns of `data` at these places, all of which it has."""
-    side_by_side = len(place) > 0 and bool((np.diff(place) == 1).all())
+    side_by_side = len(place) > 0 and place == [*range(place[0], place[0] + len(place))]
     if side_by_side and len(place) == data.shape[1]:
         return data
     if side_by_side:
-        return data.iloc[:, int(place[0]) : int(place[-1]) + 1]
+        return data.iloc[:, place[0] : place[-1] + 1]
     return data.iloc[:, place]
 
 
 def _all_numbers(data: pd.DataFrame) -> bool:
     """Return whether all columns are arrays of numbers; False also where that is not sure."""
-    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in set(data.dtypes))
+    types = types_of_columns(data)
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in types)
 
 
 def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:

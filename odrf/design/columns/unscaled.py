@@ -123,9 +123,11 @@ class Unscaled(NamedTuple):
 
     def _layout(self, p: int) -> Layout:
         """Return where the p columns are, if factors of many levels are stored as codes."""
-        factor = np.zeros(p, dtype=np.int32)
         level = np.zeros(p, dtype=np.int32)
         many = [(first, width) for first, width in self.widths.items() if width > FEW_LEVELS]
+        if not many:
+            return Layout(np.arange(p, dtype=np.int32), level, p)
+        factor = np.zeros(p, dtype=np.int32)
         for f, (first, width) in enumerate(many):
             require_numbers(width, MOST_LEVELS, "levels of a factor", "join levels that are rare")
             factor[first : first + width] = f

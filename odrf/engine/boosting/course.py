@@ -18,11 +18,12 @@ from odrf.engine.boosting.shared_columns import SharedColumns, shared_columns
 from odrf.engine.boosting.tree_of_round import TreeOfRound, grown_on
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import read_by_growth
+from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import layout_of, stored
-from odrf.engine.trees.forest_arrays import Forest, joined, require_memory_for_all
+from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = ["Course"]
 

@@ -373,7 +373,7 @@ def as_tree(
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     return Forest(
         root=np.array([0, n_nodes]),
-        left=buffers.left[:n_nodes].astype(np.int64),
+        left=buffers.left[:n_nodes].copy(),
         threshold=buffers.threshold[:n_nodes].copy(),
         start=buffers.start[: n_nodes + 1].copy(),
         index=buffers.column[:n_terms].copy(),

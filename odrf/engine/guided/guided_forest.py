@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.joining.joined_arrays import in_fewer_bits
 from odrf.engine.memory import require_memory
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.read_later import ReadLater
@@ -30,9 +31,9 @@ class GuidedForest(ReadLater):
     ----------
     root : (B + 1,) int64
         Tree b owns the regions ``root[b]:root[b + 1]``; ``root[b]`` holds all rows.
-    left : (m,) int64
+    left : (m,) int32
         Number of the left part (the right part is left + 1); -1 for a leaf.
-    plane : (m,) int64
+    plane : (m,) int32
         Number of the plane that divides the region, in these arrays; -1 for a leaf.
     count : (m,) int32
         Number of training rows.
@@ -59,8 +60,8 @@ class GuidedForest(ReadLater):
     """
 
     root: NDArray[np.int64]
-    left: NDArray[np.int64]
-    plane: NDArray[np.int64]
+    left: NDArray[np.integer]
+    plane: NDArray[np.integer]
     count: NDArray[np.int32]
     weight: NDArray[np.float64]
     impurity: NDArray[np.float64]
@@ -71,6 +72,10 @@ class GuidedForest(ReadLater):
     columns: NDArray[np.int32]
     first_coef: NDArray[np.int64]
     coef: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        """Keep whole numbers in 32 bits where these suffice, as in files of earlier versions."""
+        self.__dict__.update(left=in_fewer_bits(self.left), plane=in_fewer_bits(self.plane))
 
     @property
     def n_trees(self) -> int:

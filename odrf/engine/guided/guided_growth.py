@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -18,15 +19,23 @@ from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.on_device import DeviceGrowth
 from odrf.engine.guided.planes import TreeColumns, planes_for
 from odrf.engine.guided.regions import regions_for
+from odrf.engine.joining.memory_of_trees import within_memory
+from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.coded import Matrix, indicated, with_rows
-from odrf.engine.trees.forest_arrays import within_memory
+from odrf.engine.trees.appended import AppendedArray
+from odrf.engine.trees.packing import FEWER
 
 __all__ = ["grow_guided", "joined_guided"]
 
 # A variable uniform on an interval of length 1 has the variance 1 / UNIFORM.
 UNIFORM = 12.0
+# Where trees begin in arrays of these names; and numbers that refer to them.
+BORDERS = {
+    "root": "left", "first_plane": "threshold", "first_column": "columns", "first_coef": "coef",
+}  # fmt: skip
+NUMBERS = {"left": "left", "plane": "threshold"}
 # Growth looks about every tenth of a second whether it is to stop: after so many numbers, which are
 # read for the projections of rows on candidate planes.
 BUDGET = 50_000_000
@@ -174,8 +183,8 @@ def _grow_one(
     weight = regions.weight[:m].copy()
     return GuidedForest(
         root=np.array([0, m]),
-        left=regions.left[:m].astype(np.int64),
-        plane=regions.plane[:m].astype(np.int64),
+        left=regions.left[:m].copy(),
+        plane=regions.plane[:m].copy(),
         count=regions.end[:m] - regions.begin[:m],
         weight=weight,
         impurity=regions.impurity[:m] / weight,
@@ -203,35 +212,22 @@ def _votes(
 
 
 def joined_guided(trees: Iterable[GuidedForest]) -> GuidedForest:
-    """Join trees of the same design, in the given order."""
-    parts = list(trees)
+    """Join trees of the same design, in the given order.
 
-    def end_to_end(name: str) -> NDArray:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    def borders(name: str) -> NDArray[np.int64]:
-        sizes = [np.diff(getattr(part, name)) for part in parts]
-        return np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-
-    def renumbered(name: str, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        numbers = [getattr(part, name) for part in parts]
-        pairs = zip(numbers, offsets, strict=False)
-        return np.concatenate([np.where(part < 0, -1, part + offset) for part, offset in pairs])
-
-    first_region = np.cumsum([0, *(len(part.left) for part in parts)])
-    first_plane = np.cumsum([0, *(len(part.threshold) for part in parts)])
-    return GuidedForest(
-        root=borders("root"),
-        left=renumbered("left", first_region),
-        plane=renumbered("plane", first_plane),
-        count=end_to_end("count"),
-        weight=end_to_end("weight"),
-        impurity=end_to_end("impurity"),
-        value=end_to_end("value"),
-        first_plane=borders("first_plane"),
-        threshold=end_to_end("threshold"),
-        first_column=borders("first_column"),
-        columns=end_to_end("columns"),
-        first_coef=borders("first_coef"),
-        coef=end_to_end("coef"),
-    )
+    Each tree is appended as it comes, so that memory never holds all trees twice.
+    """
+    arrays: dict[str, AppendedArray] = {}
+    for tree in trees:
+        before = {name: len(array) for name, array in arrays.items()}
+        parts = {field.name: getattr(tree, field.name) for field in fields(tree)}
+        for name, of in BORDERS.items():
+            parts[name] = parts[name][1:] + before.get(of, 0)
+        for name, of in NUMBERS.items():
+            first = before.get(of, 0)
+            require_numbers(first + len(parts[of]), MOST_PLACES, "parts of all trees", FEWER)
+            part = parts[name]
+            parts[name] = np.where(part < 0, np.int32(-1), part + np.int32(first))
+        for name, part in parts.items():
+            arrays.setdefault(name, AppendedArray(part[:0])).append(part)
+    joined = {name: array.taken() for name, array in arrays.items()}
+    return GuidedForest(**joined | {name: np.append(0, joined[name]) for name in BORDERS})

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
+from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored
 from odrf.engine.trees.appended import AppendedArray
 from odrf.engine.trees.distinct_values import DistinctValues
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest, require_memory_for_all
+from odrf.engine.trees.forest_arrays import ARRAYS, Forest
 from odrf.engine.trees.level_tables import UNIT
 from odrf.engine.trees.packing import FEWER, HEAD, Packed, groups_of_trees
 from odrf.errors import InputError

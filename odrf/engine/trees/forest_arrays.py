@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import chain, islice
-from operator import attrgetter
-from typing import Any, Protocol, TypeVar
+from itertools import chain, islice, pairwise
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.limits import MOST_PLACES, require_numbers
-from odrf.engine.memory import is_available, require_memory, times_available
+from odrf.engine.joining.following_arrays import FOLLOWED, FOLLOWING
+from odrf.engine.joining.joined_arrays import OF_NODES, OF_TERMS, JoinedArrays, in_fewer_bits
+from odrf.engine.joining.memory_of_trees import within_memory
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
-from odrf.engine.trees.packing import FEWER, Packed, pack
+from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 from odrf.engine.trees.read_later import ReadLater
 
@@ -31,36 +31,19 @@ __all__ = [
     "Joining",
     "Plain",
     "joined",
-    "require_memory_for_all",
-    "within_memory",
 ]
 
-# Memory is reserved for trees this much larger than the first, which are a share of all, or a few:
-# trees are of similar size, those of a blend in the same turn of kinds.
-ROOM, SHARE, FEW = 1.25, 1 / 8, 16
-# The first trees may be up to twice as large as the others.
-FIRST, LARGER = 4, 2
-# What is said to fit leaves a little room.
-SURE = 0.95
-# Arrays with an entry for each node, and arrays with an entry for each coefficient.
-OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
-OF_TERMS = ("index", "coef")
-
-
-class _Stored(Protocol):
-    @property
-    def nbytes(self) -> int: ...
-
-    @property
-    def left(self) -> NDArray[np.integer]: ...
-
-
-Tree = TypeVar("Tree", bound=_Stored)
+# The first trees, which say how much memory to reserve, are a share of all, or a few: those of a
+# blend in the same turn of kinds.
+SHARE, FEW = 1 / 8, 16
 
 
 @dataclass(frozen=True)
 class Forest(ReadLater):
     """Trees as flat arrays over the m nodes of all B trees.
+
+    Large forests are mostly of rows of weight 1, and of splits made in the order of the nodes: then
+    `weight` and `order` follow from the other arrays, and need not be kept; see `lean`.
 
     A row x (scaled predictors) goes from node i to ``left[i]`` when Σ coef·x[index] over
     ``start[i]:start[i + 1]``, added in float32 in this order, is at most ``threshold[i]``,
@@ -76,11 +59,11 @@ class Forest(ReadLater):
     ----------
     root : (B + 1,) int64
         Tree b owns the nodes ``root[b]:root[b + 1]``; ``root[b]`` is its root.
-    left : (m,) int64
+    left : (m,) int32
         Number of the left child in these arrays (the right child is left + 1); -1 for a leaf.
     threshold : (m,) float32
         Threshold s on the projected, scaled predictors; NaN for a node never split.
-    start : (m + 1,) int64
+    start : (m + 1,) int32, or int64 if there are too many terms
         Where each node's direction begins in `index` and `coef`; a node never split has no terms.
     index : (z,) int32
         Columns with a nonzero coefficient.
@@ -110,9 +93,9 @@ class Forest(ReadLater):
     """
 
     root: NDArray[np.int64]
-    left: NDArray[np.int64]
+    left: NDArray[np.integer]
     threshold: NDArray[np.float32]
-    start: NDArray[np.int64]
+    start: NDArray[np.integer]
     index: NDArray[np.int32]
     coef: NDArray[np.float32]
     value: NDArray[np.float64]
@@ -123,6 +106,49 @@ class Forest(ReadLater):
     order: NDArray[np.int32]
     ordered: np.bool_
     surrogates: SurrogateSplits | None = None
+
+    def __post_init__(self) -> None:
+        """Keep whole numbers in 32 bits where these suffice, as in files of earlier versions."""
+        self.__dict__.update(left=in_fewer_bits(self.left), start=in_fewer_bits(self.start))
+
+    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in FOLLOWING or "_reading" in self.__dict__:
+                return super().__getattr__(name)
+            self.__dict__[name] = self._following(name)
+            return self.__dict__[name]
+
+    def _following(self, name: str) -> NDArray[Any]:
+        return FOLLOWING[name](*(getattr(self, of) for of in FOLLOWED))
+
+    def every(self) -> dict[str, Any]:
+        """Return all fields; arrays that follow are made for it, and not kept."""
+        kept = self.in_memory()
+        return {name: kept[name] if name in kept else self._following(name) for name in _FIELDS}
+
+    def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:
+        """Return which of these arrays follow from others."""
+        kept = self.in_memory()
+        return {
+            name
+            for name in names
+            if name not in kept or np.array_equal(kept[name], self._following(name))
+        }
+
+    def lean(self) -> Forest:
+        """Return the same trees; arrays that follow from others are made when they are used."""
+        follow = self.that_follow()
+        return Forest.of(
+            {name: value for name, value in self.in_memory().items() if name not in follow}
+        )
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Forest:
+        """Return the forest of fields that `in_memory` has returned."""
+        forest = cls.__new__(cls)
+        forest.__dict__.update(kept)
+        return forest
 
     @property
     def prediction_rule(self) -> int:
@@ -143,8 +169,8 @@ class Forest(ReadLater):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        return sum([array.nbytes for array in _arrays_of(self)])
+        """Bytes of the arrays in memory."""
+        return sum([kept.nbytes for name, kept in self.in_memory().items() if name in ARRAYS])
 
     @cached_property
     def packed(self) -> Packed:
@@ -174,7 +200,7 @@ class Forest(ReadLater):
         """Raise `InputError` if the nodes of the trees are not there."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return self.in_memory()
 
     def tree(self, b: int) -> Forest:
         """Return tree `b` (0-based) as a forest of one tree."""
@@ -184,19 +210,21 @@ class Forest(ReadLater):
         """Return the trees ``begin:end`` (0-based) as a forest."""
         lo, hi = int(self.root[begin]), int(self.root[end])
         first, last = int(self.start[lo]), int(self.start[hi])
-        left, start = self.left[lo:hi], self.start[lo : hi + 1]
-        arrays = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
-        arrays |= {name: getattr(self, name)[first:last] for name in OF_TERMS}
-        arrays["left"] = np.where(left < 0, -1, left - lo)
-        surrogates = self.surrogates
-        if surrogates is not None:
-            surrogates = surrogates.of_nodes(np.arange(lo, hi))
-        root = self.root[begin : end + 1] - lo
-        return replace(self, root=root, start=start - first, surrogates=surrogates, **arrays)
+        left, start, kept = self.left[lo:hi], self.start[lo : hi + 1], self.in_memory()
+        kept |= {name: kept[name][lo:hi] for name in OF_NODES if name in kept}
+        kept |= {name: kept[name][first:last] for name in OF_TERMS}
+        kept["left"] = np.where(left < 0, np.int32(-1), left - np.int32(lo))
+        kept["root"], kept["start"] = self.root[begin : end + 1] - lo, in_fewer_bits(start - first)
+        if self.surrogates is not None:
+            kept["surrogates"] = self.surrogates.of_nodes(np.arange(lo, hi))
+        return Forest.of(kept)
 
     def keeping(self, splits: NDArray[np.bool_]) -> Forest:
         """Return the forest pruned to the splits in the mask `splits` (m,)."""
-        return replace(self, left=np.where(splits, self.left, -1))
+        order = self.order  # the ranks of all splits, also of those that are cut
+        return Forest.of(
+            self.in_memory() | {"left": np.where(splits, self.left, np.int32(-1)), "order": order}
+        )
 
     def depth(self) -> NDArray[np.int64]:
         """Return each node's depth (m,): 0 at a root, -1 where no row can reach it."""
@@ -214,15 +242,23 @@ class Forest(ReadLater):
 
     def is_leaf(self) -> NDArray[np.bool_]:
         """Return the mask (m,) of the leaves that rows can reach."""
-        return (self.left < 0) & (self.depth() >= 0)
+        return (self.left < 0) & self._reached()
 
     def is_split(self) -> NDArray[np.bool_]:
         """Return the mask (m,) of the splits that rows can reach."""
-        return (self.left >= 0) & (self.depth() >= 0)
+        return (self.left >= 0) & self._reached()
 
     def leaves(self) -> NDArray[np.int64]:
         """Return the number of leaves of each tree (B,)."""
-        return np.add.reduceat(self.is_leaf().astype(np.int64), self.root[:-1])
+        leaf = self.is_leaf()
+        return np.array([np.count_nonzero(leaf[lo:hi]) for lo, hi in pairwise(self.root)])
+
+    def _reached(self) -> NDArray[np.bool_]:
+        """Return which nodes (m,) rows can reach."""
+        reached = np.zeros(self.n_nodes, dtype=np.bool_)
+        reached[self.root[:-1]] = True
+        _reach(self.left, reached)
+        return reached
 
 
 @kernel
@@ -233,53 +269,44 @@ def _descend(left, depth):
             depth[left[i]] = depth[left[i] + 1] = depth[i] + 1
 
 
+@kernel
+def _reach(left, reached):
+    """Write that all nodes below roots are reached, which are."""
+    for i in range(len(left)):
+        if reached[i] and left[i] >= 0:
+            reached[left[i]] = reached[left[i] + 1] = True
+
+
+_FIELDS = tuple(field.name for field in fields(Forest))
 ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogates")
 """The fields that are arrays in every forest."""
-
-_arrays_of = attrgetter(*ARRAYS)
-_PER_TREE = tuple(name for name in ARRAYS if name != "ordered")
 
 
 def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
-    Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays are
-    reserved for trees like the first few; the system hands out memory only where it is written to.
+    Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays that
+    follow from others in all trees are not kept.
 
     Raises
     ------
     MemoryError
         The trees so far show that memory does not suffice for all of them.
     """
-    arrays: dict[str, NDArray] = {}
-    used = dict.fromkeys(_PER_TREE, 0)
+    follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
     coming = within_memory(trees, n_trees)
     first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
-    share = ROOM * n_trees / max(1, len(first))
-    room = {name: int(share * sum(len(getattr(tree, name)) for tree in first)) for name in used}
+    arrays = JoinedArrays(first, n_trees)
     first.reverse()
     for tree in chain(_each_let_go(first), coming):
         ordered = tree.ordered
         surrogates += [] if tree.surrogates is None else [tree.surrogates]
-        for name, part in _moved(tree, used["left"], used["index"]).items():
-            end = used[name] + len(part)
-            if name not in arrays:
-                arrays[name] = np.empty((room[name] + 1, *part.shape[1:]), dtype=part.dtype)
-            elif end > len(arrays[name]):
-                arrays[name].resize((int(ROOM * end), *part.shape[1:]), refcheck=False)
-            arrays[name][used[name] : end] = part
-            used[name] = end
-        require_numbers(used["left"], MOST_PLACES, "nodes of all trees", FEWER)
-    for name, last in [("root", used["left"]), ("start", used["index"])]:
-        arrays[name].resize(used[name] + 1, refcheck=False)
-        arrays[name][-1] = last
-        used[name] += 1
-    for name, array in arrays.items():
-        array.resize((used[name], *array.shape[1:]), refcheck=False)
+        follow = tree.that_follow(follow)
+        arrays.append(tree, follow)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
-    return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
+    return Forest.of(arrays.taken() | {"ordered": ordered, "surrogates": of_nodes})
 
 
 class Joining(Protocol):
@@ -311,58 +338,3 @@ def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:
     """Yield the trees from the last one on, each of which is taken from the list."""
     while trees:
         yield trees.pop()
-
-
-def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:
-    """Yield trees until those so far show that memory does not suffice for all `n_trees`."""
-    size = nodes = 0
-    for number, tree in enumerate(trees, 1):
-        size, nodes = size + tree.nbytes, nodes + len(tree.left)
-        if number.bit_count() == 1:  # 1, 2, 4, 8, … trees
-            require_memory_for_all(size, number, n_trees, nodes)
-        yield tree
-
-
-def require_memory_for_all(
-    size: int, number: int, n_trees: int, nodes: int = 0, what: str = "the first"
-) -> None:
-    """Raise `MemoryError` if trees like those so far do not fit; it says which would.
-
-    Parameters
-    ----------
-    size, number : int
-        The bytes of the trees so far, and how many they are.
-    n_trees : int
-        How many there are to be.
-    nodes : int, optional
-        The nodes of the trees so far, if it is known.
-    what : str
-        Which trees so far were taken as an example.
-    """
-    of_tree = size / number
-    rest = of_tree * (n_trees - number)
-    needed = rest / LARGER if number < FIRST else rest
-    if is_available(needed):
-        return
-    share = min(1.0, max(1e-9, SURE * times_available(of_tree * n_trees)))
-    fewer = max(1, min(n_trees - 1, number + int(SURE * times_available(of_tree))))
-    leaves = f"{max(2, int(share * (nodes / number + 1) / 2))}" if nodes else ""
-    require_memory(
-        needed,
-        f"{n_trees} trees like {what}",
-        f"use fewer trees (n_trees={fewer}), fewer leaves (max_leaves={leaves}), "
-        f"larger ones (min_leaf= about {1 / share:.1f} times as large), or fewer rows "
-        f"for each tree (sample_fraction= times {share:.2g})",
-    )
-
-
-def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:
-    """Return the arrays of a tree renumbered to follow so many `nodes` and `terms`.
-
-    `root` and `start` come without their last entries.
-    """
-    arrays = {name: getattr(tree, name) for name in _PER_TREE}
-    arrays["root"] = tree.root[:-1] + nodes
-    arrays["left"] = np.where(tree.left < 0, -1, tree.left + np.int64(nodes))
-    arrays["start"] = tree.start[:-1] + terms
-    return arrays

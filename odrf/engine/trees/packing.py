@@ -73,9 +73,7 @@ def pack(
         packed = pack(root, left, threshold, coded.start, coded.row, coded.coef)
         return packed._replace(level_words=coded.words, level_floats=coded.floats)
     # In NumPy: a kernel would be faster, but the first summary would wait for its compilation.
-    splits = np.flatnonzero(left >= 0)
-    n_terms = int((start[splits + 1] - start[splits]).sum(dtype=np.int64))
-    words = np.empty(HEAD * len(splits) + 2 * n_terms, dtype=np.int32)
+    words = np.empty(_n_words(root, left, start), dtype=np.int32)
     packed = Packed(np.empty(len(root) - 1, dtype=np.int64), words, words.view(np.float32))
     begin = 0
     for trees in groups_of_trees(root):
@@ -93,6 +91,19 @@ def pack(
         write_terms(packed, begin, sizes[split], index[terms][kept], coef[terms][kept])
         begin = end
     return packed
+
+
+def _n_words(
+    root: NDArray[np.integer], left: NDArray[np.integer], start: NDArray[np.integer]
+) -> int:
+    """Return how many numbers the records of all splits have."""
+    n_words = 0
+    for trees in groups_of_trees(root):
+        first, last = int(root[trees.start]), int(root[trees.stop])
+        split = left[first:last] >= 0
+        n_terms = np.diff(start[first : last + 1])[split].sum(dtype=np.int64)
+        n_words += HEAD * int(np.count_nonzero(split)) + 2 * int(n_terms)
+    return n_words
 
 
 def groups_of_trees(root: NDArray[np.integer]) -> Iterator[slice]:

@@ -27,6 +27,13 @@ class ReadLater:
             self.__dict__.pop(name, None)
         self.__dict__["_reading"] = reading
 
+    def in_memory(self) -> dict[str, Any]:
+        """Return the fields that are in memory, after those that are to be read have been."""
+        if "_reading" in self.__dict__:
+            self.__dict__["_reading"](self)
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+
     def set_fields(self, values: Mapping[str, Any]) -> None:
         """Set the fields that were not read yet."""
         self.__dict__.update(values)
@@ -39,4 +46,4 @@ class ReadLater:
             if reading is None or name not in {field.name for field in fields(self)}:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             reading(self)
-            return self.__dict__[name]
+            return getattr(self, name)

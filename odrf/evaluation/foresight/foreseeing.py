@@ -12,6 +12,7 @@ from odrf.api.boosting import odbt
 from odrf.api.calling import NO_OPTIONS, boosting_of, default_options, design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
 from odrf.api.oblique_forests import odrf
+from odrf.api.survival_fits import require_no_compact_curves
 from odrf.api.trees import odt
 from odrf.checks import checked_truth
 from odrf.design.columns.frame import check_frame
@@ -24,6 +25,7 @@ from odrf.evaluation.foresight.foresight import Foresight
 from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
 from odrf.evaluation.foresight.of_forests import forecast_of_forest
 from odrf.evaluation.foresight.of_trees import forecast_of_tree
+from odrf.fits.survival.boosted_survival_fit import require_boostable_times
 from odrf.public import public
 
 __all__ = ["foresee"]
@@ -93,8 +95,10 @@ def foresee(
     else:
         if model is odrf:
             require_no_surrogates(given["missing"])
-        design, training = design_of(formula, data, given, env)
+        design, training = design_of(formula, data, given, env, with_times=True)
         request = requested(model, given, TREE if model is odt else {})
+        if training.times is not None:
+            require_no_compact_curves(request)
         of = forecast_of_tree if request.is_single_tree else forecast_of_forest
         forecast = of(design, training, request, perf_counter() - began, shown)
     return Foresight.of(call, forecast, times_available(1.0))
@@ -107,8 +111,10 @@ def _of_boosting(
     check_frame(data)
     offsets = offset_of(options["offset"], data)
     require_no_surrogates(options["missing"])
-    design, training = design_of(formula, data, options, env, offsets.column)
+    design, training = design_of(formula, data, options, env, offsets.column, with_times=True)
     control = boosting_of(options, design, training)
+    if training.times is not None:
+        require_boostable_times(design, training, control)
     if control.plan.refit:
         raise InputError(
             'leaf_values="refit" is not foreseen: the time of its rounds grows with their number'

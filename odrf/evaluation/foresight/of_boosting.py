@@ -32,6 +32,8 @@ SHARE, FEWEST = 0.05, 4
 OF_ROW, OF_SCORE, OF_THREAD = 2, 3, 2
 # Bytes of a tree of a round beside those of its arrays, until all trees are joined.
 OBJECTS = 2500
+# Numbers of 8 bytes for each event time: the time, twice, and the hazard until then.
+OF_EVENT = 3
 
 
 def forecast_of_boosting(
@@ -51,7 +53,8 @@ def forecast_of_boosting(
     _grown(design, *_some_rows(data, offset, WARM, control.seed), control, 1)
     first, of_first = _grown(design, data, offset, control, 1)
     fit, of_all = _grown(design, data, offset, control, rounds, progress)
-    of_round = (of_all - of_first) / max(1, rounds - 1)
+    # where others use the processor, one round can take longer than several
+    of_round = max(0.0, of_all - of_first) / max(1, rounds - 1)
     forest, of_rounds = fit.forest, plan.n_runs * plan.n_outputs
     tried, B = forest.n_trees, R * of_rounds
     of_tree = forest.nbytes / tried
@@ -60,7 +63,7 @@ def forecast_of_boosting(
         data.X, design.feature_groups, plan.sampling, plan.settings, plan.mixture, threads,
         forest.n_nodes / tried, len(forest.index) / tried,
     )  # fmt: skip
-    of_runs = bytes_in_memory(fit) - bytes_in_memory(data) - forest.nbytes
+    of_runs = bytes_in_memory(fit) - bytes_in_memory(data) - forest.nbytes + _of_baseline(data)
     of_scores = 8.0 * n * plan.n_runs * (OF_ROW + OF_SCORE * plan.n_outputs)
     saved = saved_bytes(fit, False)
     more = (saved - saved_bytes(first, False)) / max(1, tried - first.forest.n_trees)
@@ -109,6 +112,11 @@ def _grown(
     began = perf_counter()
     fit = grow_boosted_fit("", design, data, offset, control.with_rounds(rounds), progress)
     return fit, perf_counter() - began
+
+
+def _of_baseline(data: TrainingData) -> float:
+    """Return the bytes of the baseline hazard at event times; 0 if there are none."""
+    return 0.0 if data.times is None else 8.0 * OF_EVENT * len(data.times.event_times)
 
 
 def _notes(control: BoostingControl) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.growth.growth_bytes import bytes_of_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
+from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest, joined
 from odrf.engine.trees.packing import HEAD
 from odrf.evaluation.foresight.forecast import (
     COMPRESSED_ROWS,
@@ -24,6 +24,7 @@ from odrf.evaluation.foresight.forecast import (
     Forecast,
     of_training_rows,
 )
+from odrf.evaluation.foresight.of_curves import bytes_of_curves, curves_of_pilots, saved_share
 from odrf.evaluation.foresight.pilot_rows import (
     OF_SIZES,
     OF_TIME,
@@ -36,6 +37,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import joining_of, kinds_of_blend, one_kind
 from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.saving import saved_bytes
+from odrf.fits.survival.evidence_of_curves import EvidenceOfCurves
+from odrf.fits.survival.grown_response import grown_response
 from odrf.options.control import Control
 from odrf.options.kinds import blends
 from odrf.options.request import NAMES, Request, request_of
@@ -62,8 +65,11 @@ class PilotTrees(NamedTuple):
     trees : list of Forest
         Those on the most rows.
     seconds, nodes, splits, terms : float
-    whole, memory : float
-        Bytes of a tree, and what it takes in the forest: less if that is compact.
+    whole, lean, memory : float
+        Bytes of a tree as it has grown, of a pilot tree that waits, and what a tree takes in the
+        forest: less if that is compact.
+    curves : float
+        Bytes of the curves of its leaves; 0 if the response is no time to an event.
     """
 
     trees: list[Forest]
@@ -72,7 +78,9 @@ class PilotTrees(NamedTuple):
     splits: float
     terms: float
     whole: float
+    lean: float
     memory: float
+    curves: float
 
 
 def forecast_of_forest(
@@ -106,6 +114,10 @@ def forecast_of_forest(
         "trees": forest.bytes()._replace(saved=_saved(pilots, kinds, counts, design, tables[-1])),
         f"growth in {quantity(min(jobs, B), 'thread')}": Bytes(forest.growing(design, data)),
     }
+    if data.times is not None:
+        few = pilots[0].trees[:OF_ONE_KIND]
+        saved = saved_share(_fit_of(joined(few, len(few)), base, design, tables[-1]))
+        parts["curves"] = bytes_of_curves(B, n, forest.mean("curves"), saved)
     out_of_bag = base.resample != "none"
     return Forecast(
         parts,
@@ -127,11 +139,13 @@ def _of_each_kind(
     base, began = kinds[0], perf_counter()
     if len(kinds) == 1:
         return np.array([base.n_trees]), 0.0
-    evidence = pilot_evidence(
+    response = grown_response(data, base)
+    judge = pilot_evidence if data.times is None else EvidenceOfCurves(data.times, data.weights)
+    evidence = judge(
         [each.trees for each in pilots],
         data.X,
-        data.y,
-        data.weights,
+        response.y,
+        response.weights,
         [each.sampling for each in kinds],
         streams(base.seed, 0, len(pilots[0].trees)),
         base.n_jobs,
@@ -174,7 +188,7 @@ class _Forest(NamedTuple):
     def bytes(self) -> Bytes:
         """Return the bytes of all trees."""
         fitted = self.n_trees * self.mean("memory")
-        of_pilots = self.of_fit * sum(each.whole for each in self.pilots)
+        of_pilots = self.of_fit * sum(each.lean for each in self.pilots)
         # what pilot trees had is free again, but in pieces too small for the arrays of the forest
         return Bytes(fitted + of_pilots, fitted)
 
@@ -196,6 +210,14 @@ class _Forest(NamedTuple):
         return threads * (rows + kept + trees)
 
 
+class _PilotsGrown(NamedTuple):
+    """Trees of one kind on some rows, seconds of each tree of the forest, bytes of its curves."""
+
+    trees: list[Forest]
+    seconds: float
+    curves: float
+
+
 def _pilots_of(
     control: Control,
     design: Design,
@@ -209,25 +231,30 @@ def _pilots_of(
     rows = [len(table.y) for table in tables]
     _grown(control, design, random_rows(tables[0], WARM, control.seed), 1, 1)
     found = [_grown(control, design, table, number, n_trees, advance) for table in tables]
-    trees = found[-1][0]
+    trees = found[-1].trees
     joining = joining_of(tables[-1], control)
     kept = joining.join(trees, number)
     splits, terms = (
-        [float(np.mean([one(tree) for tree in grown])) for grown, _ in found]
+        [float(np.mean([one(tree) for tree in grown.trees])) for grown in found]
         for one in (_n_splits, _n_terms)
     )
     most = min(control.settings.max_leaves, n)
     n_splits = min(at_all_rows(rows, splits, n, OF_SIZES), most - 1.0)
     ratio = n_splits / splits[-1] if splits[-1] else 1.0
-    whole = float(np.mean([tree.nbytes for tree in trees]))
+    whole, lean = (
+        float(np.mean([tree.nbytes for tree in some]))
+        for some in (trees, [t.lean() for t in trees])
+    )
     return PilotTrees(
         trees,
-        at_all_rows(rows, [seconds for _, seconds in found], n, OF_TIME),
+        at_all_rows(rows, [grown.seconds for grown in found], n, OF_TIME),
         2 * n_splits + 1,
         n_splits,
         terms[-1] * ratio,
         whole * ratio,
+        lean * ratio,
         kept.nbytes / number * ratio,
+        at_all_rows(rows, [grown.curves for grown in found], n, OF_SIZES),
     )
 
 
@@ -238,20 +265,22 @@ def _grown(
     number: int,
     n_trees: int,
     advance: Callable[[], object] = int,
-) -> tuple[list[Forest], float]:
-    """Return the first trees of a kind on some rows, and the seconds of each of `n_trees`."""
-    jobs = min(control.n_jobs, number)
+) -> _PilotsGrown:
+    """Return the first trees of a kind on some rows."""
+    jobs, response = min(control.n_jobs, number), grown_response(data, control)
+    tree_streams = streams(control.seed, 0, number)
     began = perf_counter()
     grow = TreeGrower(
-        data.X, data.y, data.weights, design.feature_groups, control.sampling, control.settings,
-        control.mixture, number, jobs, data.codes,
+        data.X, response.y, response.weights, design.feature_groups, control.sampling,
+        control.settings, control.mixture, number, jobs, data.codes, response.ranks,
     )  # fmt: skip
     trees = []
-    for tree in in_order(grow, streams(control.seed, 0, number), jobs, data.X.size):
+    for tree in in_order(grow, tree_streams, jobs, data.X.size):
         trees.append(tree)
         advance()
+    curves = curves_of_pilots(trees, control, data, tree_streams)
     of_one = (perf_counter() - began) / -(-number // jobs)
-    return trees, of_one / min(control.n_jobs, n_trees)
+    return _PilotsGrown(trees, of_one / min(control.n_jobs, n_trees), curves)
 
 
 def _saved(

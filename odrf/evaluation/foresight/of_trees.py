@@ -27,6 +27,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.saving import saved_bytes
 from odrf.fits.sizing import FOLDS, sized_tree
+from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.options.request import Request
 from odrf.public.progress import progress_bar
 
@@ -106,5 +107,6 @@ def forecast_of_tree(
 
 def _grown(design: Design, data: TrainingData, request: Request) -> _Pilot:
     began = perf_counter()
-    fit = sized_tree(grow_fit("", design, data, request))
+    grown = grow_fit("", design, data, request)
+    fit = sized_tree(grown if data.times is None else survival_tree_of(grown))
     return _Pilot(fit, perf_counter() - began)

@@ -18,6 +18,7 @@ SMALLER_SHARE = 0.08
 SIZES = (0.1, 0.3, 0.6)
 # With fewer rows trees say little about large ones, and take milliseconds.
 FEWEST_ROWS = 500
+FEWEST_EVENTS = 2
 # Exponents of sizes, which grow as the rows at most, and of time, which has a share that does not
 # depend on them.
 OF_SIZES, OF_TIME = (0.0, 1.0), (1.02, 1.3)
@@ -42,11 +43,19 @@ def random_rows(data: TrainingData, size: int, seed: int) -> TrainingData:
 
 
 def random_mask(data: TrainingData, size: int, seed: int) -> NDArray[np.bool_]:
-    """Return which rows (n,) are among `size` random ones, of positive weight if possible."""
+    """Return which rows (n,) are among `size` random ones, of positive weight if possible.
+
+    Of times to an event two have one, if there are: each fold of a cross-validation needs one.
+    """
     n = len(data.y)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(DRAWN, size)))
     order = rng.permutation(n)
     weighted = order[np.argsort(data.weights[order] <= 0, kind="stable")]
+    if data.times is not None:
+        happened = ((data.times.event > 0) & (data.weights > 0))[weighted]
+        if happened[:size].sum() < FEWEST_EVENTS:
+            first = np.flatnonzero(happened)[:FEWEST_EVENTS]
+            weighted = np.concatenate([weighted[first], np.delete(weighted, first)])
     mask = np.zeros(n, dtype=np.bool_)
     mask[weighted[:size]] = True
     return mask

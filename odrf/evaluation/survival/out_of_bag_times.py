@@ -22,8 +22,7 @@ def out_of_bag_score_of_times(
     Raises
     ------
     InputError
-        If the fit has no out-of-bag rows; if the metric is a user's function, or rows enter late
-        and it is not for such rows.
+        If the fit has no out-of-bag rows; if the metric is a user's function.
     """
     table = fit.score()
     if table.index.name != OUT_OF_BAG_ROWS:
@@ -35,9 +34,5 @@ def out_of_bag_score_of_times(
         raise InputError(
             f'metric={metric.name} is a function, and method="oob" of times to an event takes '
             '"integrated_brier", "uno_c" or "harrell_c": use one of them, or method="cv"'
-        )
-    if metric.name not in table.index:
-        raise InputError(
-            f"metric={metric.name!r} is not for rows that enter late: use metric={table.index[0]!r}"
         )
     return table["estimate"].to_dict()[metric.name], table["std_error"].to_dict()[metric.name]

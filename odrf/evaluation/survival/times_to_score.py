@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve
 from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.observation import ObservationCurve, observation_curve
+from odrf.statistics.survival.of_curves.given_survival import given_survival
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 
 __all__ = [
@@ -39,16 +39,16 @@ class TimesToScore:
     until : float
         Events up to this time count, of whatever fold of the table.
     at : (G,) float64
-        The times of predicted curves, ascending from 0 to `until`.
-    censoring : CensoringCurve or None
-        That of all rows of the table, so that a fold of few rows has no large weights by chance;
-        None if rows enter late.
+        The times of predicted curves, ascending to `until`.  The first is 0, or if rows enter late
+        the time since which they are judged, given no event before.
+    observed : ObservationCurve
+        That of all rows of the table, so that a fold of few rows has no large weights by chance.
     """
 
     times: SurvivalTimes
     until: float
     at: Floats
-    censoring: CensoringCurve | None
+    observed: ObservationCurve
 
     def keeping(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> TimesToScore:
         """Return those of the `rows`, a mask (n,) or row numbers, alone."""
@@ -67,37 +67,48 @@ def times_to_score(times: SurvivalTimes) -> TimesToScore:
     rows = JudgedLifetimes(
         times.time, times.event, np.ones(len(times)), "of the table", times.start
     )
+    if rows.start is not None:
+        rows = rows.given_none_before(rows.first_time())
     until = rows.last_time()
-    late = times.start is not None
-    censoring = None if late else censoring_curve(times.time, times.event)
-    return TimesToScore(times, until, rows.grid(until), censoring)
+    observed = observation_curve(rows.time, rows.event, start=rows.start)
+    return TimesToScore(times, until, rows.grid(until), observed)
 
 
 def harrell_of_risks(observed: TimesToScore, risk: Floats) -> float:
     """Return Harrell's C of the risks (n,)."""
-    times = observed.times
-    return harrells_c(times.time, times.event, risk, start=times.start).estimate
+    rows, used = _judging(observed)
+    return harrells_c(rows.time, rows.event, risk[used], start=rows.start).estimate
 
 
 def uno_of_risks(observed: TimesToScore, risk: Floats) -> float:
     """Return Uno's C of the risks (n,)."""
-    times, censoring = observed.times, _known(observed, "uno_c")
+    rows, used = _judging(observed)
     # an event at the last time counts, too
     tau = float(np.nextafter(observed.until, np.inf))
-    return unos_c(times.time, times.event, risk, tau, censoring=censoring).estimate
+    found = unos_c(
+        rows.time, rows.event, risk[used], tau, observed=observed.observed, start=rows.start
+    )
+    return found.estimate
 
 
 def integrated_brier_of_curves(observed: TimesToScore, survival: Floats) -> float:
     """Return the mean over time of the Brier score of the survival (n, G) at the times `at`."""
-    times, censoring = observed.times, _known(observed, "integrated_brier")
-    found = brier_scores(times.time, times.event, 1 - survival, observed.at, censoring=censoring)
+    rows, used = _judging(observed)
+    curves, at = survival[used], observed.at
+    if rows.start is not None:
+        later = given_survival(curves, curves[:, 0])
+        curves = np.column_stack([np.ones(len(later)), later])
+    found = brier_scores(
+        rows.time, rows.event, 1 - curves, at, observed=observed.observed, start=rows.start
+    )
     return found.integrated.estimate
 
 
-def _known(observed: TimesToScore, metric: str) -> CensoringCurve:
-    if observed.censoring is None:
-        raise InputError(
-            f"metric={metric!r} weights rows by the probability not to be censored since time 0, "
-            'and these enter late: use metric="harrell_c"'
-        )
-    return observed.censoring
+def _judging(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.bool_]]:
+    """Return the rows that judge, and which they are (n,)."""
+    times, since = observed.times, float(observed.at[0])
+    if times.start is None:
+        return times, np.ones(len(times), dtype=np.bool_)
+    used = times.time > since
+    kept = times.keeping(used)
+    return replace(kept, start=np.maximum(times.start[used], since)), used

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import regrown
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, judged_training_rows
@@ -51,10 +49,9 @@ class SurvivalSteps:
         return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
 
     def importances_of(self, fit: Fit) -> NDArray[np.float64]:
-        """Return the rise of this error when each predictor is permuted (P,)."""
+        """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
         losses = losses_when_permuted(_judged(fit), fit.control.seed)
         of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance
-        assert of_metric is not None
         return np.array([loss.mean.estimate for loss in of_metric])
 
     def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
@@ -62,22 +59,11 @@ class SurvivalSteps:
         return with_curves(regrown(fit, which, call, progress))
 
 
-def survival_steps(metric: str, late: bool) -> SurvivalSteps:
-    """Return the steps for one of `ELIMINATED_BY`; `late` tells whether rows enter late.
-
-    Raises
-    ------
-    InputError
-        The metric is not for rows that enter late, or only for these.
-    """
-    if metric == AUTO:
-        return SurvivalSteps(HARRELL if late else INTEGRATED)
-    if late != (metric == HARRELL):
-        use = f'metric="{HARRELL}"' if late else f'metric="{INTEGRATED}" or "{UNO}"'
-        rows = "that enter late" if late else "that are all there from the beginning"
-        raise InputError(f"metric={metric!r} is not for rows {rows}: use {use}")
-    return SurvivalSteps(metric)
+def survival_steps(metric: str) -> SurvivalSteps:
+    """Return the steps for one of `ELIMINATED_BY`."""
+    return SurvivalSteps(INTEGRATED if metric == AUTO else metric)
 
 
 def _judged(fit: Fit) -> JudgedPredictions:
-    return judged_training_rows(cast(SurvivalFit, fit), fit.draws.all_unseen(), None)
+    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
+    return judged_training_rows(curved, fit.draws.all_unseen(), None)

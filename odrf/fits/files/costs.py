@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.design.training_data import TrainingData
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.files.known_classes import field_names
 
 __all__ = ["bytes_in_memory", "cost_of_built", "cost_of_json"]
@@ -45,7 +46,13 @@ def bytes_in_memory(fit: Any) -> int:
         is_array = isinstance(value, np.ndarray)
         sizes[id(value)] = value.nbytes if is_array else 0
         if not is_array:
-            names = field_names(type(value))
-            plain = type(value) in (tuple, list)
-            waiting += [getattr(value, name) for name in names] or (list(value) if plain else [])
+            waiting += _parts(value)
     return sum(sizes.values())
+
+
+def _parts(value: Any) -> list[Any]:
+    if type(value) is Forest:
+        return list(value.in_memory().values())
+    if type(value) in (tuple, list):
+        return list(value)
+    return [getattr(value, name) for name in field_names(type(value))]

@@ -247,7 +247,8 @@ class FitReader:
             made = kind(**whole)
             for check in trees.__dict__["_checks"]:
                 check(made)
-            trees.set_fields(whole)
+            made = made.lean() if kind is Forest else made
+            trees.set_fields(vars(made))
 
         trees = kind.read_by(read)
         trees.__dict__["_checks"] = []

@@ -132,7 +132,10 @@ class FitWriter:
         }
 
     def _fields(self, value: Any) -> dict[str, Any]:
-        fields = {name: getattr(value, name) for name in field_names(type(value))}
+        if type(value) is Forest:
+            fields = value.every()
+        else:
+            fields = {name: getattr(value, name) for name in field_names(type(value))}
         if type(value) in (Forest, GuidedForest):
             # Children follow each other: their numbers alone are shorter than one for each node.
             left = fields.pop("left")

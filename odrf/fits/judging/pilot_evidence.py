@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.parallel import in_order, row_blocks
-from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
-from odrf.engine.trees.forest_arrays import Forest, joined
-from odrf.engine.trees.routing import leaf_nodes
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -35,9 +34,6 @@ Sums = TypeVar("Sums")
 EVALUATED_ROWS = 20_000
 # Values of pilot trees that are looked up at a time.
 AT_ONCE = 2**18
-# Bytes of pilot trees that rows are sent down together: a small tree alone takes as long as ten.
-# Their nodes are copied for that, so they must be few.
-BYTES_TOGETHER = 2**23
 
 
 class Judge(Protocol):
@@ -57,13 +53,6 @@ class Judge(Protocol):
         """Return the evidence."""
 
 
-class _Found(NamedTuple):
-    """Where the predictions of some trees for n rows are: entries (n, b) of a table (m, K)."""
-
-    value: NDArray[np.float64]
-    places: NDArray[np.int64]
-
-
 class _JudgedPilots(NamedTuple):
     """Pilot trees and the rows that they are judged on.
 
@@ -71,15 +60,18 @@ class _JudgedPilots(NamedTuple):
     ----------
     at : (m,) int64
         The rows.
-    leaves : list of G lists of _Found
-        Where their predictions are, by each kind.
+    trees : sequence of G sequences of b Forest
+        By each kind.
+    leaves : list of G arrays (b, m) int32
+        Where rows end in the trees that they are out of bag for; else 0.
     unseen : list of G arrays (m, b) bool
         Which of them are out of bag for each tree.
     n_jobs : int
     """
 
     at: NDArray[np.int64]
-    leaves: list[list[_Found]]
+    trees: Sequence[Sequence[Forest]]
+    leaves: list[NDArray[np.int32]]
     unseen: list[NDArray[np.bool_]]
     n_jobs: int
 
@@ -90,12 +82,12 @@ class _JudgedPilots(NamedTuple):
 
         The values of a thousand classes take gigabytes: they are never looked up for all rows.
         """
-        of_kind = self.leaves[0]
-        trees, K = sum(found.places.shape[1] for found in of_kind), of_kind[0].value.shape[1]
-        size = max(1, AT_ONCE // (len(self.leaves) * trees * K))
+        G, b, K = len(self.trees), len(self.trees[0]), self.trees[0][0].value.shape[1]
+        size = max(1, AT_ONCE // (G * b * K))
 
         def of_block(block: slice) -> Sums:
-            return evaluated([_values(of_kind, block) for of_kind in self.leaves], block)
+            kinds = zip(self.trees, self.leaves, strict=True)
+            return evaluated([_values(*of_kind, block) for of_kind in kinds], block)
 
         return list(in_order(of_block, row_blocks(len(self.at), size), self.n_jobs))
 
@@ -159,18 +151,42 @@ def _judged(
 ) -> _JudgedPilots:
     n = len(weights)
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
-    X_evaluated = with_rows(X, at)
-    leaves = list(in_order(lambda trees: _leaves_of_each(trees, X_evaluated), pilots, n_jobs))
+    rows = np.take(stored(X).T, at, axis=0)
     masks: dict[Sampling, NDArray[np.bool_]] = {}
     for sampling in dict.fromkeys(samplings):
         draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
-        masks[sampling] = np.take(draws.all_unseen(), at, axis=1).T
-    return _JudgedPilots(at, leaves, [masks[sampling] for sampling in samplings], n_jobs)
+        masks[sampling] = np.take(draws.all_unseen(), at, axis=1)
+    unseen = [masks[sampling] for sampling in samplings]
+
+    def leaves_of_kind(g: int) -> NDArray[np.int32]:
+        return _leaves_out_of_bag(pilots[g], rows, layout_of(X), unseen[g])
+
+    leaves = list(in_order(leaves_of_kind, range(len(pilots)), n_jobs))
+    return _JudgedPilots(at, pilots, leaves, [mask.T for mask in unseen], n_jobs)
 
 
-def _values(found: Sequence[_Found], block: slice) -> NDArray[np.float64]:
-    """Return the predictions (m, b, K) of a block of rows by b trees."""
-    return np.concatenate([np.take(of.value, of.places[block], axis=0) for of in found], axis=1)
+def _leaves_out_of_bag(
+    trees: Sequence[Forest],
+    rows: NDArray[np.float32],
+    layout: Layout | None,
+    unseen: NDArray[np.bool_],
+) -> NDArray[np.int32]:
+    """Return the leaf (b, m) of each row (m, r) in each tree; 0 if it is not `unseen` (b, m)."""
+    leaves = np.zeros(unseen.shape, dtype=np.int32)
+    for tree, mask, of_tree in zip(trees, unseen, leaves, strict=True):
+        of_tree[mask] = leaves_reached(tree, rows[mask], layout)
+    return leaves
+
+
+def _values(
+    trees: Sequence[Forest], leaves: NDArray[np.int32], block: slice
+) -> NDArray[np.float64]:
+    """Return the predictions (m, b, K) of a block of rows by b trees; in bag, of their roots."""
+    values = [
+        np.take(tree.value, of_tree[block], axis=0)
+        for tree, of_tree in zip(trees, leaves, strict=True)
+    ]
+    return np.stack(values, axis=1)
 
 
 def _evidence_of_numbers(
@@ -213,15 +229,3 @@ def _evidence_of_classes(
     errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
     log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
     return Evidence(products, relations, errors, rows, log_loss)
-
-
-def _leaves_of_each(trees: Sequence[Forest], X: Matrix) -> list[_Found]:
-    """Return the leaves in which the rows end, for forests of one tree each."""
-    found: list[_Found] = []
-    together = np.cumsum([tree.nbytes for tree in trees]) // BYTES_TOGETHER
-    for group in np.split(np.arange(len(trees)), np.flatnonzero(np.diff(together)) + 1):
-        some = [trees[i] for i in group]
-        # a pilot tree does not keep the layout for routing: it is a third of its size
-        forest = joined(some, len(some)) if len(some) > 1 else replace(some[0])
-        found.append(_Found(forest.value, leaf_nodes(forest, X, 1)))
-    return found

@@ -26,7 +26,10 @@ from odrf.statistics.survival.of_scores.calibrated_scores import (
 from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
-__all__ = ["BoostedSurvivalFit", "enlarged_boosted_survival", "grow_boosted_survival", "times_of"]
+__all__ = [
+    *("BoostedSurvivalFit", "enlarged_boosted_survival", "grow_boosted_survival"),
+    *("require_boostable_times", "times_of"),
+]
 
 # Curves of fewer events that the trees have not seen vary more than those of all rows are wrong.
 FEWEST_EVENTS = 20
@@ -85,6 +88,12 @@ def grow_boosted_survival(
         If events have several causes; if the loss is of logarithms and a time is 0; if there are
         too few rows to hold some out.
     """
+    require_boostable_times(design, data, control)
+    return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress))
+
+
+def require_boostable_times(design: Design, data: TrainingData, control: BoostingControl) -> None:
+    """Raise `InputError` if the loss cannot take the times: they have several causes, or are 0."""
     times = data.times
     assert times is not None
     if len(times.causes) > 1:
@@ -100,7 +109,6 @@ def grow_boosted_survival(
             f'{rows_listed(times.time <= 0, data.index)}: use loss="cox", or a small number in '
             "place of 0"
         )
-    return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress))
 
 
 def enlarged_boosted_survival(

@@ -20,8 +20,8 @@ from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.fits.judging.pilot_evidence import evidence_of_errors
 from odrf.fits.stacking import Evidence
 from odrf.fits.survival.asked_causes import asked_causes
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.known_states import known_states
+from odrf.statistics.survival.observation import observation_curve
 
 __all__ = ["EvidenceOfCurves"]
 
@@ -74,7 +74,8 @@ class EvidenceOfCurves:
             forest = replace(forest, value=self._numbers(curves, causes, grid.tolist()))
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
-        states = known_states(time, event, None, censoring_curve(time, event, weights, start))
+        observed = observation_curve(time, event, weights, start)
+        states = known_states(time, event, None, observed, start)
         seen = np.column_stack([states.at(t).weight for t in at])
         target = alive
         if len(self.times.causes) > 1:

@@ -15,7 +15,7 @@ from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL, GRAY
-from odrf.statistics.survival.censoring import censoring_curve
+from odrf.statistics.survival.observation import censoring_curve
 
 __all__ = ["GrownResponse", "grown_response"]
 

@@ -157,7 +157,7 @@ def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.fl
         return event_times
     if is_number(times):
         times = [times]
-    listed = is_list(times) or isinstance(times, np.ndarray | pd.Series | pd.Index | range)
+    listed = is_list(times) or isinstance(times, pd.Series | pd.Index)
     if not listed or len(times) == 0 or not all(is_number(time) for time in list(times)):
         raise InputError(f"times={times!r}: use one or more numbers, in the unit of the response")
     at = np.asarray(list(times), dtype=np.float64)

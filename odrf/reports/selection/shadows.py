@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,9 @@ import pandas as pd
 from odrf import plots
 from odrf.checks import checked_truth
 from odrf.errors import InputError
+from odrf.fits.elimination.elimination_steps import EliminationSteps, ResponseSteps
 from odrf.fits.fit import Fit
-from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
+from odrf.fits.regrowing import regrown_beside_shadows
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
@@ -32,7 +33,8 @@ Forest = TypeVar("Forest")
 class ShadowSelection(Carded, Generic[Forest]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
 
-    Kursa and Rudnicki (2010).  Returned by `odrf.results.forest.ODRFResults.select_variables`.
+    Kursa and Rudnicki (2010).  Returned by `select_variables` of `odrf.results.forest.ODRFResults`
+    and of `odrf.results.survival.survival_forest.SurvivalForestResults`.
     Each round grows a forest on the predictors that are not rejected yet and a permuted copy of
     each, its shadow.  A predictor scores a hit if its permutation importance is larger than that of
     every shadow.  Binomial tests of the number of hits confirm or reject predictors.
@@ -47,6 +49,9 @@ class ShadowSelection(Carded, Generic[Forest]):
         Show a progress bar.
     result : callable
         Makes results of a fit.
+    judged_by : EliminationSteps, optional
+        How predictors are judged, and forests grown again; by default as forests for numbers and
+        classes.
 
     Attributes
     ----------
@@ -70,9 +75,16 @@ class ShadowSelection(Carded, Generic[Forest]):
     """
 
     def __init__(
-        self, fit: Fit, rounds: int, progress: bool, result: Callable[[Fit], Forest]
+        self,
+        fit: Fit,
+        rounds: int,
+        progress: bool,
+        result: Callable[[Any], Forest],
+        judged_by: EliminationSteps | None = None,
     ) -> None:
-        self.fit, self._result = fit, result
+        self.fit, self._result, self._judged_by = fit, result, judged_by
+        steps: EliminationSteps = ResponseSteps(fit.kind) if judged_by is None else judged_by
+        self._grown_on = steps.grown_on
         names, seed = fit.design.predictors, fit.control.seed
         P = len(names)
         hits, n_rounds = np.zeros(P, dtype=np.int64), np.zeros(P, dtype=np.int64)
@@ -85,7 +97,7 @@ class ShadowSelection(Carded, Generic[Forest]):
                 break
             state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
             with_shadows = regrown_beside_shadows(fit, which, int(state[0]))
-            rise = permutation_rises(with_shadows).of_tree.mean(axis=0)
+            rise = steps.importances_of(with_shadows)
             importance, best_shadow = rise[: len(which)], float(rise[len(which) :].max())
             hits[which] += importance > best_shadow
             n_rounds[which] += 1
@@ -135,7 +147,8 @@ class ShadowSelection(Carded, Generic[Forest]):
 
         Returns
         -------
-        ODRFResults
+        result
+            Of the class of the forest.
 
         Raises
         ------
@@ -150,11 +163,13 @@ class ShadowSelection(Carded, Generic[Forest]):
             )
         which = [self.fit.design.predictors.index(name) for name in names]
         call = f"{self.fit.call}.select_variables('boruta').best()"
-        return self._result(regrown(self.fit, which, call, progress))
+        return self._result(self._grown_on(self.fit, which, call, progress))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         facts = {"Method": "shadows (Boruta)", "Rounds": str(self.rounds)}
+        if self._judged_by is not None:
+            facts["Loss"] = self._judged_by.error
         facts |= self._counts()
         note = (
             "importance is the mean rise of the out-of-bag loss when a predictor is permuted, "

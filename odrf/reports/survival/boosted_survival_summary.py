@@ -21,6 +21,7 @@ from odrf.text.wording import number
 
 __all__ = ["boosted_survival_card", "boosted_survival_summary"]
 
+UNKNOWN = "No scores: no row that judges has an event."
 CURVES = {
     "out of bag": "calibrated by out-of-bag scores",
     "held out": "calibrated by the rows held out",
@@ -29,18 +30,24 @@ CURVES = {
 
 
 def boosted_survival_summary(
-    fit: BoostedSurvivalFit, judged: JudgedPredictions, importance: MeasuredImportance
+    fit: BoostedSurvivalFit, judged: JudgedPredictions | None, importance: MeasuredImportance
 ) -> Summary:
-    """Return the summary: data, options, scores, loss path, importances."""
+    """Return the summary: data, options, scores, loss path, importances.
+
+    `judged` are the rows that judge; None if none of them has an event.
+    """
     facts = {**data_facts(fit), **_events(fit), **boosted_facts(fit, _curves(fit))}
-    title, table = judged_section(judged)
-    sections = {title: table, **loss_section(fit), **importance_section(importance)}
+    scores = {} if judged is None else dict([judged_section(judged)])
+    sections = {**scores, **loss_section(fit), **importance_section(importance)}
     notes = (*importance.notes, *missing_notes(fit))
+    if judged is None:
+        notes = (*notes, UNKNOWN)
     return Summary("Boosted oblique trees: survival", fit.call, facts, sections, notes)
 
 
-def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions) -> Card:
-    """Return a short description: data, sizes, concordances."""
+def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions | None) -> Card:
+    """Return a short description: data, sizes, concordances; `judged` as in the summary."""
+    scores = {} if judged is None else concordances_in_words(judged)
     facts = {
         "Formula": fit.design.formula,
         "Rows": str(fit.data.n_rows),
@@ -48,7 +55,7 @@ def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions) ->
         "Predictors": str(len(fit.design.predictors)),
         "Rounds": str(fit.n_rounds),
         "Leaves": mean_and_range(fit.forest.leaves()),
-        **concordances_in_words(judged),
+        **scores,
     }
     return Card(f"Boosted oblique trees, {fit.control.loss} loss: survival", facts)
 

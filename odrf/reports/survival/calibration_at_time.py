@@ -84,7 +84,8 @@ class SurvivalCalibration(Carded):
         """Return the table as a summary with text, HTML and LaTeX output."""
         note = (
             "predicted is the mean predicted probability of an event by the time, observed its "
-            f"{self._estimate} estimate; the limits take rows as independent."
+            f"{self._estimate} estimate; the limits take rows as independent, and "
+            "there are none where no row, or each, had the event."
         )
         sections = {"Groups of rows by predicted probability": self.table}
         return Summary("Calibration at a time", self.call, self._facts(), sections, (note,))
@@ -109,10 +110,11 @@ class SurvivalCalibration(Carded):
 
     def _facts(self) -> dict[str, str]:
         low, high = self.overall["conf_low"], self.overall["conf_high"]
+        limits = "no limits" if np.isnan(low) else f"{low:.3f} to {high:.3f}"
         return self.judged.rows.facts() | {
             "Time": number(self.time),
             "Predicted, all rows": f"{self.overall['predicted']:.3f}",
-            "Observed, all rows": f"{self.overall['observed']:.3f} ({low:.3f} to {high:.3f})",
+            "Observed, all rows": f"{self.overall['observed']:.3f} ({limits})",
             "Level": f"{self.level:.0%}",
         }
 

@@ -8,7 +8,10 @@ import pandas as pd
 from odrf.design.columns.encoding import Indicators, Ranks
 from odrf.engine.rows.coded import stored
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.options.boosting_control import BoostingControl
+from odrf.options.control import Control
 from odrf.public import public
 from odrf.statistics.survival.of_curves.consistent_curves import (
     SurvivalFacts,
@@ -23,11 +26,11 @@ __all__ = ["CurveConsistency"]
 SOURCES = (
     "[I]: Ishwaran and Kogalur (2010), Statistics and Probability Letters 80, 1056-1064; [C]: Cui, "
     "Zhu, Zhou and Kosorok (2022), Statistica Sinica 32, 1245-1267.",
-    "Neither covers splits on several predictors, or pruning by the deviance. A split by log-rank "
-    "compares curves within a node, which censoring distorts if it depends on "
-    "predictors that have not been split on ([C]). Splits about one of several causes are the same "
-    "with the other causes censored, or for Gray's splits kept at risk; neither result is about "
-    "incidences.",
+    "Neither is about splits on several predictors, or pruning by the deviance. Usual rules of "
+    "splitting compare curves within a node, which are biased because its rows do not have one law "
+    "of events and of censoring ([C]). The papers have further conditions, which no fit can show.",
+    "Splits about one of several causes are the same with the other causes censored, or for Gray's "
+    "splits kept at risk; neither paper is about incidences.",
 )
 
 
@@ -39,11 +42,11 @@ class CurveConsistency(Carded):
 
     Parameters
     ----------
-    fit : SurvivalFit
+    fit : SurvivalFit or BoostedSurvivalFit
 
     Attributes
     ----------
-    fit : SurvivalFit
+    fit : SurvivalFit or BoostedSurvivalFit
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, what the fit
         has; ``verdict``: "holds", "does not hold", "cannot be judged" or "assumed".
@@ -58,7 +61,7 @@ class CurveConsistency(Carded):
     'No result covers it: '
     """
 
-    def __init__(self, fit: SurvivalFit) -> None:
+    def __init__(self, fit: SurvivalFit | BoostedSurvivalFit) -> None:
         self.fit, self._facts = fit, _facts_of(fit)
         self.table = pd.DataFrame(
             [
@@ -85,14 +88,16 @@ class CurveConsistency(Carded):
         return Card("Consistency", {"Conclusion": self.conclusion}, conditions)
 
 
-def _facts_of(fit: SurvivalFit) -> SurvivalFacts:
+def _facts_of(fit: SurvivalFit | BoostedSurvivalFit) -> SurvivalFacts:
     """Return what the theorems ask of a fit."""
     recipe = fit.design.recipe
     finite = [
         all(isinstance(recipe.variables[v].encoding, Indicators | Ranks) for v in term)
         for term in recipe.terms
     ]
-    kinds = list(fit.kinds.values()) or [fit.control]
+    kinds: list[Control | BoostingControl] = [fit.control]
+    if isinstance(fit, SurvivalFit) and fit.kinds:
+        kinds = list(fit.kinds.values())
     tried = [kind.mixture.n_singles + kind.mixture.n_directions for kind in kinds]
     one_each = all(
         number == 1 and kind.n_thresholds == 1 for number, kind in zip(tried, kinds, strict=True)
@@ -104,10 +109,11 @@ def _facts_of(fit: SurvivalFit) -> SurvivalFacts:
         oblique=any(kind.mixture.n_directions > 0 for kind in kinds),
         chosen=not one_each,
         least_rows=min(kind.min_leaf for kind in kinds),
+        summed=isinstance(fit, BoostedSurvivalFit),
     )
 
 
-def _mixed_leaves(fit: SurvivalFit) -> float:
+def _mixed_leaves(fit: SurvivalFit | BoostedSurvivalFit) -> float:
     """Return the share of leaves that training rows of different predictors reach."""
     X = fit.data.X
     _, value = np.unique(stored(X), axis=1, return_inverse=True)

@@ -36,12 +36,11 @@ def permutation_measured(
         "conf_high": estimate + reach,
         "monte_carlo_error": of_permutations,
     }
-    if losses.brier is not None:
-        columns["brier_rise"], columns["brier_std_error"], _ = _columns(losses.brier, groups)
+    columns["brier_rise"], columns["brier_std_error"], _ = _columns(losses.brier, groups)
     table = pd.DataFrame(columns, index=pd.Index(fit.design.predictors, name="predictor"))
     table = table.sort_values("importance", ascending=False, kind="stable")
     rows = judged.rows
-    who = "Harrell's C" if rows.start is not None else "Uno's C"
+    who = "Uno's C"
     if rows.cause is not None:
         who = f"C of {fit.design.response.causes[rows.cause - 1]}"
     return MeasuredImportance(table, FALL.format(who))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -57,8 +58,8 @@ class SurvivalROC(Carded):
         The ROC curve at the time: ``threshold`` of the predicted probability of an event,
         ``sensitivity``, ``specificity``.
     table : DataFrame
-        At the time, and at others along the event times: the area under the ROC curve ``auc``,
-        ``std_error``, ``conf_low``, ``conf_high``.
+        At the time, and at others along the event times at which some rows have not had the event:
+        the area under the ROC curve ``auc``, ``std_error``, ``conf_low``, ``conf_high``.
     mean : Series
         The mean of the areas over these times, weighted by the probability of an event between
         them, with the same numbers.
@@ -74,24 +75,23 @@ class SurvivalROC(Carded):
 
     def __init__(self, call: str, judged: JudgedPredictions, time: float, level: float) -> None:
         rows = judged.rows
-        if rows.start is not None:
-            raise InputError(
-                "roc() weights rows by the probability not to be censored since time 0, and these "
-                "enter late: see score() and calibration()"
-            )
         self.call, self.judged, self.time, self.level = call, judged, time, level
         lives = rows.time, rows.event
+        rest: dict[str, Any] = {"cause": rows.cause, "weights": rows.weights, "start": rows.start}
+        areas_at = partial(dynamic_areas, *lives, **rest)
         at = np.union1d(_times(rows), [time])
+        at = at[_have_controls(rows, at)]
+        if time not in at:
+            raise InputError(
+                f"time={time:g}: every row whose state is then known has had the event, so that "
+                "there is none to tell it from: use an earlier time"
+            )
         asked = int(np.searchsorted(at, time))
         risk = 1 - judged.survival(at)
-        found = roc_at(*lives, risk[:, asked], time, rows.cause, rows.weights)
-        self.curve = pd.DataFrame(found._asdict())
+        self.curve = pd.DataFrame(roc_at(*lives, risk[:, asked], time, **rest)._asdict())
         # one time alone, so that what each row adds to its error is known
-        areas = {
-            str(m): dynamic_areas(*lives, risk[:, [m]], at[[m]], rows.cause, rows.weights).mean
-            for m in range(len(at))
-        }
-        areas["mean"] = dynamic_areas(*lives, risk, at, rows.cause, rows.weights).mean
+        areas = {str(m): areas_at(score=risk[:, [m]], at=at[[m]]).mean for m in range(len(at))}
+        areas["mean"] = areas_at(score=risk, at=at).mean
         table = estimates_table(areas, level, rows.groups, "time")
         table = table.rename(columns={"estimate": "auc"})
         self.mean, self._asked = table.iloc[-1], asked
@@ -147,6 +147,14 @@ def _times(rows: JudgedLifetimes) -> NDArray[np.float64]:
     """Return times at equal shares of the events, without the first, before which few happen."""
     times = np.sort(rows.time[rows.happened & (rows.time <= rows.last_time())])
     return np.unique(np.quantile(times, np.linspace(EARLIEST, 1, TIMES), method="lower"))
+
+
+def _have_controls(rows: JudgedLifetimes, at: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return at which of the times (m,) a row is known not to have had the event."""
+    if rows.cause is not None and (rows.event[rows.event > 0] != rows.cause).any():
+        first = rows.time[(rows.event > 0) & (rows.event != rows.cause)].min()
+        return (at >= first) | (at < rows.time.max())
+    return at < rows.time.max()
 
 
 def _with_limits(line: pd.Series) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -158,13 +158,13 @@ class SurvivalBands(Carded):
         if rows is None:
             return list(range(min(DRAWN, len(self.rows))))
         asked = list(rows) if is_list(rows) or isinstance(rows, pd.Index) else [rows]
-        labels = list(self.rows)
+        place = {label: i for i, label in reversed(list(enumerate(self.rows)))}
         for label in asked:
-            if label not in labels:
+            if not isinstance(label, Hashable) or label not in place:
                 raise InputError(f"rows={label!r} is no label of a row: see table")
         if not asked:
             raise InputError("rows=[] names no row: leave it out for the first ones")
-        return [labels.index(label) for label in asked]
+        return [place[label] for label in asked]
 
     def summary(self) -> Summary:
         """Return curves of the first rows at some times, with text, HTML and LaTeX output."""

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public import public
 from odrf.statistics.survival.risk_sets import number_at_risk
@@ -23,6 +24,7 @@ __all__ = ["SurvivalCurves"]
 
 # Rows and times that summaries show.
 ROWS, TIMES = 10, 6
+NEVER = "A time is inf where the curve does not fall so far by the last event time."
 
 
 @public
@@ -33,7 +35,7 @@ class SurvivalCurves(Carded):
 
     Parameters
     ----------
-    fit : SurvivalFit
+    fit : SurvivalFit or BoostedSurvivalFit
         The fit.
     table : DataFrame
         Survival of each row at the times.
@@ -53,7 +55,12 @@ class SurvivalCurves(Carded):
     (2, 2)
     """
 
-    def __init__(self, fit: SurvivalFit, table: pd.DataFrame, quartiles: pd.DataFrame) -> None:
+    def __init__(
+        self,
+        fit: SurvivalFit | BoostedSurvivalFit,
+        table: pd.DataFrame,
+        quartiles: pd.DataFrame,
+    ) -> None:
         self.fit, self.table, self.quartiles = fit, table, quartiles
 
     def summary(self) -> Summary:
@@ -63,7 +70,8 @@ class SurvivalCurves(Carded):
             f"Survival by time{of}": self._shown(),
             f"Time by which a share has had the event{of}": self.quartiles.head(ROWS),
         }
-        return Summary("Survival curves", self.fit.call, self._facts(), sections)
+        notes = (NEVER,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
+        return Summary("Survival curves", self.fit.call, self._facts(), sections, notes)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the curves, and below the axis the numbers of training rows at risk.

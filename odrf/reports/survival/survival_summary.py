@@ -35,8 +35,9 @@ SHORT = {"out of bag": "OOB", "held out": "Held-out"}
 DETAILS = ("monte_carlo_error", "brier_std_error")
 UNKNOWN = "No scores: no row out of bag has an event."
 ENTER_LATE = (
-    "Rows enter late: Uno's C and Brier scores, which weight rows by the probability not to be "
-    "censored since time 0, are not computed."
+    "Rows enter late: scores are given that no event has come by {since}, and weight rows by the "
+    "inverse probability to be under observation, which must depend on neither events nor "
+    "predictors."
 )
 
 
@@ -63,7 +64,9 @@ def survival_summary(
     sections = {title: table}
     if of_causes:
         sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
-    notes = summary.notes if rows.start is None else (*summary.notes, ENTER_LATE)
+    notes = summary.notes
+    if rows.start is not None:
+        notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
         notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
     return replace(summary, sections=sections | summary.sections, notes=notes)
@@ -82,7 +85,8 @@ def judged_section(judged: JudgedPredictions) -> tuple[str, pd.DataFrame]:
     """Return the title and the table of all scores."""
     rows = judged.rows
     table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
-    title = f"Scores ({_source(rows.source)}, times up to {number(rows.last_time())})"
+    since = f"from {number(rows.since)} " if rows.since else "up "
+    title = f"Scores ({_source(rows.source)}, times {since}to {number(rows.last_time())})"
     return title, table.rename(index=IN_WORDS)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
@@ -22,6 +23,7 @@ __all__ = ["deviance_measured", "survival_tree_summary"]
 
 COLUMNS = ("count", "events", "rate", "median", "relative_hazard")
 MOST_LEAVES = 12
+NEVER = "A median is inf where less than half had the event by the last event time."
 CHOSEN_BY_THEM = (
     "The rows that chose the splits also give scores, hazards and importances, which look better "
     "than they are: see pruning_path() and score(newdata)."
@@ -45,8 +47,10 @@ def survival_tree_summary(
     """
     summary = survival_summary(fit, judged, of_causes, deviance_measured(fit))
     facts = {**summary.facts, **_training(fit), **_held_out(fit, path)}
-    sections = {**summary.sections, **_leaves(fit)}
-    return replace(summary, facts=facts, sections=sections, notes=(*summary.notes, CHOSEN_BY_THEM))
+    leaves = _leaves(fit)
+    infinite = any(np.isinf(table["median"]).any() for table in leaves.values())
+    notes = (*summary.notes, CHOSEN_BY_THEM, *([NEVER] if infinite else []))
+    return replace(summary, facts=facts, sections=summary.sections | leaves, notes=notes)
 
 
 def _training(fit: SurvivalFit) -> dict[str, str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import InputError, nearest
+from odrf.errors import AbsentError, InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.saving import save
 from odrf.public import public
@@ -46,8 +46,10 @@ class FitFacts(Carded):
             own = type(self).__name__
             of_times = ABSENT_OF_TIMES.get(own, {})
             reason = ABSENT.get(name, {}).get(own, of_times.get(name))
-            because = f": {reason}" if reason else nearest(name, dir(type(self)))
-            raise AttributeError(f"{own} has no {name!r}{because}", name=name, obj=self)
+            if reason:
+                raise AbsentError(f"{own} has no {name!r}: {reason}")
+            similar = nearest(name, dir(type(self)))
+            raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
 
     @property
     def call(self) -> str:

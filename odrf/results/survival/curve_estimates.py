@@ -141,13 +141,23 @@ class CurveEstimates(SurvivalResults):
         -----
         Standard errors are those of the jackknife after bootstrap (`odrf.statistics.jackknife`), of
         the mean over the trees of their survival at a time; so are the covariances of two times.
-        Intervals and bands are symmetric for log(-log S), and so within 0 and 1.  Bands reach as
-        many standard errors as the largest of normal errors with these correlations has with the
-        probability `level`, by simulation.  Survival never rises: where a band allows more than
-        that, it is cut, and intervals are cut at the band.  This is where survival is near 1, and
-        standard errors on that scale are large.  Where all trees agree, as before the first event,
-        the standard error is 0, and only other times tell how far survival can be from 1.  The same
-        is done with 1 minus an incidence, which is survival if there is one cause.
+        Intervals and bands are symmetric for log(-log S), and so within 0 and 1.  Intervals are
+        normal.  Bands reach as many standard errors as the largest of errors with these
+        correlations has with the probability `level`, by simulation: of a multivariate t, because
+        variances that are estimated from a finite number of trees are noisy.  Its degrees of
+        freedom are those of the estimated variances (Satterthwaite 1946), the median over the
+        times: the more trees, the more there are, and the narrower are bands.
+
+        Survival never rises: where a band allows more than that, it is cut, and intervals are cut
+        at the band.  This is where survival is near 1, and standard errors on that scale are large.
+        Where all trees agree, as before the first event, the standard error is 0, and only other
+        times tell how far survival can be from 1.  The same is done with 1 minus an incidence,
+        which is survival if there is one cause.
+
+        References
+        ----------
+        F. E. Satterthwaite (1946). An approximate distribution of estimates of variance components.
+        Biometrics Bulletin 2, 110-114.
 
         Examples
         --------

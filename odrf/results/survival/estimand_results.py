@@ -59,6 +59,10 @@ NOTE = (
     "Errors and importances compare predictions with pseudo-values, because censored times do not "
     "tell the number of a row."
 )
+ENTER_LATE = (
+    "Rows enter late: pseudo-values of rows that are rarely seen are too far from their mean, so "
+    "that errors and importances are rough. score() of the survival forest allows for late entry."
+)
 GROWN_ANEW = "it grows trees anew, by squared errors of pseudo-values"
 # Importances that are not of this number, and why.
 NOT_HERE = {
@@ -92,9 +96,10 @@ class EstimandResults(
     Nelson–Aalen estimate of a hazard, to the Aalen–Johansen estimate of an incidence or of the time
     lost by a cause), as if it had been observed to the end
     (`odrf.statistics.survival.pseudo_values`).  Their mean given the predictors is the number that
-    is predicted, if censoring does not depend on the predictors.  They are what out-of-bag errors,
-    R² and importances compare predictions with; predictions, effects and their standard errors do
-    not use them.  Single pseudo-values can lie outside the range of the number.
+    is predicted, if censoring does not depend on the predictors, and no rows enter late.  They are
+    what out-of-bag errors, R² and importances compare predictions with; predictions, effects and
+    their standard errors do not use them.  Single pseudo-values can lie outside the range of the
+    number.
 
     What would grow or change trees is not there, or raises `InputError`: that is for the survival
     forest.
@@ -320,7 +325,8 @@ class EstimandResults(
         summary = forest_summary(self.fit, self._known_out_of_bag, importance)
         facts = {"Number": self.fit.in_words, **summary.facts, "Criterion": "log-rank"}
         title = "Oblique random survival forest: a number of its curves"
-        return replace(summary, title=title, facts=facts, notes=(*summary.notes, NOTE))
+        notes = (NOTE, ENTER_LATE) if self.fit.late else (NOTE,)
+        return replace(summary, title=title, facts=facts, notes=(*summary.notes, *notes))
 
     @property
     def _known_out_of_bag(self) -> OutOfBag | None:

@@ -73,14 +73,13 @@ class JudgedSurvivalResults(DrawnCurves):
               training rows; 0 if predictors tell nothing.
 
             Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
-            the Kaplan–Meier curve becomes the Aalen–Johansen estimate.  If rows enter late, as by
-            ``Surv(start, stop, event)``, only ``harrell_c``.
+            the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
 
         Raises
         ------
         InputError
             If `newdata` lacks a column or the response; if no row that judges has an event; if
-            there is no such `cause`, or rows enter late and a cause is given; if
+            there is no such `cause`; if
             `until` is before the first event, or beyond the last time; if `level` is not between 0
             and 1.
 
@@ -91,8 +90,21 @@ class JudgedSurvivalResults(DrawnCurves):
         given.  A row is predicted out of bag by some of the trees only, so that out-of-bag scores
         are a little worse than those of new rows, the more so the fewer trees there are.
 
+        If rows enter late, as by ``Surv(start, stop, event)``, those that had the event before they
+        could enter are not seen.  The others stand for them, too: all weights are by the inverse
+        probability to be under observation, which is S(t-)/Y(t) but for a factor, of the
+        Kaplan–Meier curve S and the number Y at risk (Geskus 2011; see
+        `odrf.statistics.survival.observation`).  So scores are of the population without late
+        entry, if neither entry nor censoring depends on events or predictors.  Few rows are at
+        risk at first, as a rule, and tell little: everything is given that no event has come by the
+        last event time, before the risk set is largest, at which it has less than a tenth of this
+        size; the predicted survival is divided by that at this time.
+
         References
         ----------
+        R. B. Geskus (2011). Cause-specific cumulative incidence estimation and the Fine and Gray
+        model under both left truncation and right censoring. Biometrics 67, 39-49.
+
         E. Graf, C. Schmoor, W. Sauerbrei and M. Schumacher (1999). Assessment and comparison of
         prognostic classification schemes for survival data. Statistics in Medicine 18, 2529-2545.
 
@@ -162,7 +174,9 @@ class JudgedSurvivalResults(DrawnCurves):
         -----
         What is observed in a group is its Kaplan–Meier estimate, of one cause the Aalen–Johansen
         estimate.  Limits are symmetric for
-        log(-log p).
+        log(-log p).  If rows enter late, what is predicted is a mean that is weighted as in
+        `score`, because rows that live long are seen more often, and all is given no event by the
+        same time.
 
         Examples
         --------
@@ -205,7 +219,7 @@ class JudgedSurvivalResults(DrawnCurves):
         Raises
         ------
         InputError
-            As by `calibration`; if rows enter late.
+            As by `calibration`; if none is known not to have had the event by the time.
 
         Notes
         -----
@@ -242,7 +256,7 @@ class JudgedSurvivalResults(DrawnCurves):
     def _judged_causes(self) -> dict[str, JudgedPredictions]:
         """Return the training rows judging each cause, if there are several with events."""
         times = self.fit.times
-        if len(times.causes) == 1 or times.start is not None:
+        if len(times.causes) == 1:
             return {}
         judged = self._judging_if_any
         if judged is None:

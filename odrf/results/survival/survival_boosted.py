@@ -6,22 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from odrf import plots
 from odrf.checks import (
     MOST,
     checked_choice,
     checked_jobs,
-    checked_part,
     checked_truth,
     checked_whole,
 )
 from odrf.errors import InputError
-from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.boosted_survival_fit import enlarged_boosted_survival
-from odrf.fits.survival.judged.judged_boosted import judged_new_scores, judged_training_scores
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,
@@ -30,12 +25,15 @@ from odrf.reports.importance_tables import (
     impurity_table,
     judged_measured,
 )
+from odrf.reports.node_tables import splits_of_trees
 from odrf.reports.survival.boosted_survival_summary import (
     boosted_survival_card,
     boosted_survival_summary,
 )
-from odrf.reports.survival.scores_table import estimates_table
-from odrf.results.survival.boosted_predictions import BoostedSurvivalPredictions
+from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
+from odrf.results.keeping.compactable import CompactableResults
+from odrf.results.survival.judged_boosted_curves import JudgedBoostedCurves
+from odrf.results.survival.survival_plots import CURVES
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -44,11 +42,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SurvivalBoostedResults"]
 
-LEVEL = 0.95
+PLOTS = "loss", CURVES, "importance"
 IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
 
 
-class SurvivalBoostedResults(BoostedSurvivalPredictions):
+class SurvivalBoostedResults(CompactableResults, JudgedBoostedCurves):
     """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
 
     Parameters
@@ -69,60 +67,14 @@ class SurvivalBoostedResults(BoostedSurvivalPredictions):
     (2, 2)
     """
 
-    def score(
-        self,
-        newdata: pd.DataFrame | None = None,
-        *,
-        offset: str | ArrayLike | None = None,
-        until: float | None = None,
-        level: float = LEVEL,
-    ) -> pd.DataFrame:
-        """Return how good predicted risks and curves are.
-
-        Parameters
-        ----------
-        newdata : DataFrame, optional
-            Rows with their times and events, each of weight 1.  By default the training rows with
-            their case weights: with several runs predicted out of bag, else those held out.  With
-            one run and none held out it is all training rows, for which the scores are too good.
-        offset : str, array-like or float, optional
-            As in `predict`.
-        until, level
-            As in `SurvivalForestResults.score`.
-
-        Returns
-        -------
-        DataFrame
-            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
-            score, and the share that is explained.
-
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.score`.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> problem = odrf.simulate.proportional_hazards()
-        >>> data = problem.sample(200, seed=1)
-        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
-        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
-        True
-        """
-        if newdata is None and offset is not None:
-            raise InputError("offset= needs newdata=: the training rows keep their offsets")
-        judged, level = self._judged_training, checked_part("level", level)
-        if newdata is not None:
-            judged = judged_new_scores(self.fit, newdata, offset)
-        rows = judged.rows
-        scores = judged.scores(None if until is None else rows.checked_time("until", until))
-        return estimates_table(scores, level, rows.groups, rows.source)
-
     @cached_property
-    def _judged_training(self) -> JudgedPredictions:
-        several = leaves_rows_out(self.fit)
-        return judged_training_scores(self.fit, self._out_of_bag if several else self._in_bag)
+    def splits(self) -> pd.DataFrame:
+        """The splits of all trees, one row for each coefficient.
+
+        Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
+        other columns are those of `ODTResults.splits`.
+        """
+        return splits_of_trees(self.fit.forest, self.fit.design)
 
     def grow(
         self, k: int, *, n_jobs: int | None = None, progress: bool = False
@@ -199,11 +151,13 @@ class SurvivalBoostedResults(BoostedSurvivalPredictions):
         return judged_measured(self.fit, table, "held out")
 
     def plot(self, kind: str = "loss", *, ax: Axes | None = None, progress: bool = False) -> Axes:
-        """Plot the loss against the number of rounds, or the importances.
+        """Plot the loss against the number of rounds, curves beside observed ones, or importances.
 
         Parameters
         ----------
-        kind : {"loss", "importance"}, default "loss"
+        kind : {"loss", "curves", "importance"}, default "loss"
+            ``"curves"``: the rows that judge, as in `score`, in four groups of similar risk, as for
+            `SurvivalForestResults`.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
         progress : bool, default False
@@ -216,9 +170,11 @@ class SurvivalBoostedResults(BoostedSurvivalPredictions):
         Raises
         ------
         InputError
-            If `kind` is unknown.
+            If `kind` is unknown; for ``"curves"``, if no row that judges has an event.
         """
-        if checked_choice("kind", kind, ("loss", "importance")) == "loss":
+        if checked_choice("kind", kind, PLOTS) == CURVES:
+            return drawn_risk_groups(self._judged_training, ax)
+        if kind == "loss":
             return plots.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
         measured = self._measured_importance(progress)
         return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
@@ -238,11 +194,11 @@ class SurvivalBoostedResults(BoostedSurvivalPredictions):
         Summary
         """
         importance = self._measured_importance(progress)
-        summary = boosted_survival_summary(self.fit, self._judged_training, importance)
+        summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _card(self) -> Card:
-        return boosted_survival_card(self.fit, self._judged_training)
+        return boosted_survival_card(self.fit, self._judging_if_any)
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""

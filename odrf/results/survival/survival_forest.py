@@ -13,6 +13,7 @@ from odrf.checks import (
     checked_part,
     checked_whole,
     is_whole,
+    is_word,
 )
 from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
@@ -24,6 +25,7 @@ from odrf.fits.survival.tree_of_times import survival_tree_of
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
 from odrf.reports.selection.elimination import Elimination
+from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.survival.survival_summary import survival_card
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
@@ -111,35 +113,45 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         method: str = "backward",
         *,
         drop: float = 0.2,
+        rounds: int = 50,
         metric: str = "auto",
         progress: bool = False,
-    ) -> Elimination[SurvivalForestResults]:
-        """Select few predictors that predict as well as all.
+    ) -> Elimination[SurvivalForestResults] | ShadowSelection[SurvivalForestResults]:
+        """Select few predictors that predict as well as all, or all that have any influence.
 
         Parameters
         ----------
-        method : {"backward"}, default "backward"
-            Drop the predictors of smallest permutation importance, step by step, grow the forest
-            again, and compare out-of-bag errors.
+        method : {"backward", "boruta"}, default "backward"
+            ``"backward"``: drop the predictors of smallest permutation importance, step by step,
+            grow the forest again, and compare out-of-bag errors.
+
+            ``"boruta"``: compare each predictor with permuted copies of all of them (Kursa and
+            Rudnicki 2010), in new forests.  It finds all predictors that tell anything, also those
+            that others make needless.
         drop : float, default 0.2
-            Share of the predictors that a step drops, at least one predictor.
+            For ``"backward"``: share of the predictors that a step drops, at least one predictor.
+        rounds : int, default 50
+            For ``"boruta"``: most rounds of comparison; see `ODRFResults.select_variables`.
         metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
-            What the errors and the importances are of; the errors are 1 minus C.  By default the
-            integrated Brier score of the curves; ``"harrell_c"``, and only this, if rows enter
-            late.
+            What the errors and the importances are of; the errors are 1 minus C, and importances
+            are of Uno's C in either case.  By default the integrated Brier score of the curves.
         progress : bool, default False
             Show a progress bar.
 
         Returns
         -------
-        Elimination
+        Elimination or ShadowSelection
             With ``table``, ``selected()``, ``best()``, ``summary()`` and ``plot()``.
 
         Raises
         ------
         InputError
-            If an option is unknown or out of range, `metric` is not for these rows, or no rows are
-            out of bag.
+            If an option is unknown or out of range, or no rows are out of bag.
+
+        References
+        ----------
+        M. B. Kursa and W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal of
+        Statistical Software 36 (11).
 
         Examples
         --------
@@ -151,13 +163,16 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         [6, 5, 4, 3, 2, 1]
         """
         require_out_of_bag(self.fit, "Selections of variables")
-        if method in ("boruta", "knockoff"):
+        if is_word(method, "knockoff"):
             raise InputError(
-                f'method="{method}" is for forests of numbers and classes: use method="backward"'
+                'method="knockoff" is for forests of numbers and classes: use method="boruta", or '
+                '"backward"'
             )
-        checked_choice("method", method, ("backward",))
-        late = self.fit.times.start is not None
-        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY), late)
+        checked_choice("method", method, ("backward", "boruta"))
+        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY))
+        if method == "boruta":
+            most = checked_whole("rounds", rounds, 1, MOST)
+            return ShadowSelection(self.fit, most, progress, SurvivalForestResults, steps)
         return Elimination(
             self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
         )

@@ -10,6 +10,7 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.survival.asked_causes import asked_causes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.survival.importance_of_curves import (
     permutation_measured,
@@ -56,8 +57,7 @@ class SurvivalImportances(JudgedSurvivalResults):
             together.  For ``"permutation"`` the columns ``importance``, ``std_error``, ``conf_low``
             and ``conf_high`` (95%); ``monte_carlo_error``, the part of the error that is due to
             random permutations; ``brier_rise`` and ``brier_std_error``, by how much the integrated
-            Brier score rises.  If rows enter late, Harrell's C stands for Uno's, and there are no
-            Brier scores.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
+            Brier score rises.  For ``"impurity"`` ``importance``, and ``share`` of their sum.
 
         Raises
         ------
@@ -99,6 +99,7 @@ class SurvivalImportances(JudgedSurvivalResults):
                 raise InputError('cause= is for type="permutation", not "impurity"')
             return survival_impurity_measured(self.fit)
         require_out_of_bag(self.fit, "Permutation importances")
+        asked_causes(cause, self.fit.design.response.causes)
         known = self._permutation_importances
         if cause not in known:
             judged = self._judging(None, cause)

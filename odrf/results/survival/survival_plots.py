@@ -13,8 +13,8 @@ from odrf import plots
 from odrf.checks import is_word
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.judged.error_by_trees import error_by_trees
+from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
 from odrf.results.survival.survival_importances import SurvivalImportances
-from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,11 +96,7 @@ class PlottedSurvivalResults(SurvivalImportances):
         return plots.draw_panels(drawings, kind, ax)
 
     def _plot_curves(self, ax: Axes | None) -> Axes:
-        judged = self._judged_training
-        rows = judged.rows
-        times = rows.grid(rows.last_time())
-        groups = groups_by_risk(rows, judged.risk)
-        return plots.plot_risk_groups(groups, judged.survival(times), times, rows.source, ax)
+        return drawn_risk_groups(self._judged_training, ax)
 
     def _plot_importance(
         self, ax: Axes | None, type: str | None, cause: str | None, progress: bool

@@ -1,7 +1,7 @@
 """The Brier score of predicted risks at each time, and its mean over time.
 
-Rows whose state at a time is known stand for those that were censored before: they are weighted by
-the inverse probability to be observed so long.
+Rows whose state at a time is known stand for those that are not seen then: they are weighted by the
+inverse probability to be observed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.censoring import CensoringCurve
 from odrf.statistics.survival.known_states import KnownStates, ascending_times, known_states
+from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, share_of_estimates
 
 __all__ = ["BrierScores", "brier_scores", "explained_share"]
@@ -28,7 +28,7 @@ class BrierScores(NamedTuple):
     at : (m,) float64
         The times.
     score, std_error : (m,) float64
-        NaN where no row could be observed so long.
+        NaN where no row could be observed.
     integrated : RowwiseEstimate
         The mean over the times from the first to the last, by the trapezoidal rule; NaN for one
         time.
@@ -47,7 +47,8 @@ def brier_scores(
     at: Floats,
     cause: int | None = None,
     weights: Floats | None = None,
-    censoring: CensoringCurve | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
 ) -> BrierScores:
     """Estimate the mean squared difference between an event by each time and its predicted risk.
 
@@ -67,9 +68,12 @@ def brier_scores(
         Events of other causes then do not count as events.  By default every cause counts.
     weights : (n,) float64, optional
         Case weights; by default 1.
-    censoring : CensoringCurve, optional
+    observed : ObservationCurve, optional
         From other rows, such as those of training, and then taken as known.  By default it is
         estimated from these rows, which the standard errors allow for.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.  See
+        `odrf.statistics.survival.observation.LateEntryCurve`.
 
     References
     ----------
@@ -85,7 +89,7 @@ def brier_scores(
     (array([0.075 , 0.1375]), 0.1063)
     """
     at = ascending_times(at)
-    states = known_states(time, event, weights, censoring)
+    states = known_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))

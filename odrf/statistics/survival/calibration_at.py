@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
+from odrf.statistics.survival.known_states import representing
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from odrf.statistics.survival.risk_sets import sums_at
 
@@ -27,7 +28,7 @@ class CalibrationAt(NamedTuple):
         Their mean predicted risk.
     observed, std_error, low, high : (K,) float64
         The estimated probability with its limits; NaN beyond the last time of a group, unless all
-        had an event.
+        had an event.  No limits, NaN, where none or all had the event.
     """
 
     weight: Floats
@@ -68,7 +69,9 @@ def calibration_at(
     weights : (n,) float64, optional
         Case weights; by default 1.  Errors with weights are those of the infinitesimal jackknife.
     start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
+        When a row enters, before `time`; by default all are there from the beginning.  With late
+        entry the mean predicted risk is weighted by the inverse probability to be observed, within
+        each group: those who live long are seen more often.
     level : float
         Of the confidence limits, symmetric for log(-log p).
 
@@ -97,9 +100,16 @@ def calibration_at(
             observed[g] = found.curve(t)
             errors = found.variance if weights is None else found.robust_variance
             variance[g] = np.append(0.0, errors)[np.searchsorted(found.times, t, side="right")]
-    low, high = limits_of_probability(observed, variance, level)
+    # an error of 0, of none or of all rows, does not make the estimate certain
+    low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
     weight = sums_at(group, of_rows, K)
-    predicted = sums_at(group, of_rows * risk, K) / weight
+    stands_for = of_rows.astype(np.float64)
+    if start is not None:
+        for g in range(K):
+            rows = group == g
+            lives = time[rows], event[rows], of_rows[rows]
+            stands_for[rows] = representing(*lives, start[rows], t)
+    predicted = sums_at(group, stands_for * risk, K) / sums_at(group, stands_for, K)
     return CalibrationAt(weight, predicted, observed, np.sqrt(variance), low, high)
 
 

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve, inverse_or_zero
+from odrf.statistics.survival.observation import (
+    ObservationCurve,
+    inverse_or_zero,
+    observation_curve,
+)
 from odrf.statistics.survival.ordered_pairs import (
     ComparedPairs,
     OrderedPairs,
@@ -93,13 +97,16 @@ def unos_c(
     score: Floats,
     tau: float = np.inf,
     weights: Floats | None = None,
-    censoring: CensoringCurve | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
 ) -> Concordance:
     """Estimate Uno's C: of two rows with an event before τ, how often the earlier scores higher.
 
-    A pair is weighted by the inverse probability G(T-)² that neither was censored before the event
-    at T.  So it does not depend on when rows are censored, if censoring depends on neither events
-    nor scores.
+    A pair is weighted by the inverse probability K(T-)² that both are observed at the event at T.
+    So it does not depend on when rows enter and are censored, if neither entry nor censoring
+    depends on events or scores.  With late entry a pair so has the weight (S(T-)/Y(T))² of the
+    Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
+    before the first entry: see `odrf.statistics.survival.observation.LateEntryCurve`.
 
     Parameters
     ----------
@@ -107,9 +114,11 @@ def unos_c(
         As for `harrells_c`.
     tau : float
         Only events before it count; by default all.  Late events can have large weights.
-    censoring : CensoringCurve, optional
+    observed : ObservationCurve, optional
         From other rows, and then taken as known; events count where it is not 0.  By default it is
         estimated from these rows, which the standard error allows for.
+    start : (n,) float64, optional
+        As for `harrells_c`.
 
     References
     ----------
@@ -124,14 +133,14 @@ def unos_c(
     >>> round(C.estimate, 4)
     0.5714
     """
-    sets = risk_sets(time, event, weights)
-    G = censoring_curve(time, event, weights) if censoring is None else censoring
-    passed = G.passed(time)
-    inverse = np.where(time < tau, inverse_or_zero(G.values[passed]), 0.0)
+    sets = risk_sets(time, event, weights, start)
+    K = observation_curve(time, event, weights, start) if observed is None else observed
+    passed = K.passed(time)
+    inverse = np.where(time < tau, inverse_or_zero(K.values[passed]), 0.0)
     found = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
     of_curve = np.zeros(len(time))
-    if censoring is None:
-        of_curve = G.influence(passed, -2 * found.excess_of_cases(share_in_order([found])))
+    if observed is None:
+        of_curve = K.influence(passed, -2 * found.excess_of_cases(share_in_order([found])))
     return _concordance([found], of_curve)
 
 
@@ -142,19 +151,20 @@ def concordance_of_cause(
     cause: int = 1,
     tau: float = np.inf,
     weights: Floats | None = None,
-    censoring: CensoringCurve | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
 ) -> Concordance:
     """Estimate how often a row with an event of a cause scores higher than one without it by then.
 
     A row with an event of the cause at T < τ is compared with the rows at risk then, weighted by
-    1/G(T-)², and with those that had an event of another cause at T' ≤ T, weighted by
-    1/(G(T-)·G(T'-)): these will never have one of this cause.  This is C of Wolbers and others
+    1/K(T-)², and with those that had an event of another cause at T' ≤ T, weighted by
+    1/(K(T-)·K(T'-)): these will never have one of this cause.  This is C of Wolbers and others
     (2014).  For the cause-specific hazard, where other causes only censor, it is `unos_c` of
     ``event == cause``.
 
     Parameters
     ----------
-    time, event, weights, tau, censoring
+    time, event, weights, tau, observed, start
         As for `unos_c`; the curve is that of rows without an event of any cause.
     score : (n,) float64
         The higher, the more, or the earlier, events of the cause are expected.
@@ -173,10 +183,10 @@ def concordance_of_cause(
     0.6
     """
     of_cause, other = event == cause, (event > 0) & (event != cause)
-    sets = risk_sets(time, of_cause, weights)
-    G = censoring_curve(time, event, weights) if censoring is None else censoring
-    passed = G.passed(time)
-    inverse = inverse_or_zero(G.values[passed])
+    sets = risk_sets(time, of_cause, weights, start)
+    K = observation_curve(time, event, weights, start) if observed is None else observed
+    passed = K.passed(time)
+    inverse = inverse_or_zero(K.values[passed])
     as_case = np.where(time < tau, sets.weights * inverse, 0.0)
     # an event of another cause takes its row from those at risk, also at the same time
     before = np.searchsorted(sets.times, time, side="left")
@@ -191,11 +201,11 @@ def concordance_of_cause(
     )
     among_present, among_spared = ordered_pairs(present, score), ordered_pairs(spared, score)
     of_curve = np.zeros(len(time))
-    if censoring is None:
+    if observed is None:
         share = share_in_order([among_present, among_spared])
         parts = 2 * among_present.excess_of_cases(share)
         parts += among_spared.excess_of_cases(share) + among_spared.excess_of_others(share)
-        of_curve = G.influence(passed, -parts)
+        of_curve = K.influence(passed, -parts)
     return _concordance([among_present, among_spared], of_curve)
 
 

@@ -1,7 +1,7 @@
 """How well scores tell rows with an event by a time from rows without: ROC curves at times.
 
 Cases are the rows with an event by then (cumulative), controls those without one (dynamic).  Rows
-whose state is known stand for those that were censored before.
+whose state is known stand for those that are not seen then.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.censoring import CensoringCurve
 from odrf.statistics.survival.known_states import (
     KnownStates,
     StatesAt,
     ascending_times,
     known_states,
 )
+from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.risk_sets import sums_at
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 
@@ -70,11 +70,13 @@ def dynamic_areas(
     at: Floats,
     cause: int | None = None,
     weights: Floats | None = None,
-    censoring: CensoringCurve | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
 ) -> DynamicAreas:
     """Estimate the probability that a row with an event by a time has a higher score than another.
 
-    Equal scores count half.  Weights are 1/G(T-) of cases, and 1/G(t) of controls.
+    Equal scores count half.  Weights are 1/K(T-) of cases, and 1/K(t) of controls, K being
+    the probability to be observed.
 
     Parameters
     ----------
@@ -91,9 +93,12 @@ def dynamic_areas(
         By default every cause counts.
     weights : (n,) float64, optional
         Case weights; by default 1.
-    censoring : CensoringCurve, optional
+    observed : ObservationCurve, optional
         From other rows, such as those of training, and then taken as known.  By default it is
         estimated from these rows, which the standard errors allow for.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.  See
+        `odrf.statistics.survival.observation.LateEntryCurve`.
 
     References
     ----------
@@ -111,9 +116,9 @@ def dynamic_areas(
     array([1.  , 0.75])
     """
     at = ascending_times(at)
-    states = known_states(time, event, weights, censoring)
+    states = known_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
-    incidence = cumulative_incidence(time, event, cause, weights)
+    incidence = cumulative_incidence(time, event, cause, weights, start)
     probability = np.diff(incidence.curve(at), prepend=0.0)
     share = probability / probability.sum() if probability.sum() > 0 else probability * np.nan
     area, error = np.empty((2, len(at)))
@@ -143,7 +148,8 @@ def roc_at(
     t: float,
     cause: int | None = None,
     weights: Floats | None = None,
-    censoring: CensoringCurve | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
 ) -> RocAt:
     """Estimate the ROC curve at a time t, by scores (n,).
 
@@ -155,7 +161,7 @@ def roc_at(
     >>> roc_at(time, event, np.array([3.0, 1.0, 2.0, 0.0]), 2.0).sensitivity
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
-    states = known_states(time, event, weights, censoring).at(t)
+    states = known_states(time, event, weights, observed, start).at(t)
     of_cause = (event > 0) if cause is None else (event == cause)
     case, control = _cases(states, of_cause)
     level, rank = np.unique(score, return_inverse=True)

@@ -11,6 +11,8 @@ from odrf.errors import InputError
 
 __all__ = ["ExponentialScale", "exponential_scale"]
 
+SMALLEST = np.finfo(np.float64).tiny
+
 
 @dataclass(frozen=True, eq=False)
 class ExponentialScale:
@@ -50,7 +52,7 @@ class ExponentialScale:
         -------
         (n,) float64
             The hazard between start and time.  It is positive, as nothing is subtracted that
-            rounding could make equal.
+            rounding could make equal, and what is smaller than any number counts as the smallest.
         """
         if start is None:
             start = np.broadcast_to(self.edges[0], np.shape(time))
@@ -59,7 +61,7 @@ class ExponentialScale:
         within = rate[last] * (time - np.where(first == last, start, self.edges[last]))
         before = rate[first] * (self.edges[first + 1] - start)
         between = self.hazard[last] - self.hazard[np.minimum(first + 1, last)]
-        return within + np.where(first == last, 0.0, before + between)
+        return np.maximum(within + np.where(first == last, 0.0, before + between), SMALLEST)
 
     def _piece(self, times: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the number of the piece that each time is in, to its end."""
@@ -126,7 +128,10 @@ def exponential_scale(
     at, piece = np.unique(time[has_event], return_inverse=True)
     edges = np.concatenate([[start.min()], at[:-1], [time.max()]])
     events = np.bincount(piece, weights=weights[has_event])
-    rate = events / _time_at_risk(time, start, weights, edges)
+    at_risk = _time_at_risk(time, start, weights, edges)
+    # beside much larger weights, which left, those of the last rows can be lost
+    own = np.maximum(events * (at - edges[:-1]), SMALLEST)
+    rate = events / np.where(at_risk > 0, at_risk, own)
     return ExponentialScale(edges, np.append(0.0, np.cumsum(rate * np.diff(edges))))
 
 

@@ -1,7 +1,9 @@
-"""Rows whose state at a time is known, weighted so that they stand for those that were censored.
+"""Rows whose state at a time is known, weighted so that they stand for those that are not seen.
 
-A row with an event by then is weighted by 1/G(T-), one that is observed longer by 1/G(t), G being
-the probability not to be censored so early.
+A row with an event by then is weighted by 1/K(T-), one that is observed at the time and longer by
+1/K(t), K being the probability to be under observation: see
+`odrf.statistics.survival.observation`.  So rows stand for those that were censored before and, if
+rows enter late, for those that had the event before they could enter.
 """
 
 from __future__ import annotations
@@ -12,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.statistics.survival.censoring import CensoringCurve, censoring_curve, inverse_or_zero
+from odrf.statistics.survival.observation import (
+    ObservationCurve,
+    inverse_or_zero,
+    observation_curve,
+)
 
-__all__ = ["KnownStates", "StatesAt", "ascending_times", "known_states"]
+__all__ = ["KnownStates", "StatesAt", "ascending_times", "known_states", "representing"]
 
 Floats = NDArray[np.float64]
 
@@ -27,11 +33,11 @@ class StatesAt(NamedTuple):
     past : (n,) bool
         Whether the row is not observed any longer.
     weight : (n,) float64
-        0 for rows that were censored before, and where G is 0.
+        0 for rows that were censored before or enter later, and where K is 0.
     passed : (n,) int64
-        Where G was read, as index of its values.
+        Where K was read, as index of its values.
     reached : bool
-        Whether rows could be observed so long: G(t) is not 0.
+        Whether rows could be observed then: K(t) is not 0.
     """
 
     past: NDArray[np.bool_]
@@ -47,10 +53,12 @@ class KnownStates(NamedTuple):
     ----------
     time, weights : (n,) float64
     of_event : (n,) float64
-        The case weight divided by G(T-), of rows with an event; 0 of others.
+        The case weight divided by K(T-), of rows with an event; 0 of others.
     passed : (n,) int64
-        Where G(T-) was read.
-    curve : CensoringCurve
+        Where K(T-) was read.
+    curve : ObservationCurve
+    start : (n,) float64 or None
+        When rows enter; None: all are there from the beginning.
     given : bool
         Whether the curve is known, and not estimated from these rows.
     """
@@ -59,7 +67,8 @@ class KnownStates(NamedTuple):
     weights: Floats
     of_event: Floats
     passed: NDArray[np.int64]
-    curve: CensoringCurve
+    curve: ObservationCurve
+    start: Floats | None
     given: bool
 
     def at(self, t: float) -> StatesAt:
@@ -68,6 +77,8 @@ class KnownStates(NamedTuple):
         passed = int(self.curve.passed_with(np.array(t)))
         beyond = self.curve.values[passed]
         later = self.weights * (1 / beyond if beyond > 0 else 0.0)
+        if self.start is not None:
+            later = np.where(self.start <= t, later, 0.0)
         return StatesAt(
             past,
             np.where(past, self.of_event, later),
@@ -84,14 +95,27 @@ class KnownStates(NamedTuple):
 
 
 def known_states(
-    time: Floats, event: NDArray, weights: Floats | None, censoring: CensoringCurve | None
+    time: Floats,
+    event: NDArray,
+    weights: Floats | None,
+    observed: ObservationCurve | None,
+    start: Floats | None = None,
 ) -> KnownStates:
     """Return rows with the curve given, or else with that estimated from them."""
-    G = censoring_curve(time, event, weights) if censoring is None else censoring
+    K = observation_curve(time, event, weights, start) if observed is None else observed
     weights = np.ones(len(time)) if weights is None else weights
-    passed = G.passed(time)
-    of_event = np.where(event > 0, weights * inverse_or_zero(G.values[passed]), 0.0)
-    return KnownStates(time, weights, of_event, passed, G, censoring is not None)
+    passed = K.passed(time)
+    of_event = np.where(event > 0, weights * inverse_or_zero(K.values[passed]), 0.0)
+    return KnownStates(time, weights, of_event, passed, K, start, observed is not None)
+
+
+def representing(time: Floats, event: NDArray, weights: Floats, start: Floats, t: float) -> Floats:
+    """Return for how many of all rows each one stands (n,), by what is known at a time.
+
+    With late entry: the case weights, if no row can be observed then.
+    """
+    found = known_states(time, event, weights, None, start).at(t)
+    return found.weight if found.reached else weights
 
 
 def ascending_times(at: Floats) -> Floats:

@@ -17,6 +17,8 @@ Limits = tuple[Floats, Floats]
 Scale = Callable[[Floats, Floats], Limits]
 # A probability as near to 0 or 1 is one of them.
 ROUNDING = 1e-12
+# exp() of less is taken as exp() of this, which has an inverse.
+SMALLEST_EXPONENT = -700.0
 
 
 def limits_of_probability(
@@ -78,7 +80,7 @@ def _by_scale(
 
 def _log_log(estimate: Floats, reach: Floats) -> Limits:
     inside = np.where((estimate > ROUNDING) & (estimate < 1 - ROUNDING), estimate, np.nan)
-    factor = np.exp(reach / (inside * np.log(inside)))
+    factor = np.exp(np.maximum(reach / (inside * np.log(inside)), SMALLEST_EXPONENT))
     return inside ** (1 / factor), inside**factor
 
 

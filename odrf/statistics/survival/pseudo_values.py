@@ -9,10 +9,21 @@ indicators of an event of this cause by t.  Given predictors their expectation i
 survival, restricted mean or incidence, if censoring does not depend on the predictors.  So the
 squared error of predictions of them tells how well curves are predicted.
 
+With late entry this is not so: if α(x) is the probability of a row with the predictors x to be seen
+at all, that it has no event before it enters, and α the same of all rows, the expectation of the
+pseudo-value of a survival, of a restricted mean or of an incidence is θ + (θ(x) - θ)·α/α(x).  The
+factor depends on the conditional law itself, so that no value of single rows corrects it.  Scores
+that are weighted by the probability to be observed (`odrf.statistics.survival.observation`) do not
+need it.
+
 References
 ----------
 Andersen, Klein and Rosthøj (2003), Generalised linear models for correlated pseudo-observations,
 with applications to multi-state models, Biometrika 90, 15-27.
+
+Parner, Andersen and Overgaard (2023), Regression models for censored time-to-event data using
+infinitesimal jack-knife pseudo-observations, with applications to left-truncation, Lifetime Data
+Analysis 29.
 """
 
 from __future__ import annotations

@@ -198,12 +198,17 @@ def number_at_risk(
     """
     weights = np.ones(len(time)) if weights is None else weights
 
-    def not_before(moments: Floats) -> Floats:
+    def not_before(moments: Floats, parts: Floats) -> Floats:
         order = np.argsort(moments, kind="stable")
-        beyond = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+        beyond = np.append(np.cumsum(parts[order][::-1])[::-1], 0.0)
         return beyond[np.searchsorted(moments[order], at, side="left")]
 
-    return not_before(time) if start is None else not_before(time) - not_before(start)
+    if start is None:
+        return not_before(time, weights)
+    # sums of weights in two orders can differ in the last digit where nobody is at risk
+    counted = (weights > 0).astype(np.float64)
+    anybody = not_before(time, counted) > not_before(start, counted)
+    return np.where(anybody, not_before(time, weights) - not_before(start, weights), 0.0)
 
 
 def _entry(times: Floats, start: Floats | None, n: int) -> Integers:

@@ -29,10 +29,11 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_small_tree(problem):
     assert grow(problem, True) == grow(problem, False)
 
 
-def test_numbers_of_children_have_64_bits_whatever_the_version_of_numpy():
+def test_numbers_of_children_and_of_terms_have_32_bits_whatever_the_version_of_numpy():
     problem = noisy(n=40)
-    assert grow_one(*problem.growth, problem.streams()[0], False).left.dtype == np.int64
-    assert problem.grow(2).left.dtype == np.int64
+    tree = grow_one(*problem.growth, problem.streams()[0], False)
+    for trees in tree, problem.grow(2), problem.grow(2).tree(1), tree.keeping(tree.order == 1):
+        assert trees.left.dtype == trees.start.dtype == np.int32
 
 
 @pytest.mark.parametrize("tried", [{"n_projections": 4}, {"n_sparse": 4}])

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from odrf.engine.joining import joined_arrays
+from odrf.engine.joining.following_arrays import FOLLOWING
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest, joined
 from problems import noisy, problems
 
@@ -77,3 +83,39 @@ def test_splits_switched_off_hide_what_is_below_them():
     assert (stump.depth()[3:] == -1).all()
     assert tree.keeping(tree.order < 0).leaves().tolist() == [1]
     assert_same(tree.keeping(tree.order > 0), tree)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(), st.data())
+def test_arrays_that_follow_are_kept_once_they_do_not(problem, data):
+    forest = problem.grow(4)
+    trees = [replace(forest.tree(b)) for b in range(4)]
+    odd = data.draw(st.integers(0, 3))
+    for name in data.draw(st.sets(st.sampled_from(sorted(FOLLOWING)))):
+        trees[odd] = replace(trees[odd], **{name: 3 * getattr(trees[odd], name)})
+    together = joined((tree.lean() for tree in trees), 4)
+    for b in range(4):
+        assert_same(together.tree(b), trees[b])
+        assert_same(trees[b].lean(), trees[b])
+    assert_same(pickle.loads(pickle.dumps(together)), together)
+
+
+def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
+    forest = noisy(n=60).grow(3)
+    assert not set(FOLLOWING) & set(forest.in_memory())
+    before, every = forest.nbytes, forest.every()
+    assert forest.nbytes == before
+    assert every["weight"].tolist() == forest.count.tolist() == forest.weight.tolist()
+    assert forest.nbytes == before + forest.weight.nbytes
+    cut = forest.keeping(forest.order == 1)
+    assert cut.order is forest.order and cut.leaves().tolist() == [2, 2, 2]
+
+
+def test_more_terms_than_32_bits_number_are_counted_in_64(monkeypatch):
+    forest = noisy(n=60).grow(3)
+    trees = [forest.tree(b) for b in range(3)]
+    monkeypatch.setattr(joined_arrays, "MOST_PLACES", len(trees[0].index) + 3)
+    monkeypatch.setattr(joined_arrays, "require_numbers", lambda *_: None)
+    wide = joined(trees, 3)
+    assert wide.start.dtype == np.int64 and trees[0].start.dtype == np.int32
+    assert_same(wide, forest)

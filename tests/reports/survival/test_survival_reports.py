@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
+from odrf import InputError
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
@@ -43,9 +45,21 @@ def test_calibration_of_new_rows_is_by_all_trees(forest):
 def test_where_all_rows_had_the_event_there_are_no_limits():
     data = odrf.simulate.hazard_jump(p=3).sample(60, seed=1).assign(event=True)
     fit = odrf.odrf("Surv(time, event) ~ .", data, n_trees=20, seed=1)
-    table = fit.calibration(float(data["time"].max()), groups=2).table
+    report = fit.calibration(float(data["time"].max()), groups=2)
+    table = report.table
+    assert "1.000 (no limits)" in repr(report)
     np.testing.assert_allclose(table["observed"], 1)
     assert table[["conf_low", "conf_high"]].isna().all(axis=None)
+
+
+def test_where_no_row_had_the_event_there_are_no_limits():
+    data = odrf.simulate.hazard_jump(p=3).sample(60, seed=1)
+    fit = odrf.odrf("Surv(time, event) ~ .", data, n_trees=20, seed=1)
+    table = fit.calibration(float(data["time"][data["event"]].min()), groups=10).table
+    none = table["observed"] == 0
+    assert none.any()
+    assert table.loc[none, ["conf_low", "conf_high"]].isna().all(axis=None)
+    assert table.loc[~none, ["conf_low", "conf_high"]].notna().all(axis=None)
 
 
 def test_areas_are_those_of_out_of_bag_risks(forest):
@@ -64,6 +78,35 @@ def test_areas_are_those_of_out_of_bag_risks(forest):
     false = 1 - report.curve["specificity"]
     area = np.trapezoid(report.curve["sensitivity"], false)
     assert report.table.loc[900, "auc"] == pytest.approx(area)
+
+
+def test_areas_are_of_times_at_which_some_rows_have_not_had_the_event():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.random(40), "time": rng.integers(1, 6, 40), "event": True})
+    fit = odrf.odrf("Surv(time, event) ~ x", data, n_trees=20, seed=1)
+    report = fit.roc(3)
+    assert report.table.index.tolist() == [1, 2, 3, 4]
+    assert np.isfinite(report.mean).all()
+    with pytest.raises(InputError, match=r"time=5: every row .* has had the event"):
+        fit.roc(5)
+    # rows with an event of another cause have not had it, also at the end
+    causes = np.where(rng.random(40) < 0.5, "a", "b")
+    data["event"] = pd.Categorical(causes, ["censored", "a", "b"])
+    fit = odrf.odrf("Surv(time, event) ~ x", data, n_trees=20, seed=1)
+    report = fit.roc(5, cause="a")
+    assert report.table.index[-1] == 5
+    assert np.isfinite(report.table).all(axis=None)
+    assert np.isfinite(report.mean).all()
+
+
+def test_infinite_times_are_explained():
+    data = DATA.assign(event=EVENT * (TIME < 1000))
+    fit = odrf.odrf("Surv(time, event) ~ .", data, n_trees=10, seed=1)
+    assert "inf where" in str(fit.curves(data.head(3)).summary())
+    assert "inf where" in str(odrf.odt("Surv(time, event) ~ .", data, alpha=0.01).summary())
+    data = data.assign(event=True)
+    fit = odrf.odrf("Surv(time, event) ~ .", data, n_trees=10, seed=1)
+    assert "inf" not in str(fit.curves(data.head(3)).summary())
 
 
 def test_curves_are_predictions(forest):

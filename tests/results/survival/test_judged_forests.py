@@ -11,6 +11,7 @@ from odrf.errors import InputError
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 
 FORMULA = "Surv(time, event) ~ ."
 PROBLEM = odrf.simulate.proportional_hazards(p=4, relevant=2)
@@ -132,18 +133,33 @@ def test_one_cause_is_scored_alone():
         fit.score(CAUSES[code != 1], cause=first)
 
 
-def test_rows_that_enter_late_have_harrells_c():
+def test_rows_that_enter_late_have_all_scores():
     late = DATA.assign(start=DATA["time"] / 3)
     fit = odrf.odrf("Surv(start, time, event) ~ .", late, n_trees=20, seed=1)
     table = fit.oob_scores
-    assert list(table.index) == ["harrell_c"]
+    assert list(table.index) == ["harrell_c", "uno_c", "integrated_brier", "explained"]
     risk = fit.predict().to_numpy()
-    columns = (late[name].to_numpy() for name in ("time", "event"))
-    known = harrells_c(*columns, risk, start=late["start"].to_numpy())
-    assert table.loc["harrell_c", "estimate"] == pytest.approx(known.estimate)
-    assert "Rows enter late" in fit.summary().as_text()
-    with pytest.raises(InputError, match="enter late"):
-        fit.roc(1.0)
+    time, event, start = (late[name].to_numpy() for name in ("time", "event", "start"))
+    rows = JudgedLifetimes(time, event.astype(int), np.ones(len(late)), "", start)
+    since = rows.first_time()
+    used = time > since
+    lives = time[used], event[used], risk[used]
+    given = {"start": np.maximum(start[used], since)}
+    assert table.loc["harrell_c", "estimate"] == harrells_c(*lives, **given).estimate
+    tau = np.nextafter(rows.last_time(), np.inf)
+    assert table.loc["uno_c", "estimate"] == unos_c(*lives, tau, **given).estimate
+    at = rows.given_none_before(since).grid(rows.last_time())
+    survival = fit.predict(type="survival", times=at, training="out-of-bag").to_numpy()[used]
+    survival = (
+        survival / fit.predict(type="survival", times=since, training="out-of-bag").to_numpy()[used]
+    )
+    score = brier_scores(*lives[:2], 1 - survival, at, **given).integrated.estimate
+    assert table.loc["integrated_brier", "estimate"] == pytest.approx(score)
+    assert "Rows enter late: scores are given that no event has come by" in str(fit.summary())
+    time = float(np.median(time))
+    assert 0.5 < fit.roc(time).table.loc[time, "auc"] <= 1
+    overall = fit.calibration(time, groups=2).overall
+    assert abs(overall["predicted"] - overall["observed"]) < 0.1
 
 
 def test_a_forest_that_no_event_judges_is_shown_without_scores():

@@ -63,26 +63,54 @@ def test_the_best_step_is_grown_again(selections, forest):
     assert pickle.loads(pickle.dumps(steps)).table.equals(steps.table)
 
 
+def test_predictors_that_tell_something_beat_permuted_copies(forest):
+    found = forest.select_variables("boruta", rounds=11)
+    assert sorted(found.selected()) == ["x1", "x2"]
+    assert (found.table["hits"][["x1", "x2"]] == found.table["rounds"][["x1", "x2"]]).all()
+    assert (found.table["decision"].drop(["x1", "x2"]) != "confirmed").all()
+    assert found.summary().facts["Loss"] == "integrated Brier score"
+    again, known = (forest.select_variables("boruta", rounds=k, metric="uno_c") for k in (1, 1))
+    assert again.table.equals(known.table)
+    assert again.summary().facts["Loss"] == "1 - Uno's C"
+    small = found.best()
+    assert type(small) is SurvivalForestResults
+    assert sorted(small.design.predictors) == ["x1", "x2"]
+    assert "select_variables('boruta').best()" in small.call
+    assert pickle.loads(pickle.dumps(found)).table.equals(found.table)
+
+
+def test_copies_of_predictors_of_several_causes_and_late_rows():
+    data = simulate.competing_risks(p=4).sample(150, seed=1)
+    causes = odrf.odrf(FORMULA, data, n_trees=10, seed=1)
+    assert causes.select_variables("boruta", rounds=3).rounds == 3
+    late = DATA.assign(start=DATA["time"] / 2)
+    forest = odrf.odrf("Surv(start, time, event) ~ x1 + x6", late, n_trees=10, seed=1)
+    found = forest.select_variables("boruta", rounds=10)
+    assert found.table.loc["x1", "hits"] > found.table.loc["x6", "hits"]
+
+
 def test_rows_that_enter_late_and_groups():
     late = DATA.assign(start=DATA["time"] / 2, unit=np.arange(150) // 3)
     forest = odrf.odrf(
         "Surv(start, time, event) ~ x1 + x2 + x3", late, groups="unit", n_trees=20, seed=1
     )
     steps = forest.select_variables()
-    line = forest.score().loc["harrell_c"]
-    assert steps.table["error"].iloc[0] == 1 - line["estimate"]
+    line = forest.score().loc["integrated_brier"]
+    assert steps.table["error"].iloc[0] == line["estimate"]
     assert steps.table["std_error"].iloc[0] == line["std_error"]
-    with pytest.raises(InputError, match=r"rows that enter late: use metric=.harrell_c."):
-        forest.select_variables(metric="uno_c")
+    for metric in ("uno_c", "harrell_c"):
+        steps = forest.select_variables(metric=metric)
+        assert steps.table["error"].iloc[0] == 1 - forest.score().loc[metric, "estimate"]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "boruta"}, 'method="boruta" is for forests of numbers and classes'),
+        ({"method": "knockoff"}, 'is for forests of numbers and classes: use method="boruta"'),
+        ({"method": "boruta", "rounds": 0}, "rounds=0"),
         ({"method": "forward"}, "method='forward' is not known"),
+        ({"method": np.array(["backward"])}, "is not known"),
         ({"metric": "mse"}, "metric='mse' is not known"),
-        ({"metric": "harrell_c"}, 'all there from the beginning: use metric="integrated_brier"'),
         ({"drop": 1}, "drop"),
     ],
 )

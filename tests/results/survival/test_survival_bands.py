@@ -6,10 +6,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 import odrf
+from odrf.engine.survival.tree_curves import survival_of_trees
+from odrf.engine.trees.routing import EVERY_ROW
 from odrf.errors import InputError
+from odrf.fits.prediction.predicting import rows_of
+from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.statistics.curves.curve_covariances import curve_covariances, rows_of_trees
 
 DATA = odrf.simulate.hazard_jump(p=3).sample(150, seed=1)
 NEW = odrf.simulate.hazard_jump(p=3).sample(6, seed=2).set_axis(list("abcdef"))
@@ -80,10 +85,25 @@ def test_bands_that_are_cut_have_what_never_rises_inside(forest):
         assert cut[i, j] == pytest.approx(low[i, j:].max())
 
 
-def test_a_band_at_one_time_is_the_interval(forest):
-    table = forest.bands(NEW, times=0.5).table
-    np.testing.assert_allclose(table["band_low"], table["conf_low"], rtol=0.05)
+def test_a_band_at_one_time_is_an_interval_by_t(forest):
+    found = forest.bands(NEW, times=0.5)
+    table = found.table
     assert (table["band_low"] <= table["conf_low"]).all()
+    rows = PredictedRows(forest.fit, rows_of(forest.fit, NEW).X, None)
+    covariances = curve_covariances(
+        survival_of_trees(
+            forest.fit.forest, forest.fit.curves, rows.X, rows.ranks(found.times), slice(0, 6),
+            EVERY_ROW,
+        ),
+        rows_of_trees(np.zeros(150, dtype=np.int64), forest.fit.draws, False),
+    )  # fmt: skip
+    freedom = np.array([each.variances.freedom[0] for each in covariances])
+    np.testing.assert_allclose(found.reach, stdtrit(freedom, 0.975), rtol=0.06)
+
+
+def test_more_trees_have_more_degrees_of_freedom(forest):
+    few, many = (each.bands(NEW, times=[0.3, 0.5]).reach for each in (forest, forest.grow(850)))
+    assert many.mean() < few.mean()
 
 
 def test_times_are_in_order_and_different(forest):

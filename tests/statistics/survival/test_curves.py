@@ -8,9 +8,9 @@ from hypothesis import given
 
 from lifetimes import lifetimes
 from odrf.errors import InputError
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.kaplan_meier import kaplan_meier, kaplan_meier_of_groups
 from odrf.statistics.survival.nelson_aalen import nelson_aalen
+from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.pointwise_limits import (
     limits_of_cumulative_hazard,
     limits_of_probability,
@@ -127,6 +127,13 @@ def test_limits_by_hand():
     np.testing.assert_allclose(np.log(high / low), 2 * 1.959964 * 0.5 / 2, rtol=1e-6)
     with pytest.raises(InputError, match="did you mean 'log-log'"):
         limits_of_probability(one, error, 0.95, "loglog")
+
+
+def test_limits_near_0_and_1_are_numbers():
+    near = np.array([1e-11, 1 - 1e-11])
+    with np.errstate(all="raise", under="ignore"):
+        low, high = limits_of_probability(near, np.array([1e-6, 1e-6]))
+    np.testing.assert_allclose([low, high], [[0, 0], [1, 1]], atol=1e-9)
 
 
 @given(lifetimes())

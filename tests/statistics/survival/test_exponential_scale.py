@@ -76,6 +76,21 @@ def test_rows_of_weight_0_have_no_part():
     np.testing.assert_allclose(with_them, without)
 
 
+def test_a_hazard_below_the_smallest_number_is_positive():
+    time, weights = np.array([1e50, 2e50, 5e49]), np.array([1e-300, 1.0, 1.0])
+    exposure = exponential_scale(time, np.array([1, 1, 0]), weights).exposure(time)
+    assert (exposure > 0).all()
+    assert exposure[1] == 1
+
+
+def test_a_weight_that_is_lost_beside_others_has_a_hazard():
+    time = np.array([8.0, 6.0, 12.0, 4.0, 7.0])
+    weights = np.array([1e-300, 1e-300, 1e-300, 0.3116, 0.625])
+    scale = exponential_scale(time, np.ones(5, dtype=np.int64), weights)
+    # the last three pieces have but the rows whose events end them
+    np.testing.assert_allclose(np.diff(scale.hazard)[2:], 1)
+
+
 def test_there_must_be_an_event():
     with pytest.raises(InputError, match="no row has an event"):
         exponential_scale(np.ones(3), np.zeros(3, dtype=int))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lifetimes import lifetimes
 from odrf.errors import InputError
 from odrf.statistics.survival.brier import brier_scores, explained_share
-from odrf.statistics.survival.censoring import censoring_curve
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.rowwise_errors import (
     RowwiseEstimate,
     difference_of_estimates,
@@ -62,7 +62,7 @@ def test_concordance_of_a_cause_is_that_of_the_twin(of, tau):
 @given(lifetimes(entry=False), lifetimes())
 def test_a_known_curve_of_censoring_adds_nothing(of, others):
     G = censoring_curve(others.time, others.event, others.weights, others.start)
-    known = {"weights": of.weights, "censoring": G}
+    known = {"weights": of.weights, "observed": G}
     value = twin.unos(of.rows, of.score, 4.0, others.rows)
     found = unos_c(of.time, of.event, of.score, 4.0, **known)
     equal(found, value, lambda rows: twin.unos(rows, of.score, 4.0, others.rows), of.rows)

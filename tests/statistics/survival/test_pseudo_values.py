@@ -126,3 +126,20 @@ def test_their_mean_is_the_estimate():
     for found, estimate in NUMBERS.values():
         mean = np.average(found(sets, 0.8), weights=weights)
         assert mean == pytest.approx(estimate(rows, 0.8), rel=1e-9)
+
+
+def test_with_late_entry_they_are_too_far_from_the_mean_where_rows_are_rarely_seen():
+    rng = np.random.default_rng(1)
+    n, rates = 200_000, np.array([0.5, 2.0])
+    x = rng.integers(0, 2, n)
+    time, enter = rng.exponential(size=n) / rates[x], rng.uniform(0, 1, n)
+    seen = enter < time
+    sets = risk_sets(time[seen], np.ones(seen.sum()), None, enter[seen])
+    at = 0.8
+    found = survival_pseudo_values(sets, at)
+    # the probability of no event before a uniform time, and the survival
+    alpha, truth = (1 - np.exp(-rates)) / rates, np.exp(-rates * at)
+    expected = truth.mean() + (truth - truth.mean()) * alpha.mean() / alpha
+    means = [found[x[seen] == k].mean() for k in (0, 1)]
+    np.testing.assert_allclose(means, expected, atol=0.01)
+    assert abs(truth[1] - expected[1]) > 0.09

@@ -38,11 +38,14 @@ class EstimandFit(Fit):
     time : float
     cause : str or None
         The cause of the incidence or of the time lost; None if there is one cause, and of others.
+    late : bool
+        Whether rows enter late.
     """
 
     estimand: str = "survival"
     time: float = 0.0
     cause: str | None = None
+    late: bool = False
 
     @property
     def in_words(self) -> str:
@@ -99,7 +102,8 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
         "pruning": None,
     }
-    return EstimandFit(**known, estimand=estimand, time=at, cause=named)
+    late = times.start is not None
+    return EstimandFit(**known, estimand=estimand, time=at, cause=named, late=late)
 
 
 def _with_response(fit: SurvivalFit, name: str) -> Any:
@@ -127,7 +131,7 @@ def _checked_cause(cause: Any, causes: Sequence[str], of: CurveNumber, estimand:
 
 
 def _checked_time(time: Any, times: SurvivalTimes, of: CurveNumber, cause: int | None) -> float:
-    if not is_number(time) or not np.isfinite(time) or time <= 0:
+    if not is_number(time) or not 0 < time < np.inf:
         raise InputError(f"time={time!r}: use a number above 0, in the unit of the response")
     first, last, end = times.event_times[0], times.event_times[-1], times.time.max()
     event = "event"

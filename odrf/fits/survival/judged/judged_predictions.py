@@ -22,6 +22,8 @@ from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
+from odrf.statistics.survival.kaplan_meier import product_limit
+from odrf.statistics.survival.of_curves.given_survival import given_survival
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.of_curves.scores_of_curves import concordances, scores_of_curves
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
@@ -95,6 +97,8 @@ class JudgedPredictions:
         Which of them judge.
     reference : StepCurve
         The probability of no event that is predicted without predictors, from the training rows.
+
+    If rows enter late, all curves are those given no event by ``rows.since``.
     """
 
     rows: JudgedLifetimes
@@ -105,7 +109,14 @@ class JudgedPredictions:
 
     def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the predicted survival (n, G) at ascending times (G,)."""
-        return self.predicted.survival(times, advance)[self.used]
+        if self.rows.since == 0:
+            return self.predicted.survival(times, advance)[self.used]
+        since = np.array([self.rows.since])
+        spared = self.predicted.survival(np.concatenate([since, times]), advance)[self.used]
+        alive = spared
+        if isinstance(self.predicted, PredictedCause):
+            alive = self.predicted.rows.survival(since)[self.used]
+        return given_survival(spared, alive[:, 0])
 
     def scores(
         self, until: float | None = None, advance: Callable[[int], object] = lambda n: None
@@ -185,12 +196,24 @@ def judged_rows(
         raise NoJudgesError(
             f"none of the {len(kept)} rows that judge has an event{of_cause}: give rows with events"
         )
-    trained = fit.times
-    known = cumulative_incidence(
-        trained.time, trained.event, code, fit.data.weights, trained.start
-    ).curve
-    reference = StepCurve(known.times, 1 - known.values, 1.0)
-    return JudgedPredictions(rows, risk[used], predicted, used, reference)
+    if rows.start is not None:
+        since = rows.first_time()
+        used[used] = rows.time > since
+        rows = rows.given_none_before(since)
+    return JudgedPredictions(rows, risk[used], predicted, used, _reference(fit, rows))
+
+
+def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: JudgedLifetimes) -> StepCurve:
+    """Return the curve of the training rows by which the rows that judge are predicted."""
+    trained, weights = fit.times, fit.data.weights
+    lives = trained.time, trained.event
+    known = cumulative_incidence(*lives, rows.cause, weights, trained.start)
+    if rows.since == 0:
+        return StepCurve(known.times, 1 - known.incidence, 1.0)
+    later = known.times[known.times > rows.since]
+    spared = 1 - known.curve(np.concatenate([[rows.since], later]))
+    alive = product_limit(known.sets).curve(rows.since)
+    return StepCurve(later, given_survival(spared, alive), 1.0)
 
 
 def _of_cause(rows: PredictedRows, cause: str | None) -> PredictedCurves:

@@ -19,8 +19,8 @@ from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, PredictedCause
 from odrf.public.progress import progress_bar
+from odrf.statistics.survival.of_curves.given_survival import given_survival
 from odrf.statistics.survival.of_curves.scores_of_curves import (
-    HARRELL,
     UNO,
     brier_of_curves,
     concordances,
@@ -57,13 +57,13 @@ class LossesByPredictor(NamedTuple):
     Attributes
     ----------
     concordance : list of P RepeatedEstimate
-        By how much C falls: Uno's, or Harrell's if rows enter late.
-    brier : list of P RepeatedEstimate, or None
-        By how much the integrated Brier score rises; None if rows enter late.
+        By how much Uno's C falls.
+    brier : list of P RepeatedEstimate
+        By how much the integrated Brier score rises.
     """
 
     concordance: list[RepeatedEstimate]
-    brier: list[RepeatedEstimate] | None
+    brier: list[RepeatedEstimate]
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,11 @@ class _Scoring:
     values: Sequence[NDArray[np.float64]]
 
     def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
-        """Return C and, unless rows enter late, minus the integrated Brier score."""
+        """Return C and minus the integrated Brier score."""
         means, rows = predicted.means(self.values)[self.judged.used], self.judged.rows
         found = concordances(rows, means[:, 0], self.until)
-        if rows.start is not None:
-            return [found[HARRELL]]
-        score = brier_of_curves(rows, means[:, 1:], self.at).integrated
+        survival = given_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
+        score = brier_of_curves(rows, survival, self.at).integrated
         return [found[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
 
 
@@ -100,7 +99,8 @@ def losses_when_permuted(
     until = judged.rows.last_time()
     at = judged.rows.grid(until, TIMES)
     cause = None if of_cause is None else of_cause.cause
-    scoring = _Scoring(judged, until, at, _values(predicted, at, cause))
+    values = _values(predicted, at, cause, judged.rows.since)
+    scoring = _Scoring(judged, until, at, values)
     base = scoring.scores(predicted)
     repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
     first, forest = predicted.fit.design.first, predicted.fit.forest
@@ -117,19 +117,26 @@ def losses_when_permuted(
             losses.append([_differences(base, after) for after in scores])
             bar.update()
     by_score = [[_mean([one[k] for one in of]) for of in losses] for k in range(len(base))]
-    return LossesByPredictor(by_score[0], by_score[1] if len(by_score) > 1 else None)
+    return LossesByPredictor(*by_score)
 
 
 def _values(
-    predicted: PredictedRows, at: NDArray[np.float64], cause: int | None
+    predicted: PredictedRows, at: NDArray[np.float64], cause: int | None, since: float
 ) -> list[NDArray[np.float64]]:
-    """Return what the nodes predict: the risk, and the probability of no event by the times."""
+    """Return what the nodes predict: the risk, and the probability of no event by the times.
+
+    Before the latter, if it is given that there is none since a time, those of no event of any
+    cause and of this cause by then.
+    """
     curves, times = predicted.fit.curves, predicted.fit.event_times
-    ranks = predicted.ranks(at).tolist()
+    begun = predicted.ranks(np.array([since] if since else [])).tolist()
+    alive = [survival_at(curves, rank) for rank in begun]
+    ranks = begun + predicted.ranks(at).tolist()
     if cause is None:
-        return [mortality(curves, len(times)), *(survival_at(curves, rank) for rank in ranks)]
-    lost = time_lost_at(curves, cause, times, float(times[-1]))
-    return [lost, *(1 - incidence_at(curves, cause, rank) for rank in ranks)]
+        risk = mortality(curves, len(times))
+        return [risk, *alive, *(survival_at(curves, rank) for rank in ranks)]
+    risk = time_lost_at(curves, cause, times, float(times[-1]))
+    return [risk, *alive, *(1 - incidence_at(curves, cause, rank) for rank in ranks)]
 
 
 def _permutations(

@@ -2,9 +2,13 @@
 
 [I] is Ishwaran and Kogalur (2010), "Consistency of random survival forests", Statistics and
 Probability Letters 80, 1056-1064.  [C] is Cui, Zhu, Zhou and Kosorok (2022), "Consistency of
-survival tree and survival forest models: splitting bias and correction", Statistica Sinica 32,
-1245-1267.  Both are about splits on single predictors.  [Z] and [P] of `odrf.statistics.theorems`
-are about responses that are observed in full.
+survival tree and forest models: splitting bias and correction", Statistica Sinica 32, 1245-1267.
+Both are about splits on single predictors.  [I] proves uniform consistency for general rules of
+splitting, with bootstraps and predictors that are drawn for each node, if all predictors are
+factors.  [C] proves it in two cases: of finitely many predictors, with splits at random; of many
+that are weakly correlated.  The conditions named here are a summary; the papers have further ones,
+which no fit can show.  [Z] and [P] of `odrf.statistics.theorems` are about responses that are
+observed in full.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ class SurvivalFacts:
         Whether several splits of a node are compared.
     least_rows : int
         Fewest rows of a leaf.
+    summed : bool
+        Whether trees add up to a score, as boosted ones do, and leaves have no curves.
     """
 
     P: int
@@ -50,6 +56,7 @@ class SurvivalFacts:
     oblique: bool
     chosen: bool
     least_rows: int
+    summed: bool = False
 
 
 def conditions_of_curves(facts: SurvivalFacts) -> list[Condition]:
@@ -66,6 +73,7 @@ def _finite(facts: SurvivalFacts) -> list[Condition]:
         Condition(FINITE, AT_RISK, "", ASSUMED),
         Condition(FINITE, "finitely many values of predictors", numbers, _holds(not facts.numbers)),
         Condition(FINITE, "leaves of one value each", mixed, separated),
+        *_of_curves(FINITE, facts),
     ]
 
 
@@ -77,19 +85,31 @@ def _univariate(facts: SurvivalFacts) -> list[Condition]:
         Condition(name, AT_RISK, "", ASSUMED),
         Condition(name, ALONE, tried, _holds(not facts.oblique)),
         Condition(name, GROWING, f"at least {facts.least_rows}", UNKNOWN),
+        *_of_curves(name, facts),
     ]
     if facts.chosen:
-        weakly = "predictors weakly correlated, those that matter by themselves"
+        weakly = "predictors weakly correlated, and what else the paper asks of them"
         conditions.append(Condition(name, weakly, "", ASSUMED))
     return conditions
 
 
+def _of_curves(name: str, facts: SurvivalFacts) -> list[Condition]:
+    steps = [Condition(name, "curves in the leaves, and their mean", "steps of a score", FAILS)]
+    return steps if facts.summed else []
+
+
 def conclusion_on_curves(facts: SurvivalFacts) -> str:
     """Return the conclusion for the fit, in one sentence."""
+    if facts.summed:
+        return (
+            "No result covers it: [I] and [C] are about trees whose leaves have curves, and these "
+            "add up to a score, whose curves have all the same shape."
+        )
     if not facts.numbers and not facts.mixed:
         return (
             "Consistent survival curves where censoring is independent of the event given the "
-            f"predictors, as by {FINITE}: each leaf has rows of one value of the predictors."
+            f"predictors, in the case of {FINITE}: each leaf has rows of one value of the "
+            "predictors, so that its curve is that of this value."
         )
     if facts.oblique:
         return (

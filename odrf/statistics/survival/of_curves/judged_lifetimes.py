@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ __all__ = ["JudgedLifetimes"]
 
 Floats = NDArray[np.float64]
 # Curves are judged while this share of the rows is at risk: rows then count at most ten times for
-# those that were censored before.
+# those that were censored before.  If rows enter late, it is the share of the largest risk set.
 LEAST_AT_RISK = 0.1
 # Steps of the integral over time.
 MOST_TIMES = 100
@@ -41,6 +41,9 @@ class JudgedLifetimes:
         The group of each row, of a fit with groups: these are independent of each other.
     cause : int or None
         The cause, from 1, whose events are predicted; None: all.
+    since : float
+        Everything is judged given that no event has come by this time; above 0 only if rows enter
+        late.
     """
 
     time: Floats
@@ -50,6 +53,7 @@ class JudgedLifetimes:
     start: Floats | None = None
     groups: NDArray[np.int64] | None = None
     cause: int | None = None
+    since: float = 0.0
 
     def facts(self) -> dict[str, str]:
         """Return how many rows and events there are, for summaries."""
@@ -70,7 +74,14 @@ class JudgedLifetimes:
             None if self.start is None else self.start[rows],
             None if self.groups is None else self.groups[rows],
             self.cause,
+            self.since,
         )
+
+    def given_none_before(self, since: float) -> JudgedLifetimes:
+        """Return the rows observed after a time, entering then if they entered before."""
+        kept = self.keeping(self.time > since)
+        start = None if kept.start is None else np.maximum(kept.start, since)
+        return replace(kept, start=start, since=since)
 
     def checked_time(self, argument: str, value: Any) -> float:
         """Return a time at which curves can be judged.
@@ -82,29 +93,54 @@ class JudgedLifetimes:
         """
         times = self.time[self.happened]
         first, last = float(times.min()), float(self.time.max())
-        if not is_number(value) or not first <= float(value) <= last:
+        if not is_number(value) or not first <= value <= last:
             raise InputError(
                 f"{argument}={value!r}: use a time from {first:g}, the first event of the rows "
                 f"that judge, to {last:g}, the end of their observation"
             )
         return float(value)
 
+    def first_time(self) -> float:
+        """Return the time since which curves can be judged.
+
+        0 if no row enters late.  Else the last event time, before the risk set is largest, at which
+        less than a tenth of this is at risk; if there is none, the first entry.
+        """
+        if self.start is None:
+            return 0.0
+        times, at_risk = self._at_risk()
+        few = times[: np.argmax(at_risk)][~self._enough(at_risk)[: np.argmax(at_risk)]]
+        return float(few[-1] if len(few) else self.start.min())
+
     def last_time(self) -> float:
         """Return the last event time at which a tenth of the weight is still at risk.
 
-        If there is none, the first event time.
+        If there is none, the first event time.  If rows enter late, a tenth of the largest risk
+        set: it is the last event time before fewer are at risk again.
         """
+        times, at_risk = self._at_risk()
+        enough = self._enough(at_risk)
+        if self.start is None:
+            return float(times[enough][-1] if enough.any() else times[0])
+        largest = int(np.argmax(at_risk))
+        few = np.flatnonzero(~enough[largest:])
+        return float(times[largest + few[0] - 1] if len(few) else times[-1])
+
+    def _at_risk(self) -> tuple[Floats, Floats]:
+        """Return the distinct event times, and the weight at risk then."""
         times = np.unique(self.time[self.happened])
-        at_risk = number_at_risk(times, self.time, self.weights, self.start)
-        enough = times[at_risk >= LEAST_AT_RISK * self.weights.sum()]
-        return float(enough[-1] if len(enough) else times[0])
+        return times, number_at_risk(times, self.time, self.weights, self.start)
+
+    def _enough(self, at_risk: Floats) -> NDArray[np.bool_]:
+        whole = self.weights.sum() if self.start is None else at_risk.max()
+        return np.asarray(at_risk >= LEAST_AT_RISK * whole)
 
     def grid(self, until: float, most: int = MOST_TIMES) -> Floats:
-        """Return 0, event times and `until`, ascending: times of which a mean is taken.
+        """Return `since`, event times and `until`, ascending: times of which a mean is taken.
 
         Of more than `most` event times those at equal steps of their ranks.
         """
         times = np.unique(self.time[self.happened & (self.time < until)])
         if len(times) > most:
             times = times[np.linspace(0, len(times) - 1, most).round().astype(np.int64)]
-        return np.unique(np.concatenate([[0.0], times, [until]]))
+        return np.unique(np.concatenate([[self.since], times, [until]]))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.statistics.survival.calibration_at import groups_of_equal_weight
 from odrf.statistics.survival.kaplan_meier import KaplanMeier, kaplan_meier
+from odrf.statistics.survival.known_states import representing
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.risk_sets import number_at_risk
 
@@ -39,8 +40,16 @@ class RiskGroup(NamedTuple):
         return number_at_risk(times, self.lives.time, self.lives.weights, self.lives.start)
 
     def predicted(self, survival: Floats) -> Floats:
-        """Return the weighted mean (m,) of the survival (n, m) of all rows."""
-        return np.average(survival[self.rows], axis=0, weights=self.lives.weights)
+        """Return the weighted mean (m,) of the survival (n, m) of all rows.
+
+        If rows enter late, each stands for as many as by the last time at which curves are judged.
+        """
+        lives = self.lives
+        weights = lives.weights
+        if lives.start is not None and lives.happened.any():
+            last = lives.last_time()
+            weights = representing(lives.time, lives.event, weights, lives.start, last)
+        return np.average(survival[self.rows], axis=0, weights=weights)
 
 
 def groups_by_risk(rows: JudgedLifetimes, risk: Floats, groups: int = 4) -> list[RiskGroup]:

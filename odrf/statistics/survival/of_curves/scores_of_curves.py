@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.errors import InputError
 from odrf.statistics.survival.brier import BrierScores, brier_scores, explained_share
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
@@ -50,13 +49,12 @@ def scores_of_curves(
     Returns
     -------
     dict of str to RowwiseEstimate
-        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from 0 on), ``explained``
-        (1 minus this score divided by that of the reference).  Of rows that enter late only
-        ``harrell_c``: the others weight rows by the probability not to be censored since time 0.
+        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from
+        ``rows.since`` on), ``explained``
+        (1 minus this score divided by that of the reference).  Of one cause there is no
+        ``harrell_c``.
     """
     found = concordances(rows, risk, until)
-    if rows.start is not None:
-        return found
     at = rows.grid(until)
     model = brier_of_curves(rows, survival(at), at)
     known = brier_of_curves(rows, reference(at)[np.newaxis], at)
@@ -64,22 +62,20 @@ def scores_of_curves(
 
 
 def concordances(rows: JudgedLifetimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
-    """Return Harrell's C and, unless rows enter late, Uno's; arguments as for all scores."""
+    """Return Harrell's C, unless of one cause, and Uno's; arguments as for all scores."""
     # an event at the last time counts, too
     lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
     if rows.cause is not None:
-        if rows.start is not None:
-            raise InputError(
-                "rows enter late, and one cause alone is judged only where all rows are there "
-                "since time 0: leave out cause="
-            )
-        return {UNO: concordance_of_cause(*lives, rows.cause, tau, rows.weights)}
-    found: dict[str, RowwiseEstimate] = {HARRELL: harrells_c(*lives, rows.weights, rows.start)}
-    if rows.start is None:
-        found[UNO] = unos_c(*lives, tau, rows.weights)
-    return found
+        found = concordance_of_cause(*lives, rows.cause, tau, rows.weights, start=rows.start)
+        return {UNO: found}
+    return {
+        HARRELL: harrells_c(*lives, rows.weights, rows.start),
+        UNO: unos_c(*lives, tau, rows.weights, start=rows.start),
+    }
 
 
 def brier_of_curves(rows: JudgedLifetimes, survival: Floats, at: Floats) -> BrierScores:
     """Return the Brier scores of survival (n, m), or (1, m) the same for all rows, at m times."""
-    return brier_scores(rows.time, rows.event, 1 - survival, at, rows.cause, rows.weights)
+    return brier_scores(
+        rows.time, rows.event, 1 - survival, at, rows.cause, rows.weights, start=rows.start
+    )

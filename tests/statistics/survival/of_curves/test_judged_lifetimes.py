@@ -23,6 +23,7 @@ from odrf.statistics.survival.of_curves.scores_of_curves import (
 )
 from odrf.statistics.survival.step_curves import StepCurve
 from reference import survival as twin
+from reference.survival import Rows
 
 
 def judging(of, cause=None, start=True):
@@ -36,13 +37,35 @@ def ended(of):
     return of._replace(event=np.where(np.arange(len(of.time)) == 0, 1, of.event))
 
 
-@given(lifetimes())
+@given(lifetimes(entry=False))
 def test_a_tenth_of_the_weight_is_at_risk_at_the_last_time(of):
     of = ended(of)
-    found = judging(of).last_time()
-    rows, times = of.rows, sorted(set(of.time[of.event > 0].tolist()))
-    enough = [t for t in times if rows.at_risk(t) >= 0.1 * sum(rows.weights)]
+    rows = judging(of, start=False)
+    found = rows.last_time()
+    twins, times = of.rows, sorted(set(of.time[of.event > 0].tolist()))
+    enough = [t for t in times if twins.at_risk(t) >= 0.1 * sum(twins.weights)]
     assert found == (enough[-1] if enough else times[0])
+    assert rows.first_time() == 0
+
+
+@given(lifetimes(most=30))
+def test_rows_that_enter_late_are_judged_while_enough_are_at_risk(of):
+    of = ended(of)
+    rows, times = judging(of), sorted(set(of.time[of.event > 0].tolist()))
+    at_risk = [of.rows.at_risk(t) for t in times]
+    first, last = rows.first_time(), rows.last_time()
+    inside = [k for k, t in enumerate(times) if first < t <= last]
+    assert at_risk.index(max(at_risk)) in inside
+    assert all(at_risk[k] >= 0.1 * max(at_risk) for k in inside)
+    assert first in times or first == of.start.min()
+    for neighbour in (inside[0] - 1, inside[-1] + 1):
+        if 0 <= neighbour < len(times):
+            assert at_risk[neighbour] < 0.1 * max(at_risk)
+    given = rows.given_none_before(first)
+    assert (given.time > first).all()
+    assert (given.start >= first).all() and (given.start < given.time).all()
+    assert given.last_time() == last
+    assert given.grid(last)[0] == first
 
 
 @given(lifetimes(most=30), st.integers(2, 5))
@@ -106,20 +129,33 @@ def test_scores_are_those_of_the_twins(of, cause):
         assert found[EXPLAINED].estimate == pytest.approx(1 - model / known, nan_ok=True)
 
 
-def test_rows_that_enter_late_have_harrells_c_alone():
-    time, start = np.array([2.0, 3.0, 4.0]), np.array([0.0, 1.0, 2.5])
-    rows = JudgedLifetimes(time, np.array([1, 1, 0]), np.ones(3), "new", start)
-    reference = StepCurve(np.array([1.0]), np.array([0.5]), 1.0)
-    found = scores_of_curves(rows, np.array([2.0, 1.0, 3.0]), lambda at: 1 - at, reference, 3.0)
-    assert {name: each.estimate for name, each in found.items()} == {HARRELL: 0.5}
-    of_cause = JudgedLifetimes(time, np.array([1, 1, 0]), np.ones(3), "new", start, None, 1)
-    with pytest.raises(InputError, match="enter late"):
-        scores_of_curves(of_cause, np.array([2.0, 1.0, 3.0]), lambda at: 1 - at, reference, 3.0)
+@given(lifetimes(), st.sampled_from([None, 1]))
+def test_scores_of_rows_that_enter_late_are_those_of_the_twins(of, cause):
+    rows = judging(ended(of), cause)
+    rows = rows.given_none_before(rows.first_time())
+    until, score = rows.last_time(), of.score[of.time > rows.since]
+    twins = Rows(*(c.tolist() for c in (rows.time, rows.event, rows.weights, rows.start)))
+    at = rows.grid(until)
+    survival = np.exp(-score[:, None] * at / 5)
+    reference = StepCurve(np.array([1.0, 3.0]), np.array([0.7, 0.4]), 1.0)
+    found = scores_of_curves(rows, score, lambda _: survival, reference, until)
+    assert (HARRELL in found) == (cause is None)
+    measure = twin.unos if cause is None else twin.wolbers
+    expected = measure(twins, score, np.nextafter(until, np.inf), None, twin.seen)
+    assert found[UNO].estimate == pytest.approx(expected, nan_ok=True)
+    causes = (1, 2) if cause is None else (1,)
+    scores = [
+        twin.brier(twins, (1 - survival[:, m]).tolist(), t, causes, None, twin.seen)
+        for m, t in enumerate(at)
+    ]
+    model = np.trapezoid(scores, at) / (until - rows.since)
+    assert found[INTEGRATED].estimate == pytest.approx(model, nan_ok=True)
 
 
 @given(lifetimes(most=20), st.integers(1, 4))
 def test_groups_of_similar_risk_are_judged_alone(of, k):
-    groups = groups_by_risk(judging(ended(of)), of.score, k)
+    late = bool(of.start.any())
+    groups = groups_by_risk(judging(ended(of), start=late), of.score, k)
     assert 1 <= len(groups) <= k
     assert sum(group.rows.astype(int) for group in groups).tolist() == [1] * len(of.time)
     survival = np.linspace(1, 0.2, 3) ** of.score[:, None]
@@ -132,7 +168,8 @@ def test_groups_of_similar_risk_are_judged_alone(of, k):
         )
         np.testing.assert_array_equal(group.observed.survival, alone.survival)
         means = np.average(survival[rows], axis=0, weights=of.weights[rows])
-        np.testing.assert_allclose(group.predicted(survival), means)
+        if not late:
+            np.testing.assert_allclose(group.predicted(survival), means)
         some = ended(of).part(rows).rows
         at = [0.5, 2.0, 7.0]
         np.testing.assert_allclose(

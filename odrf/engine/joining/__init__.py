@@ -1,0 +1,1 @@
+"""What trees need while they are put together, one after the other: arrays, and memory."""

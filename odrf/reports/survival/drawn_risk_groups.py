@@ -1,0 +1,22 @@
+"""Predicted curves of groups of rows of similar risk, drawn beside those that are observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from odrf import plots
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["drawn_risk_groups"]
+
+
+def drawn_risk_groups(judged: JudgedPredictions, ax: Axes | None) -> Axes:
+    """Draw the rows that judge in groups of similar risk, predicted and observed."""
+    rows = judged.rows
+    times = rows.grid(rows.last_time())
+    groups = groups_by_risk(rows, judged.risk)
+    return plots.plot_risk_groups(groups, judged.survival(times), times, rows.source, ax)

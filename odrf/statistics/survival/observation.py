@@ -1,0 +1,269 @@
+"""The probability to be observed at a time, by which measures of survival weight their rows.
+
+Where all rows are there from the beginning, it is the probability not to be censored yet.  Where
+rows enter late, it is that to have entered and not to be censored yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.statistics.survival.kaplan_meier import product_limit
+from odrf.statistics.survival.risk_sets import (
+    RiskSets,
+    censoring_risk_sets,
+    risk_sets,
+    sums_at,
+)
+
+__all__ = [
+    "CensoringCurve",
+    "LateEntryCurve",
+    "ObservationCurve",
+    "censoring_curve",
+    "inverse_or_zero",
+    "observation_curve",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class ObservationCurve(Protocol):
+    """A curve that is read just before times, where events are, and at them."""
+
+    @property
+    def values(self) -> Floats:
+        """The values between which it steps."""
+
+    def passed(self, at: Floats) -> Integers:
+        """Return where it is read just before each time, as index of `values`."""
+
+    def passed_with(self, at: Floats) -> Integers:
+        """Return where it is read from each time on, as index of `values`."""
+
+    def influence(self, passed: Integers, parts: Floats) -> Floats:
+        """Return what each row of the curve adds to the error of a sum of logarithms: (n,)."""
+
+
+@dataclass(frozen=True)
+class CensoringCurve:
+    """The Kaplan–Meier curve G of the time of censoring.
+
+    An event at T was observed with probability G(T-): at a time that has both, events come before
+    censoring.  A row was followed beyond t with probability G(t).
+
+    Attributes
+    ----------
+    sets : RiskSets
+        Distinct times of censoring.
+    values : (R + 1,) float64
+        G before the first of them, which is 1, and from each one on.
+    """
+
+    sets: RiskSets
+    values: Floats
+
+    def passed(self, at: Floats) -> Integers:
+        """Return how many of its steps are before each time: as index of `values`, G(t-)."""
+        return np.searchsorted(self.sets.times, at, side="left")
+
+    def passed_with(self, at: Floats) -> Integers:
+        """Return how many of its steps are before or at each time: as index, G(t)."""
+        return np.searchsorted(self.sets.times, at, side="right")
+
+    def just_before(self, at: Floats) -> Floats:
+        """Return G(t-) at times of any shape."""
+        return self.values[self.passed(at)]
+
+    def __call__(self, at: Floats) -> Floats:
+        """Return G(t) at times of any shape."""
+        return self.values[self.passed_with(at)]
+
+    def influence(self, passed: Integers, parts: Floats) -> Floats:
+        """Return what each row of the curve adds to the error of a sum of logarithms: (n,).
+
+        Parameters
+        ----------
+        passed : (m,) int64
+            Where the logarithms of G are taken, as index of `values`; there G is not 0.
+        parts : (m,) float64
+            The factor of each logarithm in the sum.
+        """
+        R = len(self.sets.times)
+        beyond = np.cumsum(np.bincount(passed, parts, R + 1)[::-1])[::-1][1:]
+        return self.sets.weights * self.sets.martingale_sums(-beyond * self.sets.per_survivor)
+
+
+@dataclass(frozen=True)
+class LateEntryCurve:
+    """The probability K of being under observation, but for a factor, where rows enter late.
+
+    With Y(t) rows at risk out of n, and the Kaplan–Meier curve S, it is K(t-) = Y(t)/(n·S(t-)): the
+    rows that are seen at risk at t, for each row that has no event before t.  If neither entry nor
+    censoring depends on the event and the predictors, it estimates P(L < t ≤ C), divided by the
+    probability to be seen at all; L is the time of entry and C that of censoring.  Without late
+    entry it is the Kaplan–Meier curve of the time of censoring.
+
+    With 1/K as weights, distributions of what is seen become those of all rows, also of those that
+    had the event before they could enter: an event weighs S(t-)/Y(t), which is the jump of the
+    Kaplan–Meier curve.  Geskus (2011) shows this for weights that are products of two curves, of
+    censoring and of entry.
+
+    Attributes
+    ----------
+    sets : RiskSets
+        Of events of any cause.
+    moments : (M,) float64
+        Distinct times at which rows enter or end.
+    present : (2 M + 1,) float64
+        The weight of the rows under observation: before the first moment, at it, from it on until
+        the next one, at this, …
+    values : (2 M + 1,) float64
+        K there; infinite where no survivor is left in the estimate.
+    entered, left : (n,) int64
+        A row is present at ``[entered:left]``.
+    before : (2 M + 1,) int64
+        How many of the distinct event times are before.
+
+    References
+    ----------
+    Geskus (2011), Cause-specific cumulative incidence estimation and the Fine and Gray model under
+    both left truncation and right censoring, Biometrics 67, 39-49.
+    """
+
+    sets: RiskSets
+    moments: Floats
+    present: Floats
+    values: Floats
+    entered: Integers
+    left: Integers
+    before: Integers
+
+    def passed(self, at: Floats) -> Integers:
+        """Return where K(t-) is, as index of `values`."""
+        place = np.searchsorted(self.moments, at, side="left")
+        known = self.moments[np.minimum(place, len(self.moments) - 1)] == at
+        return 2 * place + known
+
+    def passed_with(self, at: Floats) -> Integers:
+        """Return where K(t) is, as index of `values`."""
+        return 2 * np.searchsorted(self.moments, at, side="right")
+
+    def influence(self, passed: Integers, parts: Floats) -> Floats:
+        """Return what each row of the curve adds to the error of a sum of logarithms: (n,).
+
+        Arguments as for `CensoringCurve.influence`.
+        """
+        size, weights = len(self.values), self.sets.weights
+        total = np.bincount(passed, parts, size)
+        known = self.present > 0
+        of_present = np.where(known, total / np.where(known, self.present, 1.0), 0.0)
+        summed = np.concatenate([[0.0], np.cumsum(of_present)])
+        # S falls at the event times before; so much of the sum is read after each of them
+        R = len(self.sets.times)
+        beyond = np.cumsum(sums_at(self.before, total.astype(np.float64), R + 1)[::-1])[::-1][1:]
+        of_survival = self.sets.martingale_sums(beyond * self.sets.per_survivor)
+        of_rows = summed[self.left] - summed[self.entered]
+        return weights * (of_rows + of_survival - parts.sum() / weights.sum())
+
+
+def censoring_curve(
+    time: Floats,
+    event: NDArray,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> CensoringCurve:
+    """Estimate the probability not to be censored yet.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row.
+    weights : (n,) float64, optional
+        Case weights; by default 1.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.
+
+    Examples
+    --------
+    >>> G = censoring_curve(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
+    >>> G.just_before(np.array([2.0, 3.0])), G(np.array([2.0, 3.0]))
+    (array([1. , 0.5]), array([0.5, 0. ]))
+    """
+    sets = censoring_risk_sets(time, event, weights, start)
+    return CensoringCurve(sets, product_limit(sets).curve.all_values)
+
+
+def observation_curve(
+    time: Floats,
+    event: NDArray,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> ObservationCurve:
+    """Estimate the probability to be observed.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row.
+    weights : (n,) float64, optional
+        Case weights; by default 1.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.
+
+    Returns
+    -------
+    CensoringCurve or LateEntryCurve
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0])
+    >>> K = observation_curve(time, event, start=np.array([0.0, 0.5, 1.5, 0.0]))
+    >>> K.values[K.passed(np.array([1.0, 2.0]))]
+    array([0.75 , 1.125])
+    """
+    if start is None:
+        return censoring_curve(time, event, weights)
+    sets = risk_sets(time, event, weights, start)
+    counted = sets.weights > 0
+    moments = np.unique(np.concatenate([time[counted], start[counted]]))
+    size = 2 * len(moments) + 1
+    # rows of weight 0 can end later than all moments
+    entered = np.minimum(2 * np.searchsorted(moments, start) + 2, size)
+    left = np.minimum(2 * np.searchsorted(moments, time) + 2, size)
+    present = _present(sets.weights, entered, left, size)
+    before = np.repeat(np.searchsorted(sets.times, moments, side="right"), 2)
+    # at a moment its own events have not happened yet
+    before[::2] = np.searchsorted(sets.times, moments, side="left")
+    before = np.insert(before, 0, 0)
+    survival = product_limit(sets).curve.all_values[before]
+    alive = survival > 0
+    values = present / np.where(alive, survival, 1.0) / sets.weights.sum()
+    return LateEntryCurve(
+        sets, moments, present, np.where(alive, values, np.inf), entered, left, before
+    )
+
+
+def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> Floats:
+    """Return the weight of rows that are present at each of so many places; 0 without rows."""
+
+    def counts(parts: Floats) -> Floats:
+        change = sums_at(entered, parts, size + 1) - sums_at(left, parts, size + 1)
+        return np.cumsum(change)[:size]
+
+    rows = counts((weights > 0).astype(np.float64))
+    return np.where(rows > 0, np.maximum(counts(weights), 0.0), 0.0)
+
+
+def inverse_or_zero(probability: Floats) -> Floats:
+    """Return 1/p, and 0 where p is 0."""
+    return np.where(probability > 0, 1 / np.where(probability > 0, probability, 1.0), 0.0)
