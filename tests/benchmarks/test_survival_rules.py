@@ -18,7 +18,8 @@ def test_directions_are_compared_on_the_same_rows() -> None:
     lines = survival_directions.compared(table, 0, n_trees=20)
     assert len(lines) == 6
     found = pd.DataFrame(
-        [["simulated", 0, *line] for line in lines], columns=survival_directions.COLUMNS
+        [[name, 0, *line] for name in ("simulated", "again") for line in lines],
+        columns=survival_directions.COLUMNS,
     )
     assert found["uno"].between(0.5, 1).all() and found["brier"].between(0, 0.25).all()
     assert found.groupby("forest")["uno"].nunique().min() > 1
