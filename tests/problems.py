@@ -67,6 +67,7 @@ class Recipe(NamedTuple):
     min_weight: float = 0.0
     n_times: int = 0
     truncated: bool = False
+    subdistribution: bool = False
 
     @property
     def settings(self) -> Settings:

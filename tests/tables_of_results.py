@@ -65,6 +65,10 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
         "odbt": "its trees are small: call `compact()` afterwards",
         "graf": "regions share their planes, which are kept once",
     },
+    "cause": {
+        "odbt": "one of several causes: `Surv(time, event == \"…\")`",
+        "graf": PLANES,
+    },
     "criterion": {"odbt": f"{STEPS}, by squared error", "graf": PLANES},
     "honest": {"odbt": STEPS, "graf": "all rows divide regions and give their values"},
     "inference": {

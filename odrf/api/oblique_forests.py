@@ -45,6 +45,7 @@ def odrf(
     min_leaf: int = 2,
     max_depth: int | None = None,
     criterion: str = "auto",
+    cause: str | None = None,
     split_scale: str = "response",
     penalty: str | None = None,
     n_thresholds: str | int = "auto",
@@ -110,7 +111,7 @@ def odrf(
         and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
         default, because it takes time, and what it gains is small on most tables
         (``benchmarks/split_scales.py``).  Not together with ``inference=True``.
-    pruning, max_depth, criterion, penalty, n_thresholds, split_search
+    pruning, max_depth, criterion, cause, penalty, n_thresholds, split_search
         As in `odt`, for every tree.
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
@@ -177,7 +178,7 @@ def odrf(
         Of a response ``Surv(time, event)``, a
         `odrf.results.survival.survival_forest.SurvivalForestResults`.  If events have several
         causes, each node is split on log-rank scores of the causes, added up with random signs, so
-        that splits serve all causes.
+        that splits serve all causes; or, with `cause`, on those of one.
 
     Raises
     ------

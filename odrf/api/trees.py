@@ -33,6 +33,7 @@ def odt(
     min_leaf: int = 5,
     max_depth: int | None = None,
     criterion: str = "auto",
+    cause: str | None = None,
     split_scale: str = "response",
     penalty: str | None = None,
     n_thresholds: str | int = "auto",
@@ -121,21 +122,29 @@ def odt(
     criterion : str, default "auto"
         Impurity of a node: ``"squared_error"`` for a regression; for classes ``"gini"``, the
         default, ``"entropy"`` or ``"ordinal"``; for times to an event ``"log_rank"``, the default,
-        or ``"exponential"``.  By default entropy for classes with the families ``"sparse"``,
-        ``"rc"``, ``"sphere"``, ``"patch"`` and ``"cca"``, because it separates the better ones of
-        many random directions.  For three or more ordered classes, which a pandas categorical with
-        ``ordered=True`` has, the default is ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of
-        the classes up to k < K (Piccarreta 2008).  It rewards separating low from high classes at
-        any cut.  Estimated directions then separate the classes up to a random one from the others,
-        and the predicted class is the median.  ``"gini"`` and ``"entropy"`` treat the classes as
-        unordered.  ``"log_rank"`` makes the split with the largest log-rank statistic, as far as
-        scores of the rows tell it (LeBlanc and Crowley 1993).  ``"exponential"`` lowers the
+        ``"gray"`` or ``"exponential"``.  By default entropy for classes with the families
+        ``"sparse"``, ``"rc"``, ``"sphere"``, ``"patch"`` and ``"cca"``, because it separates the
+        better ones of many random directions.  For three or more ordered classes, which a pandas
+        categorical with ``ordered=True`` has, the default is ``"ordinal"``: Σ F_k (1 - F_k), F_k
+        being the share of the classes up to k < K (Piccarreta 2008).  It rewards separating low
+        from high classes at any cut.  Estimated directions then separate the classes up to a random
+        one from the others, and the predicted class is the median.  ``"gini"`` and ``"entropy"``
+        treat the classes as unordered.  ``"log_rank"`` makes the split with the largest log-rank
+        statistic, as far as scores of the rows tell it (LeBlanc and Crowley 1993).  ``"gray"`` does
+        so for the incidence of one cause; see `cause`.  ``"exponential"`` lowers the
         exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
         deviance of a constant hazard in each leaf, on the scale of time on which the hazard of all
         rows is constant; trees of either criterion are pruned by it.  If events have several
-        causes, ``"log_rank"`` adds up the scores of the causes with random signs, drawn for each
-        node, so that its splits serve all causes; ``"exponential"`` splits on events of any cause.
-        Pruning adds up the deviances of the causes.
+        causes and `cause` names none, ``"log_rank"`` adds up the scores of the causes with random
+        signs, drawn for each node, so that its splits serve all causes; ``"exponential"`` splits on
+        events of any cause.  Pruning adds up the deviances of the causes.
+    cause : str, optional
+        If events have several causes, the one that splits are about; by default all.  With
+        ``criterion="log_rank"`` splits separate rows by the hazard of this cause, those of other
+        causes being censored.  With ``"gray"`` they separate rows by its cumulative incidence: rows
+        with an event of another cause stay at risk, weighted by the survival of censoring, and
+        splits have the largest log-rank statistic of the subdistribution hazards (Gray 1988; Fine
+        and Gray 1999).  Curves of all causes are predicted in any case.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the

@@ -66,6 +66,9 @@ class Settings(NamedTuple):
         Number of different event times, if the response is a time to an event; else 0.
     truncated : bool
         Whether rows are observed from a start on, if the response is a time to an event.
+    subdistribution : bool
+        Whether rows stay at risk after events of other causes, if the response is a time to an
+        event.
     """
 
     criterion: int
@@ -85,3 +88,4 @@ class Settings(NamedTuple):
     min_weight: float = 0.0
     n_times: int = 0
     truncated: bool = False
+    subdistribution: bool = False

@@ -151,7 +151,8 @@ def grow_in_kinds(
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     grown = grown_response(data, controls[0])
-    judge = pilot_evidence if data.times is None else EvidenceOfCurves(data.times, data.weights)
+    times, cause = data.times, controls[0].cause
+    judge = pilot_evidence if times is None else EvidenceOfCurves(times, data.weights, cause)
     with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
 
         def expect(n_trees: int) -> None:
@@ -257,6 +258,7 @@ def _scale(
 
 
 def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
+    times = data.times
     return resolve(
         request,
         kind=design.response.kind,
@@ -270,4 +272,6 @@ def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
         terms=design.n_terms,
         empty=design.of_empty_cells,
         surrogates=design.missing == SURROGATE,
+        causes=() if times is None else times.causes,
+        truncated=times is not None and times.start is not None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from odrf.checks import AUTO, MOST, checked_whole, is_word
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import ON_RESPONSE, Settings
 from odrf.errors import InputError
-from odrf.options.criterion_names import criteria_of, criterion_of, require_no_penalty
+from odrf.options.cause_names import cause_of_splits
+from odrf.options.criterion_names import GRAY, criteria_of, criterion_of, require_no_penalty
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
 from odrf.options.scale_names import SPLIT_SCALES
@@ -73,6 +74,10 @@ class Control:
         Whether the forest was asked for with ``inference=True``.
     compact : int or None
         The bits of leaf values of trees that keep only what predicts; None if they keep all.
+    cause : str or None
+        The cause of events that splits are about; None if about all.
+    subdistribution : bool
+        Whether they are about its incidence: rows stay at risk after events of other causes.
     """
 
     kind: str
@@ -90,6 +95,8 @@ class Control:
     n_jobs: int
     inference: bool = False
     compact: int | None = None
+    cause: str | None = None
+    subdistribution: bool = False
 
     @property
     def n_classes(self) -> int:
@@ -99,6 +106,8 @@ class Control:
     @property
     def criterion(self) -> str:
         """``"squared_error"``, ``"gini"``, …: the name of the impurity."""
+        if self.subdistribution:
+            return GRAY
         return str(_name_of(self.settings.criterion, criteria_of(self.kind)))
 
     @property
@@ -179,7 +188,7 @@ class Control:
         names = (
             "kind", "n_classes", "subset_size", "max_leaves", "min_leaf", "max_depth", "criterion",
             "penalty", "n_thresholds", "split_search", "resample", "sample_fraction", "honest",
-            "alpha", "pruning", "split_scale",
+            "alpha", "pruning", "split_scale", "cause",
         )  # fmt: skip
         return [
             ("projection", self.mixture),
@@ -204,6 +213,8 @@ def resolve(
     terms: int | None = None,
     empty: NDArray[np.bool_] | None = None,
     surrogates: bool = False,
+    causes: Sequence[str] = (),
+    truncated: bool = False,
 ) -> Control:
     """Check the options of a call, and resolve those that depend on the data.
 
@@ -219,6 +230,10 @@ def resolve(
         See `odrf.projections.family.Table`.
     surrogates : bool, default False
         Whether missing values go by surrogate splits.
+    causes : sequence of str, optional
+        The causes of events of a time to an event.
+    truncated : bool, default False
+        Whether rows with a time to an event enter late.
 
     Returns
     -------
@@ -246,6 +261,7 @@ def resolve(
     exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
     criterion = criterion_of(request.criterion, kind, families, ordinal)
     require_no_penalty(criterion, options["penalty"])
+    cause = cause_of_splits(request.cause, criterion, causes, truncated)
     settings = Settings(
         criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,
@@ -278,6 +294,8 @@ def resolve(
         n_jobs=options["n_jobs"],
         inference=options["inference"],
         compact=options["compact"],
+        cause=cause,
+        subdistribution=criterion == GRAY,
     )
 
 

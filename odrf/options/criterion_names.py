@@ -10,7 +10,7 @@ from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, POISSO
 from odrf.errors import InputError
 from odrf.projections.family import Family
 
-__all__ = ["EXPONENTIAL", "LOG_RANK", "criteria_of", "criterion_of", "require_no_penalty"]
+__all__ = ["EXPONENTIAL", "GRAY", "LOG_RANK", "criteria_of", "criterion_of", "require_no_penalty"]
 
 CRITERION_CODES = {
     "squared_error": SQUARED_ERROR,
@@ -18,9 +18,9 @@ CRITERION_CODES = {
     "entropy": ENTROPY,
     "ordinal": ORDINAL,
 }
-# Log-rank scores are split as numbers are, by their squared errors.
-LOG_RANK, EXPONENTIAL = "log_rank", "exponential"
-SURVIVAL_CODES = {LOG_RANK: SQUARED_ERROR, EXPONENTIAL: POISSON}
+# Scores are split as numbers are, by their squared errors.
+LOG_RANK, GRAY, EXPONENTIAL = "log_rank", "gray", "exponential"
+SURVIVAL_CODES = {LOG_RANK: SQUARED_ERROR, GRAY: SQUARED_ERROR, EXPONENTIAL: POISSON}
 SURVIVAL = "survival"
 
 

@@ -50,6 +50,7 @@ class Request:
     objective: Any = "error"
     split_scale: Any = "response"
     compact: Any = None
+    cause: Any = None
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 

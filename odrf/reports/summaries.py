@@ -293,6 +293,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     depth, leaves = forest.depth(), forest.leaves()
     facts = {
         "Criterion": _by_kind(fit, _criterion),
+        **({"Splits about": f"cause {control.cause}"} if control.cause else {}),
         **_split_scale(fit),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(fit, partial(_resampling, _drawn(fit))),

@@ -40,7 +40,12 @@ def test_options_of_every_function(name, options, message):
         ({"split_scale": "log"}, "this one is a time to an event: leave it out"),
         ({"objective": "brier"}, "is for classes, and the response has none: leave it out"),
         ({"compact": 16}, "compact=16 keeps numbers of leaves.*curves in them: leave it out"),
-        ({"criterion": "gini"}, "is not for times to an event: use 'log_rank' or 'exponential'"),
+        (
+            {"criterion": "gini"},
+            "is not for times to an event: use 'log_rank' or 'gray' or 'exponential'",
+        ),
+        ({"criterion": "gray"}, 'several causes, and this response has one: use .*"log_rank"'),
+        ({"cause": "event"}, "cause='event' is for times to events of several causes.*leave it"),
         ({"projection": "lda"}, "lda"),
     ],
 )

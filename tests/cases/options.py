@@ -33,7 +33,7 @@ OF_SPLITS: dict[str, list[Any]] = {
 OF_TREES: dict[str, list[Any]] = {
     "max_leaves": [1, 2, 5], "alpha": [0.0, 0.01, 1.0], "pruning": ["growth"], "honest": [True],
     "criterion": ["gini", "entropy", "ordinal", "squared_error"], "penalty": ["aic", "bic"],
-    "split_scale": ["log", "box_cox", "normal", "ranks"],
+    "split_scale": ["log", "box_cox", "normal", "ranks"], "cause": ["event"],
 }  # fmt: skip
 OPTIONS: dict[str, dict[str, list[Any]]] = {
     "odt": OF_ALL | OF_SPLITS | OF_TREES | {

@@ -31,11 +31,11 @@ FIXED_OF_TREES = {
 BY_DATA = {
     "odt": {
         "projection", "subset_size", "n_projections", "n_singles", "max_leaves", "alpha",
-        "criterion", "n_thresholds",
+        "criterion", "cause", "n_thresholds",
     },
     "odrf": {
         "projection", "subset_size", "n_projections", "n_singles", "max_leaves", "alpha",
-        "criterion", "n_thresholds", "sample_fraction",
+        "criterion", "cause", "n_thresholds", "sample_fraction",
     },
     "odbt": {
         "loss", "projection", "subset_size", "n_projections", "n_singles", "n_thresholds",

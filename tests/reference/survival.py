@@ -102,6 +102,29 @@ def observed(rows: Rows, t: float, at_it: bool) -> Any:
     return product
 
 
+def subdistribution_scores(rows: Rows, cause: int, everybody: Rows) -> list[float]:
+    """Of one cause: its event, less what the row is expected to have while it is at risk.
+
+    `everybody` tells when rows are censored.
+    """
+
+    def at_risk(i: int, t: float) -> Any:
+        if rows.time[i] >= t:
+            return 1.0
+        if rows.event[i] in (0, cause):
+            return 0.0
+        return observed(everybody, t, False) / observed(everybody, rows.time[i], False)
+
+    scores = [float(event == cause) for event in rows.event]
+    for t in rows.of((cause,)).event_times():
+        present = [at_risk(i, t) for i in rows.numbers]
+        step = rows.events(t, (cause,)) / sum(
+            w * y for w, y in zip(rows.weights, present, strict=True)
+        )
+        scores = [score - step * y for score, y in zip(scores, present, strict=True)]
+    return scores
+
+
 def seen(rows: Rows, t: float, at_it: bool) -> Any:
     """The rows under observation at t, or from t on, for each that survives; 0 if none does."""
     present = 0.0

@@ -60,6 +60,11 @@ class SurvivalTimes:
         """Ranks of the rows among the event times, as the engine reads them."""
         return event_ranks(self.time, self.event, self.start, self.event_times, len(self.causes))
 
+    def about(self, cause: str) -> SurvivalTimes:
+        """Return the same times with events of this cause only, rows of others being censored."""
+        event = (self.event == 1 + self.causes.index(cause)).astype(np.int64)
+        return replace(self, event=event, causes=(cause,))
+
     def keeping(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> SurvivalTimes:
         """Return those of the `rows`, a mask (n,) or row numbers, alone."""
         start = None if self.start is None else self.start[rows]

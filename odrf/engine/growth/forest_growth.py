@@ -147,7 +147,11 @@ class TreeGrower:
         ranks: EventRanks | None = None,
     ) -> None:
         if ranks is not None:
-            settings = settings._replace(n_times=ranks.n_times, truncated=len(ranks.entry) > 0)
+            settings = settings._replace(
+                n_times=ranks.n_times,
+                truncated=len(ranks.entry) > 0,
+                subdistribution=len(ranks.staying) > 0,
+            )
         self._arguments = X, y, weights, feature_groups, sampling, settings, mixture
         self._codes, self._ranks = codes, ranks
         abreast = max(1, min(n_jobs, n_trees))

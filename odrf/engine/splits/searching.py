@@ -150,6 +150,7 @@ def scratch_for(
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
     proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
     terms = min(estimated, len(proposals.units) + holes)
+    truncated, subdistribution = settings.truncated, settings.subdistribution
     levels = feature_groups.widths[has_many_levels(feature_groups)]
     factors = int(has_levels(feature_groups).sum())
     if feature_groups.holes is not None:  # one compiled kernel does for all such tables
@@ -187,7 +188,9 @@ def scratch_for(
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, room), dtype=np.int64),
         np.empty((1, room), dtype=np.float32),
-        risk_sums_for(settings.n_times, n, settings.truncated) if settings.n_times > 0 else None,
+        risk_sums_for(settings.n_times, n, truncated, subdistribution)
+        if settings.n_times > 0
+        else None,
     )
 
 

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import part
 
-__all__ = ["EventRanks", "event_ranks", "exit_rank", "has_event", "hazards", "null_residuals"]
+__all__ = [
+    "EventRanks",
+    "event_ranks",
+    "exit_rank",
+    "has_event",
+    "hazards",
+    "null_residuals",
+    "subdistribution_ranks",
+]
+
+NO_WEIGHTS = np.empty(0)
 
 
 class EventRanks(NamedTuple):
@@ -30,6 +40,12 @@ class EventRanks(NamedTuple):
         The cause 1 … C of each event, 0 for rows without one; empty if there is one cause.
     n_causes : int
         C.
+    staying : (n,) float64
+        Of the subdistribution of one cause, whose events alone count: of rows that had an event of
+        another cause, which stay at risk, 1/G(T-), G being the survival of censoring and T their
+        time; 0 for others.  Empty if rows leave with their events.
+    observed : (R + 1,) float64
+        Then G(t_r-), and 1 for r = 0; else empty.
     """
 
     code: np.ndarray
@@ -37,6 +53,8 @@ class EventRanks(NamedTuple):
     n_times: int
     cause: np.ndarray
     n_causes: int
+    staying: np.ndarray = NO_WEIGHTS
+    observed: np.ndarray = NO_WEIGHTS
 
 
 def event_ranks(
@@ -64,6 +82,35 @@ def event_ranks(
         entry = np.searchsorted(event_times, start, side="right").astype(np.int32)
     cause = event.astype(np.int32) if n_causes > 1 else np.empty(0, dtype=np.int32)
     return EventRanks(code.astype(np.int32), entry, len(event_times), cause, n_causes)
+
+
+def subdistribution_ranks(
+    time: NDArray[np.float64],
+    event: NDArray[np.int64],
+    cause: int,
+    event_times: NDArray[np.float64],
+    observed_to: NDArray[np.float64],
+    observed: NDArray[np.float64],
+) -> EventRanks:
+    """Return the ranks of rows for the subdistribution of one cause (Fine and Gray 1999).
+
+    Parameters
+    ----------
+    time, event : (n,)
+        As for `event_ranks`; all rows are observed from the beginning.
+    cause : int
+        From 1.
+    event_times : (R,) float64
+        Times of its events, ascending.
+    observed_to : (n,) float64
+        G(T-): the probability not to be censored before the end T of each row.
+    observed : (R,) float64
+        The same before each of the event times.
+    """
+    ranks = event_ranks(time, event == cause, None, event_times)
+    stays = (event > 0) & (event != cause) & (observed_to > 0)
+    staying = np.divide(1.0, observed_to, out=np.zeros(len(time)), where=stays)
+    return ranks._replace(staying=staying, observed=np.concatenate([[1.0], observed]))
 
 
 @part

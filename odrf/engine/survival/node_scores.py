@@ -11,7 +11,9 @@ response.
 Events of several causes have a score for each, in which those of other causes are censored.  A
 node is split on their sum with random signs, drawn anew for it: the mean over the signs of the
 squared statistic of a cut is the sum of the squared statistics of the causes.  So the splits serve
-all causes, even where these pull in opposite directions, at the price of one search.
+all causes, even where these pull in opposite directions, at the price of one search.  A node can
+also be split for one cause, by ranks in which the others are censored, or by the scores of
+`odrf.engine.survival.subdistribution_scores`.
 
 The work is of the order of the rows of a node, or for nodes of few rows, of sorting them; it does
 not grow with the number of different times.
@@ -27,6 +29,7 @@ from odrf.engine.compiling import ZERO, kernel, merged, part
 from odrf.engine.randomness import uniform
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
+from odrf.engine.survival.subdistribution_scores import write_subdistribution_scores
 
 __all__ = ["RiskSums", "risk_sums_for", "score_node", "write_scores"]
 
@@ -49,6 +52,8 @@ class RiskSums(NamedTuple):
         The cumulative hazard up to each rank.
     entries : (n,) uint64
         Sorting keys of the entries of rows; empty if no row is truncated.
+    staying : (R + 1,) float64
+        Weights by rank of rows that stay at risk; empty if rows leave with their events.
     """
 
     deaths: np.ndarray
@@ -56,9 +61,10 @@ class RiskSums(NamedTuple):
     entering: np.ndarray
     cumulative: np.ndarray
     entries: np.ndarray
+    staying: np.ndarray
 
 
-def risk_sums_for(n_times: int, n: int, truncated: bool) -> RiskSums:
+def risk_sums_for(n_times: int, n: int, truncated: bool, subdistribution: bool = False) -> RiskSums:
     """Allocate scratch for R event times and nodes of up to n rows."""
     R = n_times + 1
     return RiskSums(
@@ -67,6 +73,7 @@ def risk_sums_for(n_times: int, n: int, truncated: bool) -> RiskSums:
         np.empty(R if truncated else 0),
         np.empty(R),
         np.empty(n if truncated else 0, dtype=np.uint64),
+        np.empty(R if subdistribution else 0),
     )
 
 
@@ -192,6 +199,9 @@ def score_node(state, rows, lo, m, ranks, keys, sums):
     Nothing if `ranks` is None, as of a response that is no time.
     """
     if ranks is None:
+        return
+    if len(ranks.staying) > 0:
+        write_subdistribution_scores(rows, lo, m, ranks, keys, sums, m * SPARSE > ranks.n_times)
         return
     signs = np.int64(uniform(state) * 2.0**SIGNS) if len(ranks.cause) > 0 else ZERO
     write_scores(rows, lo, m, ranks, keys, sums, signs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_choice
+from odrf.options.cause_names import checked_cause
 
 __all__ = ["asked_causes"]
 
@@ -23,6 +23,4 @@ def asked_causes(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
     """
     if cause is None:
         return np.arange(len(causes))
-    # categories of the response may be numbers; their names are text
-    name = str(cause) if isinstance(cause, int | np.integer) else cause
-    return np.array([causes.index(checked_choice("cause", name, tuple(causes)))])
+    return np.array([causes.index(checked_cause(cause, causes))])

@@ -19,6 +19,7 @@ from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.fits.judging.pilot_evidence import evidence_of_errors
 from odrf.fits.stacking import Evidence
+from odrf.fits.survival.asked_causes import asked_causes
 from odrf.statistics.survival.known_states import known_states
 from odrf.statistics.survival.observation import observation_curve
 
@@ -32,17 +33,21 @@ JUDGED = np.linspace(0.1, 0.9, 9)
 class EvidenceOfCurves:
     """Judges pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
 
-    If events have several causes, those of the incidences of all of them are added up.
+    If events have several causes, those of the incidences of all of them are added up, or those of
+    the one that the splits are about are taken.
 
     Attributes
     ----------
     times : SurvivalTimes
     case_weights : (n,) float64
         Of the training rows.  Trees of rates are grown with others.
+    cause : str or None
+        The cause that splits are about; None if they are about all.
     """
 
     times: SurvivalTimes
     case_weights: NDArray[np.float64]
+    cause: str | None = None
 
     def __call__(
         self,
@@ -60,33 +65,33 @@ class EvidenceOfCurves:
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
-        n_causes, ranks = len(self.times.causes), self.times.ranks
+        causes, ranks = asked_causes(self.cause, self.times.causes), self.times.ranks
         valued = []
         for of_kind, sampling in zip(pilots, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
             forest = joined(of_kind, len(of_kind))
             curves = leaf_curves(forest, X, ranks, draws)
-            forest = replace(forest, value=_numbers(curves, n_causes, grid.tolist()))
+            forest = replace(forest, value=self._numbers(curves, causes, grid.tolist()))
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
         observed = observation_curve(time, event, weights, start)
         states = known_states(time, event, None, observed, start)
         seen = np.column_stack([states.at(t).weight for t in at])
         target = alive
-        if n_causes > 1:
-            causes = np.arange(1, n_causes + 1)
-            target = np.hstack([~alive & (self.times.event == k)[:, None] for k in causes])
+        if len(self.times.causes) > 1:
+            target = np.hstack([~alive & (self.times.event == 1 + k)[:, None] for k in causes])
         root = np.tile(np.sqrt(seen), target.shape[1] // len(at))
         return evidence_of_errors(
             valued, X, target.astype(np.float64), root, weights, samplings, tree_streams, n_jobs,
             codes,
         )  # fmt: skip
 
-
-def _numbers(curves: LeafCurves, n_causes: int, grid: Sequence[int]) -> NDArray[np.float64]:
-    """Return what is judged of each node: survival, or incidences of several causes."""
-    if n_causes == 1:
-        return np.column_stack([survival_at(curves, rank) for rank in grid])
-    return np.column_stack(
-        [incidence_at(curves, k, rank) for k in range(n_causes) for rank in grid]
-    )
+    def _numbers(
+        self, curves: LeafCurves, causes: NDArray[np.int64], grid: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return what is judged of each node: survival, or incidences of some of several causes."""
+        if len(self.times.causes) == 1:
+            return np.column_stack([survival_at(curves, rank) for rank in grid])
+        return np.column_stack(
+            [incidence_at(curves, int(k), rank) for k in causes for rank in grid]
+        )

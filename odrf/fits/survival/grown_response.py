@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.engine.survival.event_ranks import EventRanks
+from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
+from odrf.errors import InputError
+from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.options.control import Control
-from odrf.options.criterion_names import EXPONENTIAL
+from odrf.options.criterion_names import EXPONENTIAL, GRAY
+from odrf.statistics.survival.observation import censoring_curve
 
 __all__ = ["GrownResponse", "grown_response"]
 
@@ -33,10 +37,47 @@ class GrownResponse(NamedTuple):
 def grown_response(data: TrainingData, control: Control) -> GrownResponse:
     """Return what the trees of these options are grown on.
 
-    Exponential survival trees are grown on rates: events divided by exposure, weighted by it.
+    Exponential survival trees are grown on rates: events divided by exposure, weighted by it.  With
+    splits about one of several causes, only its events count.
+
+    Raises
+    ------
+    InputError
+        No row of positive weight has an event of that cause.
     """
-    if control.criterion != EXPONENTIAL or data.times is None:
-        return GrownResponse(data.y, data.weights, data.ranks)
-    exposure = hazard_scale(data.times, data.weights).exposure(data.times)
-    rate = (data.times.event > 0) / exposure
-    return GrownResponse(rate, data.weights * exposure, None)
+    if data.times is None:
+        return GrownResponse(data.y, data.weights, None)
+    times = data.times
+    if control.cause is not None:
+        times = times.about(control.cause)
+        _require_events_of(control.cause, times, data.weights)
+    if control.criterion == EXPONENTIAL:
+        exposure = hazard_scale(times, data.weights).exposure(times)
+        return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
+    if control.criterion == GRAY:
+        ranks = _with_subdistribution(data.times, times.event_times, control.cause, data.weights)
+        return GrownResponse(data.y, data.weights, ranks)
+    return GrownResponse(data.y, data.weights, times.ranks)
+
+
+def _with_subdistribution(
+    times: SurvivalTimes,
+    event_times: NDArray[np.float64],
+    cause: str | None,
+    weights: NDArray[np.float64],
+) -> EventRanks:
+    """Return ranks in which rows stay at risk after events of other causes."""
+    G = censoring_curve(times.time, times.event, weights)
+    number = 1 + int(asked_causes(cause, times.causes)[0])
+    return subdistribution_ranks(
+        times.time, times.event, number, event_times, G.just_before(times.time),
+        G.just_before(event_times),
+    )  # fmt: skip
+
+
+def _require_events_of(cause: str, times: SurvivalTimes, weights: NDArray[np.float64]) -> None:
+    if not (times.event[weights > 0] > 0).any():
+        raise InputError(
+            f"cause={cause!r}: no row of positive weight has an event of this cause, so there is "
+            "nothing that splits could be about: name another cause"
+        )

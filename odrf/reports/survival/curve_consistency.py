@@ -29,6 +29,8 @@ SOURCES = (
     "Neither is about splits on several predictors, or pruning by the deviance. Usual rules of "
     "splitting compare curves within a node, which are biased because its rows do not have one law "
     "of events and of censoring ([C]). The papers have further conditions, which no fit can show.",
+    "Splits about one of several causes are the same with the other causes censored, or for Gray's "
+    "splits kept at risk; neither paper is about incidences.",
 )
 
 
