@@ -97,8 +97,7 @@ class Course:
             return grown.tree, self.fillings[m].fill(new, derivatives[m])
 
         for tree, value in in_order(grow, range(M * K), n_jobs, self.X.size):
-            tree.value[:, 0] = value
-            self.trees.append(tree)
+            self.trees.append(replace(tree, value=value[:, None]))
         refitted = [filling.value for filling in self.fillings if isinstance(filling, Refitting)]
         if refitted:
             self.stages.append(self._interleaved(refitted))

@@ -116,36 +116,15 @@ def columns_at(
     """Return X, codes, place, level and coefficients of `Rows` for the rows `at`."""
     codes, place, level = factors
     if not len(codes):
-        tree_X = _taken(X, at) if copied else X
+        tree_X = np.take(X, at, axis=1) if copied else X
         return tree_X, codes, place, level, np.empty(0, dtype=np.float32)
     coefficients = np.zeros(1 + int(level.max()), dtype=np.float32)
     if not copied:
         return X, codes, place, level, coefficients
     others = place >= 0
     rank = np.cumsum(others, dtype=np.int32) - np.int32(1)
-    tree_X = _taken(_adjacent(X, place[others]), at)
-    return tree_X, _taken(codes, at), np.where(others, rank, place), level, coefficients
-
-
-def _taken(values: NDArray[Any], at: NDArray[np.int32]) -> NDArray[Any]:
-    """Return the columns `at` of `values`."""
-    out = np.empty((len(values), len(at)), dtype=values.dtype)
-    _take(values, at, out)
-    return out
-
-
-@kernel
-def _take(values, at, out):
-    for j in range(np.uint64(len(values))):
-        for i in range(np.uint64(len(at))):
-            out[j, i] = values[j, np.uint64(at[i])]
-
-
-def _adjacent(X: NDArray[np.float32], kept: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Return these rows of X, without a copy if they are adjacent, as they are in most tables."""
-    first = int(kept[0]) if len(kept) else 0
-    last = first + len(kept)
-    return X[first:last] if np.array_equal(kept, np.arange(first, last)) else X[kept]
+    tree_X = X[np.ix_(place[others], at)]
+    return tree_X, np.take(codes, at, axis=1), np.where(others, rank, place), level, coefficients
 
 
 # Indices below are unsigned: Numba then does not check whether they are negative.  For the few

@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from odrf.engine.randomness import streams
-from odrf.engine.rows.factors import Factors
-from odrf.engine.rows.rows import (
-    columns_at,
-    divide,
-    divide_columns,
-    gather_rows,
-    is_pure,
-    load_column,
-    project,
-)
+from odrf.engine.rows.rows import divide, divide_columns, gather_rows, is_pure, load_column, project
 from reference.forests import goes_left
 from reference.randomness import Stream
 
@@ -49,25 +40,6 @@ def test_rows_are_gathered_in_the_order_of_the_twin(n, seed, copied):
     assert rows.X.tolist() == (X[:, at] if copied else X).tolist()
     assert not rows.unit
     assert gather_rows(state, X, y, np.ones(n), counts, copied).unit
-
-
-@quick
-@given(st.integers(1, 20), st.lists(st.booleans(), min_size=1, max_size=6), st.integers(0, 2**32))
-def test_numbers_between_factors_are_copied_in_their_order(n, is_number, seed):
-    rng = np.random.default_rng(seed)
-    is_number = [*is_number, False]  # the last column is one of a factor
-    numbers = np.array(is_number)
-    X = rng.random((len(numbers), n), dtype=np.float32)
-    place = np.arange(len(numbers), dtype=np.int32)
-    place[~numbers] = -1
-    codes = rng.integers(0, 3, (1, n), dtype=np.int32)
-    factors = Factors(codes, place, np.where(numbers, 0, 1).astype(np.int32))
-    at = rng.permutation(n).astype(np.int32)
-    copied, of_rows, moved, *_ = columns_at(at, X, factors, True)
-    assert np.array_equal(copied, X[numbers][:, at])
-    assert np.array_equal(of_rows, codes[:, at])
-    assert np.array_equal(moved[numbers], np.arange(numbers.sum()))
-    assert (moved[~numbers] == -1).all()
 
 
 @quick
