@@ -89,9 +89,7 @@ class Grower:
         self.K = 1 if classes is None else len(classes)
         self.sizes = len(self.data.y), len(self.design.predictors), len(self.design.columns)
         self.kinds = kinds_of_trees(self.options, *self.sizes, self.K > 1)
-        self.n_pilot = n_pilot or pilot_trees(
-            self.sizes[0], len(self.kinds), FORESTS_TREES, self.K > 1
-        )
+        self.n_pilot = n_pilot or pilot_trees(self.sizes[0], len(self.kinds), FORESTS_TREES)
         self.streams = streams(seed, 0, max(trees, self.n_pilot))
         self.new = self.design.matrix(rows.test)[0]
 

@@ -54,11 +54,12 @@ def plain_columns(
 
 def medians(leaves: Leaves, y: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
     """Return the medians of leaves, for training rows (n, b), and their mean for test rows (m,)."""
-    known, new = np.zeros(leaves.train.shape), np.zeros(len(leaves.test))
-    for b in range(known.shape[1]):
+    n, B = leaves.train.shape
+    known, new = np.zeros((n, B)), np.zeros(len(leaves.test))
+    for b in range(B):
         for rows, left_out, tested in leaves.of_tree(b):
             known[left_out, b] = np.median(y[rows])
-            new[tested] += np.median(y[rows]) / known.shape[1]
+            new[tested] += np.median(y[rows]) / B
     return known, new
 
 

@@ -29,8 +29,10 @@ from ideas_of_leaves import Leaves, local_lines, plain_columns
 from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedPart
@@ -63,8 +65,8 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
         )
 
     yield STACK, together([])
-    if task == "regression":
-        fit = parts[0].fit
+    fit = parts[0].fit
+    if task == "regression" and isinstance(fit, Fit):
         unseen = fit.draws.all_unseen().T
         leaves = Leaves(leaf_nodes(fit.forest, data.X, 1), leaf_nodes(fit.forest, new, 1), unseen)
         known, of_new = local_lines(leaves, data.y, *plain_columns(rows.train, rows.test))
@@ -97,7 +99,7 @@ def _out_of_bag(part: StackedPart, y: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _predicted(
-    stack: odrf.AutoResults, part: StackedPart, test: pd.DataFrame, new: NDArray, task: str
+    stack: odrf.AutoResults, part: StackedPart, test: pd.DataFrame, new: Matrix, task: str
 ) -> NDArray[np.float64]:
     """Return the prediction (m, K) of each test row by one model."""
     if isinstance(part.fit, KernelSmoother):

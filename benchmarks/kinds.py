@@ -215,7 +215,7 @@ def beside_default(
     `means` has a row for each table; `odd` says which tables are in odd places.  To both losses
     `small` is added before their ratio is taken.
     """
-    ratio = 100 * np.log((means + small).div(means[default] + small, axis=0))
+    ratio = 100 * (means + small).div(means[default] + small, axis=0).apply(np.log)
     differs = means.sub(means[default], axis=0)
     figures = pd.DataFrame(
         {
