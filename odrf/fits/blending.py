@@ -180,14 +180,15 @@ def grow_blend(
         missing = [
             (g, tree_streams[i]) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])
         ]
-        trees, n_first = trees_in_order(growers, missing, n_jobs, X.size), parts.count([])
+        grown = trees_in_order(growers, missing, n_jobs, X.size)
+        trees, n_first = (tree.lean() for tree in grown), parts.count([])
         first, others = missing[:n_first], missing[n_first:]
         for (g, _), tree in zip(first, trees, strict=False):
-            parts[g].append(tree.lean())
+            parts[g].append(tree)
             advance()
         _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
         for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
-            parts[g].append(tree.lean())
+            parts[g].append(tree)
             advance()
 
     parts, piloted = _by_kind(start, G), 0

@@ -20,6 +20,7 @@ __all__ = [
     "boosted_error",
     "boosted_out_of_bag",
     "forest_out_of_bag",
+    "judging_rows",
     "require_out_of_bag",
     "rows_missed",
 ]
@@ -89,6 +90,11 @@ def rows_missed(fit: BoostedFit) -> NDArray[np.bool_]:
     return missed
 
 
+def judging_rows(fit: BoostedFit, value: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows (n,) have an out-of-bag value (n, K) and a weight."""
+    return ~np.isnan(value[:, 0]) & (fit.data.weights > 0)
+
+
 def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     """Return the mean squared error or misclassification rate of out-of-bag values (n, K).
 
@@ -97,8 +103,7 @@ def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     InputError
         If every run drew every row.
     """
-    data = fit.data
-    known = ~np.isnan(value[:, 0]) & (data.weights > 0)
+    data, known = fit.data, judging_rows(fit, value)
     if not known.any():
         raise InputError("every run drew every row: use more runs, as in n_runs=10")
     losses = losses_of(value[known], data.y[known], fit.ordered)

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.out_of_bag_values import boosted_error
+from odrf.fits.out_of_bag_values import boosted_error, judging_rows
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.table import REFIT
@@ -170,5 +170,6 @@ def _score(
     name = "error rate" if fit.kind == "classification" else "MSE"
     scores = {f"Training {name}": number(mean_loss(fit, fitted))}
     if out_of_bag is not None:
-        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag))
+        judged = judging_rows(fit, out_of_bag).any()
+        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if judged else "–"
     return scores

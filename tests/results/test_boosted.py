@@ -82,6 +82,14 @@ def test_staged_predictions_end_in_the_prediction(data, name, request):
     assert (staged[1] != staged[fit.n_rounds]).any()
 
 
+def test_a_fit_is_shown_if_only_rows_of_no_weight_are_out_of_bag(data):
+    fit = odbt("y ~ a", data[:3], n_trees=4, n_runs=2, weights=[1, 1, 0], groups=[0, 1, 2], seed=0)
+    with pytest.raises(InputError, match="every run drew every row"):
+        _ = fit.oob_error
+    assert "OOB MSE" in repr(fit)
+    assert "–" in str(fit.summary())
+
+
 def test_missing_rows_stay_missing(data):
     holed = data.copy()
     holed.loc[12, "a"] = np.nan

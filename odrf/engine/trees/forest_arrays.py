@@ -296,7 +296,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    coming = within_memory(trees, n_trees)
+    coming = within_memory((tree.lean() for tree in trees), n_trees)
     first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
     arrays = JoinedArrays(first, n_trees)
     first.reverse()

@@ -207,7 +207,7 @@ def test_consistency_of_numbers_and_of_factors(tree, data):
 
 def test_criteria_belong_to_responses(data):
     for name in ("gini", "squared_error", "ordinal"):
-        with pytest.raises(odrf.InputError, match="use 'log_rank' or 'exponential'"):
+        with pytest.raises(odrf.InputError, match="use 'log_rank' or 'gray' or 'exponential'"):
             odrf.odt(FORMULA, data, criterion=name)
     numbers = data.drop(columns=["event"])
     for name in ("log_rank", "exponential"):
