@@ -46,6 +46,8 @@ __all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_trees"]
 # pilot trees of all kinds together are no more than the trees of the forest.
 FEWEST_PILOT, MOST_PILOT, PILOT_EVIDENCE = 5, 200, 60_000
 FEW_ROWS = 500
+# Pilot trees of more nodes wait without arrays that follow from others.
+FEW_NODES = 4096
 
 
 class Kind(NamedTuple):
@@ -181,7 +183,7 @@ def grow_blend(
             (g, tree_streams[i]) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])
         ]
         grown = trees_in_order(growers, missing, n_jobs, X.size)
-        trees, n_first = (tree.lean() for tree in grown), parts.count([])
+        trees, n_first = map(_waiting, grown), parts.count([])
         first, others = missing[:n_first], missing[n_first:]
         for (g, _), tree in zip(first, trees, strict=False):
             parts[g].append(tree)
@@ -226,6 +228,11 @@ def grow_blend(
 
         forest = joining.join(in_place(), n_trees)
     return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
+
+
+def _waiting(tree: Forest) -> Forest:
+    """Return a pilot tree as it waits for the others; a small one takes little memory anyway."""
+    return tree.lean() if tree.n_nodes > FEW_NODES else tree
 
 
 def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int, joining: Joining) -> None:

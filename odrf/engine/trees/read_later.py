@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 __all__ = ["ReadLater"]
@@ -27,12 +28,18 @@ class ReadLater:
             self.__dict__.pop(name, None)
         self.__dict__["_reading"] = reading
 
+    @classmethod
+    @cache
+    def _names(cls) -> tuple[str, ...]:
+        """Return the names of the fields, which are asked for with each of many small trees."""
+        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
     def in_memory(self) -> dict[str, Any]:
         """Return the fields that are in memory, after those that are to be read have been."""
         if "_reading" in self.__dict__:
             self.__dict__["_reading"](self)
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+        kept = self.__dict__
+        return {name: kept[name] for name in self._names() if name in kept}
 
     def set_fields(self, values: Mapping[str, Any]) -> None:
         """Set the fields that were not read yet."""
@@ -43,7 +50,7 @@ class ReadLater:
 
         def __getattr__(self, name: str) -> Any:
             reading = self.__dict__.get("_reading")
-            if reading is None or name not in {field.name for field in fields(self)}:
+            if reading is None or name not in self._names():
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             reading(self)
             return getattr(self, name)
