@@ -59,7 +59,11 @@ def _is_of(value: Any, hint: Any) -> bool:
 
 @cache
 def _origin_and_inner(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    return typing.get_origin(hint), typing.get_args(hint)
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    alias = hint if origin is None else origin
+    if hasattr(alias, "__value__"):  # from version 2.5 of NumPy on, NDArray is an alias by `type`
+        return _origin_and_inner(alias.__value__[inner] if inner else alias.__value__)
+    return origin, inner
 
 
 def _are_of(values: tuple[Any, ...], inner: tuple[Any, ...]) -> bool:
