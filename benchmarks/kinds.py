@@ -224,7 +224,7 @@ def beside_default(
             "all": ratio.mean(),
             "standard error": ratio.sem(),
         }
-    ).map("{:+.1f}".format)
+    ).map(lambda percent: "–" if np.isnan(percent) else f"{percent:+.1f}")
     figures["better, worse"] = [
         f"{(differs[name] < 0).sum()}, {(differs[name] > 0).sum()}" for name in differs
     ]
