@@ -144,7 +144,8 @@ def odt(
         causes being censored.  With ``"gray"`` they separate rows by its cumulative incidence: rows
         with an event of another cause stay at risk, weighted by the survival of censoring, and
         splits have the largest log-rank statistic of the subdistribution hazards (Gray 1988; Fine
-        and Gray 1999).  Curves of all causes are predicted in any case.
+        and Gray 1999).  Curves of all causes are predicted in any case, and the tree is pruned
+        by the deviance of all causes.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the
