@@ -164,7 +164,10 @@ def kinds_differing(
     left out.
     """
     given, sampled = request.given, {"resample": "subsample"}
+    # the share of rows does not tell kinds apart
+    telling = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
     kinds: dict[str, Request] = {}
+    growths: list[list[Any]] = []
     for name, options in defaults.items():
         free = {key: value for key, value in (sampled | dict(options)).items() if key not in given}
         if "resample" in given:
@@ -172,14 +175,11 @@ def kinds_differing(
         if name == "sparse":  # which mixes sparse directions with those of the user's projection
             free["projection"] = options["projection"]
         kind = replace(request, **free)
-        if all(_growth(kind) != _growth(other) for other in kinds.values()):
+        growth = [getattr(kind, option) for option in telling]
+        if growth not in growths:
             kinds[name] = kind
+            growths.append(growth)
     return kinds
-
-
-def _growth(kind: Request) -> Request:
-    """Return the options of a kind without the share of rows, which does not tell kinds apart."""
-    return replace(kind, sample_fraction=None)
 
 
 def sparse_and_estimated(p: int, estimated: str | Family) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def test_intervals_hold_new_responses(number, table):
     ends = number.predict(table, interval="prediction", level=0.8)
     assert list(ends.columns) == ["estimate", "conf_low", "conf_high"]
     inside = (table["y"] - number.oob_prediction).abs() <= (ends["conf_high"] - ends["estimate"])
-    assert 0.8 <= inside.mean() <= 0.84
+    assert 0.78 <= inside.mean() <= 0.86
     wide = number.predict(table, interval="prediction", level=0.999)
     assert np.isinf(wide["conf_high"]).all()
 

@@ -138,6 +138,7 @@ class Forest(ReadLater):
 
     def lean(self) -> Forest:
         """Return the same trees; arrays that follow from others are made when they are used."""
+        self.require_nodes()
         follow = self.that_follow()
         return Forest.of(
             {name: value for name, value in self.in_memory().items() if name not in follow}

@@ -49,6 +49,8 @@ __all__ = ["FitReader"]
 
 # Trees of more bytes than this are read when they are first used.
 LARGE = 2**25
+# Other versions of pandas and pyarrow may take some more bytes for the same columns.
+ROOM = 2**16
 # What a file holds as a whole.
 SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 
@@ -95,7 +97,7 @@ class FitReader:
     def _take(self, memory: int) -> None:
         """Note that memory is needed; raise `InputError` if the file did not say so."""
         self._memory += memory
-        if self._memory > self._archive.memory:
+        if self._memory > self._archive.memory + ROOM:
             raise InputError("it takes more memory than it says")
 
     def _json(self, content: bytes) -> Any:
