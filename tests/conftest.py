@@ -32,10 +32,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 
-# polars cannot be had for a Python without the global interpreter lock.
-OF_POLARS = ("design/test_memory.py", "estimators/test_survival.py", "estimators/test_tools.py")
-OF_POLARS += ("public/test_chunks.py", "public/test_frames.py")
-collect_ignore = [] if importlib.util.find_spec("polars") else list(OF_POLARS)
+# polars and DuckDB cannot be had for a Python without the global interpreter lock.
+OF_POLARS = ["design/test_memory.py", "estimators/test_survival.py", "estimators/test_tools.py"]
+OF_POLARS += ["public/test_chunks.py", "public/test_frames.py"]
+OF_DUCKDB = ["exports/test_sql.py", "exports/test_random_tables.py"]
+collect_ignore = [] if importlib.util.find_spec("polars") else OF_POLARS
+collect_ignore = collect_ignore + ([] if importlib.util.find_spec("duckdb") else OF_DUCKDB)
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
 # week tests that set no number of examples try more of them.
