@@ -36,8 +36,10 @@ BENCHMARKS = Path(__file__).parent / "benchmarks"
 OF_POLARS = ["design/test_memory.py", "estimators/test_survival.py", "estimators/test_tools.py"]
 OF_POLARS += ["public/test_chunks.py", "public/test_frames.py"]
 OF_DUCKDB = ["exports/test_sql.py", "exports/test_random_tables.py"]
-collect_ignore = [] if importlib.util.find_spec("polars") else OF_POLARS
-collect_ignore = collect_ignore + ([] if importlib.util.find_spec("duckdb") else OF_DUCKDB)
+NEEDING = {"polars": OF_POLARS, "duckdb": OF_DUCKDB}
+collect_ignore = [
+    path for name, paths in NEEDING.items() if not importlib.util.find_spec(name) for path in paths
+]
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
 # week tests that set no number of examples try more of them.

@@ -78,7 +78,7 @@ class Variance(NamedTuple):
 
     @property
     def freedom(self) -> NDArray[np.float64]:
-        """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where it is.
+        """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
         Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946).  `raw` is
         a sum of n squares of nearly normal terms, so that its variance is about 2·raw²/n, and that

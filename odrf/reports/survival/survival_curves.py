@@ -61,7 +61,8 @@ class SurvivalCurves(Carded):
         table: pd.DataFrame,
         quartiles: pd.DataFrame,
     ) -> None:
-        self.fit, self.table, self.quartiles = fit, table, quartiles
+        self.fit, self.quartiles = fit, quartiles
+        self.table = table[sorted(set(table.columns))]
 
     def summary(self) -> Summary:
         """Return survival at some times, and quartiles, with text, HTML and LaTeX output."""

@@ -53,6 +53,5 @@ class DrawnCurves(SurvivalResults):
         (3, 3)
         """
         survival = self.predict(newdata, "survival", times=times, progress=progress)
-        table = cast(pd.DataFrame, survival)
         quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile"))
-        return SurvivalCurves(self.fit, table[sorted(set(table.columns))], quartiles)
+        return SurvivalCurves(self.fit, cast(pd.DataFrame, survival), quartiles)

@@ -197,9 +197,8 @@ class JudgedBoostedCurves(BoostedSurvivalPredictions):
         (3, 3)
         """
         survival = self.predict(newdata, "survival", times=times, offset=offset, progress=progress)
-        table = cast(pd.DataFrame, survival)
         quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile", offset=offset))
-        return SurvivalCurves(self.fit, table[sorted(set(table.columns))], quartiles)
+        return SurvivalCurves(self.fit, cast(pd.DataFrame, survival), quartiles)
 
     def consistency(self) -> CurveConsistency:
         """Report why no result on consistency covers the predicted curves.

@@ -211,14 +211,8 @@ def observation_curve(
 
     Parameters
     ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
+    time, event, weights, start
+        As for `censoring_curve`.
 
     Returns
     -------

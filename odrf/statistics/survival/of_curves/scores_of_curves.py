@@ -49,10 +49,9 @@ def scores_of_curves(
     Returns
     -------
     dict of str to RowwiseEstimate
-        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from
-        ``rows.since`` on), ``explained``
-        (1 minus this score divided by that of the reference).  Of one cause there is no
-        ``harrell_c``.
+        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from ``rows.since`` on),
+        ``explained`` (1 minus this score divided by that of the reference).  Of one cause there is
+        no ``harrell_c``.
     """
     found = concordances(rows, risk, until)
     at = rows.grid(until)
