@@ -64,6 +64,13 @@ class CurveResults(FittedResults):
             Standard errors are those of forests that draw rows: how much the curve varies over
             training samples.  They say nothing of the bias of the forest.
 
+        Notes
+        -----
+        An interval is for one point, a band for all points together: by a multivariate t whose
+        degrees of freedom are those of the estimated variances (Satterthwaite 1946), the median
+        over the points.  Those of probabilities are on the scale of the log odds.  How often they
+        cover, ``benchmarks/interval_coverage.py`` measures.
+
         Raises
         ------
         InputError
