@@ -25,7 +25,6 @@ from odrf.engine.growth.room import with_room
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, grow_tree
-from odrf.engine.limits import MOST_PLACES
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import end_if_stopped
 from odrf.engine.rows.coded import Matrix, indicated, stored
@@ -376,7 +375,7 @@ def as_tree(
         root=np.array([0, n_nodes]),
         left=buffers.left[:n_nodes].copy(),
         threshold=buffers.threshold[:n_nodes].copy(),
-        start=buffers.start[: n_nodes + 1].astype(np.int32 if n_terms <= MOST_PLACES else np.int64),
+        start=buffers.start[: n_nodes + 1].copy(),
         index=buffers.column[:n_terms].copy(),
         coef=buffers.coef[:n_terms].copy(),
         value=buffers.value[:n_nodes].copy(),
