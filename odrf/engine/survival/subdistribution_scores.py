@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of_rank, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
 
 __all__ = ["write_subdistribution_scores"]
@@ -54,8 +54,7 @@ def _by_sorting(rows, lo, m, ranks, keys):
     """Write the scores of a node of few rows, which are sorted by the ends of their observation."""
     at_risk = 0.0
     for i in range(m):
-        rank = exit_rank(ranks.code[rows.at[lo + i]])
-        keys[i] = (np.uint64(rank) << VALUE_SHIFT) | np.uint64(i)
+        keys[i] = key_of_rank(exit_rank(ranks.code[rows.at[lo + i]]), i)
         at_risk += rows.weights[lo + i]
     sort_keys(keys, m)
     hazard, faded, stayed, first = 0.0, 0.0, 0.0, 0
