@@ -21,7 +21,10 @@ __all__ = ["write_subdistribution_scores"]
 
 @part
 def _by_rank(rows, lo, m, ranks, sums):
-    """Write the scores of a node of many rows, by sums for all ranks."""
+    """Write the scores of a node of many rows, by sums for all ranks.
+
+    ΣG(t-)·dΛ up to each rank is written over the events of that rank, which are not needed again.
+    """
     deaths, leaving, staying = sums.deaths, sums.leaving, sums.staying
     deaths[:], leaving[:], staying[:] = 0.0, 0.0, 0.0
     at_risk = 0.0
@@ -32,20 +35,20 @@ def _by_rank(rows, lo, m, ranks, sums):
         deaths[rank] += weight * has_event(ranks.code[at])
         staying[rank] += weight * ranks.staying[at]
         at_risk += weight
-    hazard, faded, stayed = 0.0, 0.0, 0.0
+    hazard, weighted, stayed = 0.0, 0.0, 0.0
     sums.cumulative[0], deaths[0] = 0.0, 0.0
     for r in range(1, len(deaths)):
         at_risk -= leaving[r - 1]
         stayed += staying[r - 1]
         if deaths[r] > 0.0:
-            step = deaths[r] / max(at_risk + ranks.observed[r] * stayed, deaths[r])
+            step = deaths[r] / max(at_risk + ranks.uncensored[r] * stayed, deaths[r])
             hazard += step
-            faded += ranks.observed[r] * step
-        sums.cumulative[r], deaths[r] = hazard, faded
+            weighted += ranks.uncensored[r] * step
+        sums.cumulative[r], deaths[r] = hazard, weighted
     for i in range(lo, lo + m):
         at = rows.at[i]
         rank = exit_rank(ranks.code[at])
-        later = ranks.staying[at] * (faded - deaths[rank])
+        later = ranks.staying[at] * (weighted - deaths[rank])
         rows.y[i] = has_event(ranks.code[at]) - sums.cumulative[rank] - later
 
 
@@ -57,7 +60,7 @@ def _by_sorting(rows, lo, m, ranks, keys):
         keys[i] = key_of_rank(exit_rank(ranks.code[rows.at[lo + i]]), i)
         at_risk += rows.weights[lo + i]
     sort_keys(keys, m)
-    hazard, faded, stayed, first = 0.0, 0.0, 0.0, 0
+    hazard, weighted, stayed, first = 0.0, 0.0, 0.0, 0
     while first < m:
         rank = keys[first] >> VALUE_SHIFT
         last, deaths, leaving, staying = first, 0.0, 0.0, 0.0
@@ -69,18 +72,18 @@ def _by_sorting(rows, lo, m, ranks, keys):
             staying += weight * ranks.staying[at]
             last += 1
         if deaths > 0.0:
-            step = deaths / max(at_risk + ranks.observed[rank] * stayed, deaths)
+            step = deaths / max(at_risk + ranks.uncensored[rank] * stayed, deaths)
             hazard += step
-            faded += ranks.observed[rank] * step
+            weighted += ranks.uncensored[rank] * step
         for j in range(first, last):
             i = lo + np.int64(keys[j] & POSITION)
             at = rows.at[i]
-            rows.y[i] = has_event(ranks.code[at]) - hazard + ranks.staying[at] * faded
+            rows.y[i] = has_event(ranks.code[at]) - hazard + ranks.staying[at] * weighted
         at_risk -= leaving
         stayed += staying
         first = last
     for i in range(lo, lo + m):
-        rows.y[i] -= ranks.staying[rows.at[i]] * faded
+        rows.y[i] -= ranks.staying[rows.at[i]] * weighted
 
 
 @kernel
