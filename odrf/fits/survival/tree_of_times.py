@@ -8,7 +8,6 @@ import numpy as np
 
 from odrf.engine.survival.curve_numbers import mortality
 from odrf.engine.survival.node_curves import node_curves
-from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
 from odrf.fits.survival.survival_fit import SurvivalFit, as_survival_fit
@@ -22,9 +21,7 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     Whatever the tree was grown by, weight, impurity and gain of its nodes are those of the
     exponential deviance, by which it is pruned.
     """
-    ranks = fit.data.ranks
-    if ranks is None:
-        raise InputError("the response is no time to an event")
+    ranks = fit.data.require_times().ranks
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
     hazards, described = node_hazards(fit.forest, fit.data, fit.draws)
     hazards = replace(hazards, log_rank=split_statistics(fit.forest, fit.data, fit.draws))

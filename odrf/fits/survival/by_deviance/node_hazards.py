@@ -12,7 +12,6 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.survival.split_log_rank import split_log_ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.pruning.event_deviance import (
     node_events,
@@ -83,9 +82,7 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         Crowley 1992), added up over the causes, and the gain of a split what it decreases the
         deviance of hazards without a prior.
     """
-    times, weights = data.times, draws.weights
-    if times is None:
-        raise InputError("the response is no time to an event")
+    times, weights = data.require_times(), draws.weights
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
     exposure = hazard_scale(times, data.weights).exposure(times)
@@ -113,8 +110,6 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
 
 def split_statistics(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.float64]:
     """Return the log-rank statistic (m,) of each split; the arguments are as in `node_hazards`."""
-    ranks = data.ranks
-    if ranks is None:
-        raise InputError("the response is no time to an event")
+    ranks = data.require_times().ranks
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)[:, 0]
     return split_log_ranks(tree, leaf, ranks, draws.filling(0) * draws.weights * data.weight_unit)
