@@ -94,8 +94,9 @@ def dynamic_areas(
     weights : (n,) float64, optional
         Case weights; by default 1.
     observed : ObservationCurve, optional
-        From other rows, such as those of training, and then taken as known.  By default it is
-        estimated from these rows, which the standard errors allow for.
+        The probability to be observed: that of other rows, such as those of training, which is
+        taken as known.  By default it is estimated from these rows, which the standard errors
+        allow for.
     start : (n,) float64, optional
         When a row enters, before `time`; by default all are there from the beginning.  See
         `odrf.statistics.survival.observation.LateEntryCurve`.
