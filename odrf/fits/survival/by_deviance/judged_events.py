@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.by_deviance.hazard_scale import (
     ScaleOfRows,
     hazard_scale,
     incidence_scale,
 )
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.options.control import Control
 from odrf.options.criterion_names import GRAY
 
