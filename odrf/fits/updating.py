@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
-from odrf.engine.growth.forest_growth import read_by_growth
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError

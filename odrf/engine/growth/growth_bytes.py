@@ -9,8 +9,9 @@ import numpy as np
 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import pays_to_copy, read_by_growth
+from odrf.engine.growth.forest_growth import pays_to_copy
 from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.growth.tree_kernel import buffers_for
 from odrf.engine.memory import is_available
 from odrf.engine.rows.coded import Matrix

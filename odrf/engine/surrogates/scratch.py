@@ -133,9 +133,9 @@ def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
         np.empty(most),
     )
     chosen = SurrogateSplits(
-        np.zeros(2, dtype=np.int64),
+        np.zeros(2, dtype=np.int32),
         np.zeros(1, dtype=np.bool_),
-        np.zeros(most + 1, dtype=np.int64),
+        np.zeros(most + 1, dtype=np.int32),
         np.empty(most, dtype=np.float32),
         np.empty(most, dtype=np.bool_),
         np.empty(most),

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.joining.following_arrays import FOLLOWED, FOLLOWING
-from odrf.engine.joining.joined_arrays import OF_NODES, OF_TERMS, JoinedArrays, in_fewer_bits
+from odrf.engine.joining.joined_arrays import OF_NODES, OF_TERMS, JoinedArrays
 from odrf.engine.joining.memory_of_trees import within_memory
+from odrf.engine.limits import in_fewer_bits
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
@@ -109,7 +110,10 @@ class Forest(ReadLater):
 
     def __post_init__(self) -> None:
         """Keep whole numbers in 32 bits where these suffice, as in files of earlier versions."""
-        self.__dict__.update(left=in_fewer_bits(self.left), start=in_fewer_bits(self.start))
+        surrogates = None if self.surrogates is None else self.surrogates.in_fewer_bits()
+        self.__dict__.update(
+            left=in_fewer_bits(self.left), start=in_fewer_bits(self.start), surrogates=surrogates
+        )
 
     if not TYPE_CHECKING:  # for types, attributes are those that are written down
 
@@ -170,8 +174,8 @@ class Forest(ReadLater):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays in memory."""
-        return sum([kept.nbytes for name, kept in self.in_memory().items() if name in ARRAYS])
+        """Bytes of the arrays in memory, those of surrogates too."""
+        return sum([kept.nbytes for kept in self.in_memory().values() if kept is not None])
 
     @cached_property
     def packed(self) -> Packed:

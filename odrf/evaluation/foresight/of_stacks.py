@@ -12,7 +12,7 @@ from odrf.evaluation.foresight.forecast import Bytes, Forecast
 from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
 from odrf.evaluation.foresight.of_forests import forecast_of_forest
 from odrf.fits.stacked.additive_base import KNOTS
-from odrf.fits.stacked.growing_parts import (
+from odrf.fits.stacked.growing_stack import (
     FOREST,
     MANY_CLASSES,
     MANY_ROWS,

@@ -19,9 +19,9 @@ from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.fits.judging.pilot_evidence import evidence_of_errors
 from odrf.fits.stacking import Evidence
-from odrf.fits.survival.asked_causes import asked_causes
-from odrf.statistics.survival.known_states import known_states
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.statistics.survival.observation import observation_curve
+from odrf.statistics.survival.weighted_states import weighted_states
 
 __all__ = ["EvidenceOfCurves"]
 
@@ -65,7 +65,7 @@ class EvidenceOfCurves:
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
-        causes, ranks = asked_causes(self.cause, self.times.causes), self.times.ranks
+        causes, ranks = cause_numbers(self.cause, self.times.causes), self.times.ranks
         valued = []
         for of_kind, sampling in zip(pilots, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
@@ -75,7 +75,7 @@ class EvidenceOfCurves:
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
         observed = observation_curve(time, event, weights, start)
-        states = known_states(time, event, None, observed, start)
+        states = weighted_states(time, event, None, observed, start)
         seen = np.column_stack([states.at(t).weight for t in at])
         target = alive
         if len(self.times.causes) > 1:

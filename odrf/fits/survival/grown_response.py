@@ -11,8 +11,8 @@ from odrf.design import TrainingData
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.errors import InputError
-from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL, GRAY
 from odrf.statistics.survival.observation import censoring_curve
@@ -68,7 +68,7 @@ def _with_subdistribution(
 ) -> EventRanks:
     """Return ranks in which rows stay at risk after events of other causes."""
     G = censoring_curve(times.time, times.event, weights)
-    number = 1 + int(asked_causes(cause, times.causes)[0])
+    number = 1 + int(cause_numbers(cause, times.causes)[0])
     return subdistribution_ranks(
         times.time, times.event, number, event_times, G.just_before(times.time),
         G.just_before(event_times),

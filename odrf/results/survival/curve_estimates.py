@@ -12,7 +12,7 @@ from odrf.fits.prediction.training_rows import (
     leaves_rows_out,
     training_rows,
 )
-from odrf.fits.survival.inference.numbers_of_curves import estimand_fit
+from odrf.fits.survival.inference.estimand_fit import estimand_fit
 from odrf.reports.survival.bands_asked import bands_of
 from odrf.reports.survival.survival_bands import SurvivalBands
 from odrf.results.survival.estimand_results import EstimandResults

@@ -11,9 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.known_states import KnownStates, ascending_times, known_states
 from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, share_of_estimates
+from odrf.statistics.survival.weighted_states import (
+    WeightedStates,
+    ascending_times,
+    weighted_states,
+)
 
 __all__ = ["BrierScores", "brier_scores", "explained_share"]
 
@@ -89,7 +93,7 @@ def brier_scores(
     (array([0.075 , 0.1375]), 0.1063)
     """
     at = ascending_times(at)
-    states = known_states(time, event, weights, observed, start)
+    states = weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
@@ -113,7 +117,7 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstima
 
 
 def _score_at(
-    states: KnownStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
+    states: WeightedStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
 ) -> RowwiseEstimate:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()

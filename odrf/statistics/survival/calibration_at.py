@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.known_states import representing
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from odrf.statistics.survival.risk_sets import sums_at
+from odrf.statistics.survival.weighted_states import weights_at
 
 __all__ = ["CalibrationAt", "calibration_at", "groups_of_equal_weight"]
 
@@ -108,7 +108,7 @@ def calibration_at(
         for g in range(K):
             rows = group == g
             lives = time[rows], event[rows], of_rows[rows]
-            stands_for[rows] = representing(*lives, start[rows], t)
+            stands_for[rows] = weights_at(*lives, start[rows], t)
     predicted = sums_at(group, stands_for * risk, K) / sums_at(group, stands_for, K)
     return CalibrationAt(weight, predicted, observed, np.sqrt(variance), low, high)
 

@@ -11,18 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.observation import (
-    ObservationCurve,
-    inverse_or_zero,
-    observation_curve,
-)
+from odrf.statistics.survival.observation import ObservationCurve, observation_curve
 from odrf.statistics.survival.ordered_pairs import (
     ComparedPairs,
     OrderedPairs,
     ordered_pairs,
     share_in_order,
 )
-from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
+from odrf.statistics.survival.risk_sets import RiskSets, inverse_or_zero, risk_sets
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 
 __all__ = ["Concordance", "concordance_of_cause", "harrells_c", "unos_c"]

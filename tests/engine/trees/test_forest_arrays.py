@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from odrf.engine import limits
 from odrf.engine.joining import joined_arrays
 from odrf.engine.joining.following_arrays import FOLLOWING
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest, joined
@@ -114,7 +115,7 @@ def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
 def test_more_terms_than_32_bits_number_are_counted_in_64(monkeypatch):
     forest = noisy(n=60).grow(3)
     trees = [forest.tree(b) for b in range(3)]
-    monkeypatch.setattr(joined_arrays, "MOST_PLACES", len(trees[0].index) + 3)
+    monkeypatch.setattr(limits, "MOST_PLACES", len(trees[0].index) + 3)
     monkeypatch.setattr(joined_arrays, "require_numbers", lambda *_: None)
     wide = joined(trees, 3)
     assert wide.start.dtype == np.int64 and trees[0].start.dtype == np.int32
