@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
-__all__ = ["LEFT_OUT", "STREAMED", "WithheldData"]
+__all__ = ["LEFT_OUT", "NEEDS_ROWS", "STREAMED", "WithheldData"]
 
 _OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
 LEFT_OUT = (
@@ -19,6 +19,7 @@ LEFT_OUT = (
     "use one that has them, or fit again"
 )
 """Why rows that were left out are not there."""
+NEEDS_ROWS = "this needs the training rows, and {}"
 STREAMED = (
     "a fit on rows in chunks keeps none of them: use predict(newdata), or fit a data frame of some "
     "of the rows"
@@ -105,6 +106,5 @@ class WithheldData(TrainingData):
 
         def __getattr__(self, name: str) -> Any:
             if name in _OF_ROWS:
-                reason = self.__dict__.get("reason", LEFT_OUT)
-                raise InputError(f"this needs the training rows, and {reason}")
+                raise InputError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -11,6 +11,7 @@ from odrf.design import Design, TrainingData
 from odrf.design.columns.listing import rows_listed
 from odrf.design.offset import Offset
 from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.withheld import LEFT_OUT, NEEDS_ROWS
 from odrf.engine.boosting.failure_time_losses import FailureTimeLoss
 from odrf.engine.boosting.survival_losses import SurvivalLoss
 from odrf.engine.survival.log_times import best_scale, log_times
@@ -65,10 +66,10 @@ def times_of(fit: BoostedFit) -> SurvivalTimes:
     Raises
     ------
     InputError
-        The fit was loaded without its training rows.
+        The fit was kept without its training rows.
     """
     if fit.data.times is None:
-        raise InputError("the fit was loaded without its training rows: save it with data=True")
+        raise InputError(NEEDS_ROWS.format(LEFT_OUT))
     return fit.data.times
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.withheld import LEFT_OUT, NEEDS_ROWS
 from odrf.engine.survival.curve_numbers import mortality, with_means_above
 from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.errors import InputError
@@ -49,10 +50,10 @@ class SurvivalFit(Fit):
         Raises
         ------
         InputError
-            The fit was loaded without its training rows.
+            The fit was kept without its training rows.
         """
         if self.data.times is None:
-            raise InputError("the fit was loaded without its training rows: save it with data=True")
+            raise InputError(NEEDS_ROWS.format(LEFT_OUT))
         return self.data.times
 
 
