@@ -137,15 +137,16 @@ def odt(
         rows is constant; trees of either criterion are pruned by it.  If events have several
         causes and `cause` names none, ``"log_rank"`` adds up the scores of the causes with random
         signs, drawn for each node, so that its splits serve all causes; ``"exponential"`` splits on
-        events of any cause.  Pruning adds up the deviances of the causes.
+        events of any cause.  Then pruning adds up the deviances of the causes.
     cause : str, optional
         If events have several causes, the one that splits are about; by default all.  With
         ``criterion="log_rank"`` splits separate rows by the hazard of this cause, those of other
         causes being censored.  With ``"gray"`` they separate rows by its cumulative incidence: rows
         with an event of another cause stay at risk, weighted by the survival of censoring, and
         splits have the largest log-rank statistic of the subdistribution hazards (Gray 1988; Fine
-        and Gray 1999).  Curves of all causes are predicted in any case, and the tree is pruned
-        by the deviance of all causes.
+        and Gray 1999).  Curves of all causes are predicted in any case.  The tree is pruned by
+        the deviance of this cause, the others being censored; with ``"gray"`` by that of its
+        subdistribution hazards, rows with an event of another cause staying at risk.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the

@@ -17,7 +17,7 @@ from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL, GRAY
 from odrf.statistics.survival.observation import censoring_curve
 
-__all__ = ["GrownResponse", "grown_response"]
+__all__ = ["GrownResponse", "grown_response", "ranks_of_splits"]
 
 
 class GrownResponse(NamedTuple):
@@ -47,17 +47,35 @@ def grown_response(data: TrainingData, control: Control) -> GrownResponse:
     """
     if data.times is None:
         return GrownResponse(data.y, data.weights, None)
-    times = data.times
-    if control.cause is not None:
-        times = times.about(control.cause)
-        _require_events_of(control.cause, times, data.weights)
-    if control.criterion == EXPONENTIAL:
-        exposure = hazard_scale(times, data.weights).exposure(times)
-        return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
-    if control.criterion == GRAY:
-        ranks = _with_subdistribution(data.times, times.event_times, control.cause, data.weights)
-        return GrownResponse(data.y, data.weights, ranks)
-    return GrownResponse(data.y, data.weights, times.ranks)
+    if control.criterion != EXPONENTIAL:
+        return GrownResponse(data.y, data.weights, ranks_of_splits(data, control))
+    times = _times_of_splits(data, control)
+    exposure = hazard_scale(times, data.weights).exposure(times)
+    return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
+
+
+def ranks_of_splits(data: TrainingData, control: Control) -> EventRanks:
+    """Return the times of the rows as ranks, with the events that splits are about.
+
+    Raises
+    ------
+    InputError
+        The response is no time to an event, or no row of positive weight has such an event.
+    """
+    times = _times_of_splits(data, control)
+    if data.times is not None and control.criterion == GRAY:
+        return _with_subdistribution(data.times, times.event_times, control.cause, data.weights)
+    return times.ranks
+
+
+def _times_of_splits(data: TrainingData, control: Control) -> SurvivalTimes:
+    if data.times is None:
+        raise InputError("the response is no time to an event")
+    if control.cause is None:
+        return data.times
+    times = data.times.about(control.cause)
+    _require_events_of(control.cause, times, data.weights)
+    return times
 
 
 def _with_subdistribution(
