@@ -187,3 +187,11 @@ def test_calls_that_replace_those_of_r_exist():
 def test_words_that_replace_those_of_r_are_taken():
     families = set(re.findall(r'projection="(\w+)"', "\n".join(our_side())))
     assert families <= set(FAMILIES)
+
+
+def test_the_summary_of_accuracy_has_the_figures_of_its_tables():
+    page = (ROOT / "vignettes" / "accuracy.md").read_text(encoding="utf-8")
+    summary, rest = page[page.index("In short") :].split("## Several kinds of trees")
+    figures = set(re.findall(r"\d+\.\d+", summary))
+    assert len(figures) > 15
+    assert figures <= set(re.findall(r"\d+\.\d+", rest))

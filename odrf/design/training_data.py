@@ -98,15 +98,15 @@ class TrainingData(ReadLater):
         return None if self.structure is None else self.structure.codes
 
     def require_times(self) -> SurvivalTimes:
-        """Return the times to an event of the rows of a fit that was grown on such times.
+        """Return the times to an event of the rows.
 
         Raises
         ------
         InputError
-            The fit was loaded without its training rows.
+            The response is something else.
         """
         if self.times is None:
-            raise InputError("the fit was loaded without its training rows: save it with data=True")
+            raise InputError("the response is no time to an event: write Surv(time, event) ~ .")
         return self.times
 
     def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:

@@ -104,8 +104,10 @@ def forecast_of_stack(
 
 
 def _notes(control: StackedControl) -> tuple[str, ...]:
-    notes = ["A forest on few predictors is not counted: only the fit tells whether there is one."]
-    notes.append("All rounds of boosting are counted; fewer may be kept.")
-    if control.budget is not None:
-        notes.append("budget= may end the fit earlier, or add other boosted runs.")
-    return tuple(notes)
+    notes = (
+        "A forest on few predictors is not counted: only the fit tells whether there is one.",
+        "All rounds of boosting are counted; fewer may be kept.",
+    )
+    if control.budget is None:
+        return notes
+    return (*notes, "budget= may end the fit earlier, or add other boosted runs.")

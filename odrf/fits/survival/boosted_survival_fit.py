@@ -62,7 +62,7 @@ class BoostedSurvivalFit(BoostedFit):
         Raises
         ------
         InputError
-            The fit was loaded without its training rows.
+            The fit was kept without its training rows.
         """
         return self.data.require_times()
 

@@ -48,7 +48,7 @@ class SurvivalFit(Fit):
         Raises
         ------
         InputError
-            The fit was loaded without its training rows.
+            The fit was kept without its training rows.
         """
         return self.data.require_times()
 

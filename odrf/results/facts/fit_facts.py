@@ -18,7 +18,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.data_summary import DataSummary
-from odrf.results.absent import ABSENT, ABSENT_OF_TIMES
+from odrf.results.absent import why_absent
 from odrf.text.card import Carded
 
 __all__ = ["FitFacts"]
@@ -44,8 +44,7 @@ class FitFacts(Carded):
         def __getattr__(self, name: str) -> Any:
             """Say why this kind of fits lacks what another kind has."""
             own = type(self).__name__
-            of_times = ABSENT_OF_TIMES.get(own, {})
-            reason = ABSENT.get(name, {}).get(own, of_times.get(name))
+            reason = why_absent(own, name)
             if reason:
                 raise AbsentError(f"{own} has no {name!r}: {reason}")
             similar = nearest(name, dir(type(self)))

@@ -99,9 +99,9 @@ class CurveEstimates(SurvivalResults):
 
         The curves are of survival, or with `cause` the cumulative incidences of a cause.
 
-        They are for the forest's expectation over training samples, which differs from the true
-        curves by the forest's bias.  Grow the forest with ``inference=True``: standard errors of
-        others are too large (``benchmarks/survival_coverage.py``).
+        Intervals and bands are for the forest's expectation over training samples, which differs
+        from the true curves by the forest's bias.  Grow the forest with ``inference=True``:
+        standard errors of others are too large (``benchmarks/survival_coverage.py``).
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ from odrf.statistics.survival.ordered_pairs import (
     share_in_order,
 )
 from odrf.statistics.survival.risk_sets import RiskSets, inverse_or_zero, risk_sets
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.statistics.survival.rowwise_errors import RowwiseShare
 
 __all__ = ["Concordance", "concordance_of_cause", "harrells_c", "unos_c"]
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Concordance(RowwiseEstimate):
+class Concordance(RowwiseShare):
     """The share of pairs in order.
 
     Attributes

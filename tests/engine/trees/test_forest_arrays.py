@@ -105,7 +105,7 @@ def test_arrays_that_follow_are_kept_once_they_do_not(problem, data):
 def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
     forest = noisy(n=60).grow(3)
     assert not set(FOLLOWING) & set(forest.in_memory())
-    before, every = forest.nbytes, forest.every()
+    before, every = forest.nbytes, forest.every(lambda make: make())
     assert forest.nbytes == before
     assert every["weight"].tolist() == forest.count.tolist() == forest.weight.tolist()
     assert forest.nbytes == before + forest.weight.nbytes
