@@ -211,5 +211,6 @@ def _write_statistics(
         if len(by_entry) > 0:
             _merge(by_entry, lo, mid, hi, entries, scratch)
         out[node] = _statistic(
-            by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side, sums
-        )
+            by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side,
+            sums,
+        )  # fmt: skip
