@@ -6,7 +6,7 @@
 A forest by default is grown on each of many samples.  Its out-of-bag C, Harrell's and Uno's, is
 compared with that of the same forest on many new rows: by how much it is too high, what part of the
 standard deviation of their difference its standard error is, and how often 95 % intervals hold C
-on new rows: plain ones, and those that are symmetric for log(C/(1 - C)).
+on new rows: plain ones, and those that are symmetric for log(C/(1 - C)), which the package has.
 
 The csv has one line for each problem and C.  A run with an existing csv adds the missing ones.
 """
@@ -89,8 +89,8 @@ def report(lines: pd.DataFrame) -> str:
             "out of bag": lines["out_of_bag"].map("{:.3f}".format),
             "on new rows": lines["new"].map("{:.3f}".format),
             "standard error / deviation": lines["ratio"].map("{:.2f}".format),
-            "covered, %": (100 * lines["plain"]).map("{:.0f}".format),
-            "by logit, %": (100 * lines["by_logit"]).map("{:.0f}".format),
+            "covered by plain ones, %": (100 * lines["plain"]).map("{:.0f}".format),
+            "by those of the package, %": (100 * lines["by_logit"]).map("{:.0f}".format),
         }
     )
     shown.index = pd.Index(lines[["problem", "score"]].agg(", ".join, axis=1))

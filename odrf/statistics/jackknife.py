@@ -77,7 +77,7 @@ class Variance(NamedTuple):
         return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
 
     @property
-    def freedom(self) -> NDArray[np.float64]:
+    def df(self) -> NDArray[np.float64]:
         """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
         Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946).  `raw` is

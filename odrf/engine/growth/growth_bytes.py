@@ -79,13 +79,13 @@ def bytes_of_growth(
 
 
 def _arrays_in(value: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays of a named tuple, each once, and of those in it."""
+    """Yield the arrays of a named tuple, and of those in it; of several in one place the first."""
     found: dict[int, np.ndarray] = {}
     waiting = [value]
     while waiting:
         each = waiting.pop()
         if isinstance(each, np.ndarray):
-            found[id(each)] = each
+            found.setdefault(each.__array_interface__["data"][0], each)
         elif isinstance(each, tuple):
             waiting += each
     yield from (array for array in found.values() if array.ndim)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -126,10 +126,13 @@ class Forest(ReadLater):
     def _following(self, name: str) -> NDArray[Any]:
         return FOLLOWING[name](*(getattr(self, of) for of in FOLLOWED))
 
-    def every(self) -> dict[str, Any]:
-        """Return all fields; arrays that follow are made for it, and not kept."""
+    def every(self, later: Callable[[Callable[[], NDArray[Any]]], Any]) -> dict[str, Any]:
+        """Return all fields; of arrays that follow, what `later` makes of a function of them."""
         kept = self.in_memory()
-        return {name: kept[name] if name in kept else self._following(name) for name in _FIELDS}
+        return {
+            name: kept[name] if name in kept else later(partial(self._following, name))
+            for name in _FIELDS
+        }
 
     def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:
         """Return which of these arrays follow from others."""

@@ -60,20 +60,21 @@ def ranks_of_splits(data: TrainingData, control: Control) -> EventRanks:
     Raises
     ------
     InputError
-        The response is no time to an event, or no row of positive weight has such an event.
+        No row of positive weight has such an event.
     """
     times = _times_of_splits(data, control)
-    if data.times is not None and control.criterion == GRAY:
-        return _with_subdistribution(data.times, times.event_times, control.cause, data.weights)
+    if control.criterion == GRAY:
+        return _with_subdistribution(
+            data.require_times(), times.event_times, control.cause, data.weights
+        )
     return times.ranks
 
 
 def _times_of_splits(data: TrainingData, control: Control) -> SurvivalTimes:
-    if data.times is None:
-        raise InputError("the response is no time to an event")
+    times = data.require_times()
     if control.cause is None:
-        return data.times
-    times = data.times.about(control.cause)
+        return times
+    times = times.about(control.cause)
     _require_events_of(control.cause, times, data.weights)
     return times
 

@@ -13,7 +13,7 @@ from odrf.public import public
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.wording import number, with_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,12 +109,11 @@ class SurvivalCalibration(Carded):
         return "Kaplan–Meier" if self.judged.rows.cause is None else "Aalen–Johansen"
 
     def _facts(self) -> dict[str, str]:
-        low, high = self.overall["conf_low"], self.overall["conf_high"]
-        limits = "no limits" if np.isnan(low) else f"{low:.3f} to {high:.3f}"
+        limits = self.overall["conf_low"], self.overall["conf_high"]
         return self.judged.rows.facts() | {
             "Time": number(self.time),
             "Predicted, all rows": f"{self.overall['predicted']:.3f}",
-            "Observed, all rows": f"{self.overall['observed']:.3f} ({limits})",
+            "Observed, all rows": with_limits(self.overall["observed"], *limits),
             "Level": f"{self.level:.0%}",
         }
 

@@ -72,6 +72,10 @@ class JudgedSurvivalResults(DrawnCurves):
             - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
               training rows; 0 if predictors tell nothing.
 
+            Intervals are normal, with ``groups=`` by Student's t; for what lies between 0 and 1,
+            all but ``explained``, on the scale of log(p/(1 - p)), so that they stay within.  A
+            score of 0 or 1 has none.
+
             Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
             the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
 
@@ -224,8 +228,9 @@ class JudgedSurvivalResults(DrawnCurves):
         Cases are the rows with an event by the time, controls those without one by then.  Both are
         weighted by the inverse probability not to be censored (Uno et al. 2007).  Of one cause,
         rows that have had an event of another cause by the time are controls, too.  The score is
-        the predicted probability of an event by that time.  Intervals are normal, by the
-        infinitesimal jackknife over rows, or over groups of a fit with ``groups=``.
+        the predicted probability of an event by that time.  Intervals are those of `score`,
+        by the infinitesimal jackknife over rows, or over groups of a fit with ``groups=``, normal
+        on the scale of log(area/(1 - area)).  An area of 0 or 1 has none.
 
         References
         ----------

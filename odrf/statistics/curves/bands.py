@@ -54,13 +54,13 @@ def bands(
 
 
 def simultaneous_width(
-    covariance: NDArray[np.float64], level: float, seed: int, freedom: float = np.inf
+    covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
 ) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
     It is at least that of a single normal value.  If the covariance is estimated with finitely many
-    degrees of freedom ν, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the errors
-    of all σ_g were the same.
+    degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
+    errors of all σ_g were the same.
     """
     single = float(scipy.special.ndtri((1 + level) / 2))
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -72,8 +72,8 @@ def simultaneous_width(
     root = vector * np.sqrt(np.maximum(value, 0.0))
     draws = np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root.T
     largest = np.abs(draws).max(axis=1)
-    if np.isfinite(freedom):
+    if np.isfinite(df):
         # one χ² at equal steps of its distribution, in random order, for each draw
         order = np.random.default_rng((seed, len(root))).permutation(DRAWS)
-        largest /= np.sqrt(scipy.special.chdtri(freedom, (order + 0.5) / DRAWS) / freedom)
+        largest /= np.sqrt(scipy.special.chdtri(df, (order + 0.5) / DRAWS) / df)
     return max(single, float(np.quantile(largest, level)))

@@ -31,8 +31,8 @@ class CurveErrors(NamedTuple):
     estimate, std_error : (m, G) float64
         NaN for a row that no tree predicts; the error also for one that a single tree does.
     reach : (m,) float64
-        So many standard errors are all points of a curve away from their expectation at most, with
-        the probability wanted.
+        Half the width of the simultaneous band in standard errors: all points of the curve are no
+        farther from their expectation, with the probability wanted.
     trees_advised : int
         How many trees would estimate the errors well enough; 0 if these are enough.
     """
@@ -80,7 +80,7 @@ def curve_errors(
             estimate[block] = values.sum(axis=0) / number[:, None]
         for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
             raw[i], bias[i], of_trees[i], _ = found.variances
-            reach[i] = simultaneous_width(found.total, level, fit.control.seed, _freedom(found))
+            reach[i] = simultaneous_width(found.total, level, fit.control.seed, _df(found))
 
     size = max(1, min(POINTS // G, AT_ONCE // (B * G)))
     for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
@@ -95,10 +95,10 @@ def curve_errors(
     return CurveErrors(estimate, std_error, reach, advised)
 
 
-def _freedom(found: FunctionalCovariance) -> float:
+def _df(found: FunctionalCovariance) -> float:
     """Return the degrees of freedom of the variances of a curve: the median of its points."""
-    freedom = found.variances.freedom
-    known = freedom[~np.isnan(freedom)]
+    df = found.variances.df
+    known = df[~np.isnan(df)]
     return float(np.median(known)) if len(known) else float("inf")
 
 
