@@ -58,6 +58,8 @@ def tasks_on(
         large = few is not None and len(_cut(options, name)[1][0].train) >= LARGEST_TRAINING_SET
         repeats = min(options.repeats, few) if few is not None and large else options.repeats
         tasks += [(name, places[name], number) for number in range(repeats)]
+    if not tasks:
+        raise SystemExit(f"--tables: none of {', '.join(names)} is a {kind}")
     return tasks
 
 

@@ -189,6 +189,23 @@ def test_words_that_replace_those_of_r_are_taken():
     assert families <= set(FAMILIES)
 
 
+def slug(heading):
+    """The anchor that the site gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_links_into_pages_meet_a_heading():
+    met = 0
+    for path in LINKED:
+        for target in re.findall(r"\]\(([^)\s:]*#[\w-]+)\)", path.read_text(encoding="utf-8")):
+            name, anchor = target.split("#")
+            page = (path.parent / name if name else path).read_text(encoding="utf-8")
+            headings = re.findall(r"^#{1,3} (.*)$", page, flags=re.MULTILINE)
+            assert anchor in map(slug, headings), f"{name_of(path)}: {target}"
+            met += 1
+    assert met > 5
+
+
 def test_the_summary_of_accuracy_has_the_figures_of_its_tables():
     page = (ROOT / "vignettes" / "accuracy.md").read_text(encoding="utf-8")
     summary, rest = page[page.index("In short") :].split("## Several kinds of trees")

@@ -51,6 +51,8 @@ def test_a_place_is_that_in_the_index_whichever_tables_are_asked_for(folder: Pat
 def test_tasks_of_one_kind_of_response(folder: Path) -> None:
     found = {name for name, *_ in tasks_on(asked(folder), "classification")}
     assert found == {"second"}
+    with pytest.raises(SystemExit, match="none of first, third is a classification"):
+        tasks_on(asked(folder, "--tables", "first,third"), "classification")
 
 
 def test_large_tables_have_few_partitions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
