@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.probabilities.limits_of_shares import limits_of_share
+from odrf.statistics.probabilities.limits_of_shares import (
+    limits_of_predicted_share,
+    limits_of_share,
+)
 from odrf.statistics.probabilities.telling_apart import area_under_roc
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
@@ -113,3 +116,21 @@ def test_they_cover_the_concordance_at_least_as_often_as_plain_ones(shift):
     print(f"C {truth:.3f}: {covered:.3f} covered, {of_plain:.3f} by plain intervals")
     assert covered >= of_plain - 0.005
     assert 0.92 < covered < 0.97
+
+
+@given(st.floats(0, 1), st.floats(0, 0.5))
+def test_limits_of_predictions_are_at_most_twice_as_far_as_plain_ones(p, reach):
+    low, high = (float(end) for end in limits_of_predicted_share(p, reach))
+    assert 0 <= low <= p + 1e-12 and p - 1e-12 <= high <= 1
+    if p < 1e-9 or p > 1 - 1e-9:
+        return
+    if reach / (p * (1 - p)) < 500:
+        ends = on_log_odds(p, reach)
+        assert low == pytest.approx(max(ends[0], p - 2 * reach), abs=1e-9)
+        assert high == pytest.approx(min(ends[1], p + 2 * reach), abs=1e-9)
+
+
+def test_predictions_of_0_and_1_have_plain_limits():
+    low, high = limits_of_predicted_share(np.array([0.0, 1.0, 0.5]), np.array([0.1, 0.1, np.nan]))
+    np.testing.assert_allclose(low, [0.0, 0.9, np.nan])
+    np.testing.assert_allclose(high, [0.1, 1.0, np.nan])
