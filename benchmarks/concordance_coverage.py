@@ -13,6 +13,7 @@ The csv has one line for each problem and C.  A run with an existing csv adds th
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from markdown import table as markdown_table
 from odrf import odrf, simulate
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.simulate.survival_problem import SurvivalProblem
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report, with_quick
 
 LEVEL = 0.95
 NEW_ROWS = 2000
@@ -96,21 +97,18 @@ def report(lines: pd.DataFrame) -> str:
     return markdown_table(shown, "problem, score")
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    tasks = [(problem,) for problem in PROBLEMS]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
+
+
 def main() -> int:
     """Measure coverage, or report an existing csv."""
     asked = parser(__doc__ or "", "concordance_coverage.csv", repeats=80, trees=200)
     asked.add_argument("--rows", type=int, default=200, help="training rows of a sample")
-    asked.add_argument("--quick", action="store_true", help="3 samples, 20 trees, 80 rows")
-    options = asked.parse_args()
-    if options.quick:
-        options.repeats, options.trees, options.rows = 3, 20, 80
-    if options.report is None:
-        tasks = [(problem,) for problem in PROBLEMS]
-        lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    options = with_quick(asked, repeats=3, trees=20, rows=80).parse_args()
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def split_log_ranks(
     statistic = np.zeros(m)
     _write_statistics(
         left, first, last, by_exit, by_entry, exits, entries, cause, weights,
-        ranks.staying * weights if len(ranks.staying) else ranks.staying, ranks.observed,
+        ranks.staying * weights if len(ranks.staying) else ranks.staying, ranks.uncensored,
         np.zeros(n, dtype=np.int64), np.empty(len(used), dtype=np.int64),
         np.zeros((5, ranks.n_causes + 1)), statistic,
     )  # fmt: skip
@@ -125,7 +125,7 @@ def _staying(by_exit, lo, hi, staying, side):
 
 @part
 def _statistic(
-    by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, observed, side, sums
+    by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side, sums
 ):
     """Return the sum of the log-rank statistics of the causes, for sides 0 and 1 of rows.
 
@@ -172,8 +172,8 @@ def _statistic(
             continue
         at_risk, at_risk_left = present, present_left
         if len(staying) > 0:
-            at_risk += observed[rank] * max(stay, 0.0)
-            at_risk_left += observed[rank] * max(stay_left, 0.0)
+            at_risk += uncensored[rank] * max(stay, 0.0)
+            at_risk_left += uncensored[rank] * max(stay_left, 0.0)
         for c in range(1, len(dead)):
             d = dead[c]
             if d > 0.0:
@@ -191,14 +191,14 @@ def _statistic(
 
 @kernel
 def _write_statistics(
-    left, first, last, by_exit, by_entry, exits, entries, cause, weights, staying, observed, side,
+    left, first, last, by_exit, by_entry, exits, entries, cause, weights, staying, uncensored, side,
     scratch, sums, out,
 ):  # fmt: skip
     """Write the statistic of each split to out (m,), which must be 0.
 
     `by_exit`, and of truncated rows `by_entry`, have the rows of each leaf by falling ranks, and
     in the end those of the root.  `staying` (n,) are weights with which rows stay at risk, times
-    `observed` (R + 1,); empty if none does.  side (n,), scratch (n,) and sums (5, C + 1) are
+    `uncensored` (R + 1,); empty if none does.  side (n,), scratch (n,) and sums (5, C + 1) are
     scratch.
     """
     for node in range(len(left) - 1, -1, -1):
@@ -211,5 +211,6 @@ def _write_statistics(
         if len(by_entry) > 0:
             _merge(by_entry, lo, mid, hi, entries, scratch)
         out[node] = _statistic(
-            by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, observed, side, sums
-        )
+            by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side,
+            sums,
+        )  # fmt: skip

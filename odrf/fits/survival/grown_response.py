@@ -11,8 +11,8 @@ from odrf.design import TrainingData
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.errors import InputError
-from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL, GRAY
 from odrf.statistics.survival.observation import censoring_curve
@@ -60,20 +60,21 @@ def ranks_of_splits(data: TrainingData, control: Control) -> EventRanks:
     Raises
     ------
     InputError
-        The response is no time to an event, or no row of positive weight has such an event.
+        No row of positive weight has such an event.
     """
     times = _times_of_splits(data, control)
-    if data.times is not None and control.criterion == GRAY:
-        return _with_subdistribution(data.times, times.event_times, control.cause, data.weights)
+    if control.criterion == GRAY:
+        return _with_subdistribution(
+            data.require_times(), times.event_times, control.cause, data.weights
+        )
     return times.ranks
 
 
 def _times_of_splits(data: TrainingData, control: Control) -> SurvivalTimes:
-    if data.times is None:
-        raise InputError("the response is no time to an event")
+    times = data.require_times()
     if control.cause is None:
-        return data.times
-    times = data.times.about(control.cause)
+        return times
+    times = times.about(control.cause)
     _require_events_of(control.cause, times, data.weights)
     return times
 
@@ -86,7 +87,7 @@ def _with_subdistribution(
 ) -> EventRanks:
     """Return ranks in which rows stay at risk after events of other causes."""
     G = censoring_curve(times.time, times.event, weights)
-    number = 1 + int(asked_causes(cause, times.causes)[0])
+    number = 1 + int(cause_numbers(cause, times.causes)[0])
     return subdistribution_ranks(
         times.time, times.event, number, event_times, G.just_before(times.time),
         G.just_before(event_times),

@@ -8,7 +8,6 @@ import numpy as np
 
 from odrf.engine.survival.curve_numbers import mortality
 from odrf.engine.survival.node_curves import node_curves
-from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.judged_events import judged_events
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
@@ -23,9 +22,8 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     Whatever the tree was grown by, weight, impurity and gain of its nodes are those of the
     exponential deviance of what its splits are about, by which it is pruned.
     """
-    ranks, times = fit.data.ranks, fit.data.times
-    if ranks is None or times is None:
-        raise InputError("the response is no time to an event")
+    times = fit.data.require_times()
+    ranks = times.ranks
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
     of_tree = fit.forest, fit.data, fit.draws
     hazards, described = node_hazards(*of_tree, judged_events(times, fit.data.weights, fit.control))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
@@ -22,7 +23,6 @@ from odrf.text.wording import number, with_limits
 
 __all__ = ["concordances_in_words", "judged_section", "survival_card", "survival_summary"]
 
-LEVEL = 0.95
 IN_WORDS = {
     HARRELL: "Harrell's C",
     UNO: "Uno's C",

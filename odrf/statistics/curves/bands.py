@@ -8,10 +8,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.statistics.jackknife import freedom_of_variance
+from odrf.statistics.jackknife import df_of_variances
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 
-__all__ = ["Bands", "CurveSpread", "bands", "simultaneous_width", "typical_freedom"]
+__all__ = ["Bands", "CurveSpread", "bands", "simultaneous_width", "typical_df"]
 
 DRAWS = 10_000
 
@@ -26,20 +26,20 @@ class CurveSpread(NamedTuple):
         What it was before its Monte Carlo bias was subtracted, see `odrf.statistics.jackknife`.
     n_units : int
         The number of rows, or of groups of rows, that it is a sum over.
-    most : float
+    most_df : float
         Most degrees of freedom; infinite for rows.
     """
 
     covariance: NDArray[np.float64]
     raw: NDArray[np.float64]
     n_units: int
-    most: float
+    most_df: float
 
     @property
-    def freedom(self) -> float:
+    def df(self) -> float:
         """The degrees of freedom of the variances as estimates."""
         variance, raw = np.diagonal(self.covariance), np.diagonal(self.raw)
-        return min(typical_freedom(freedom_of_variance(variance, raw, self.n_units)), self.most)
+        return min(typical_df(df_of_variances(variance, raw, self.n_units)), self.most_df)
 
     @property
     def is_finite(self) -> bool:
@@ -87,7 +87,7 @@ def bands(
         return Bands(*np.full((5, len(estimate)), np.nan))
     error = np.sqrt(np.maximum(np.diagonal(spread.covariance), 0.0))
     alone = scipy.special.ndtri((1 + level) / 2) * error
-    together = simultaneous_width(spread.covariance, level, seed, spread.freedom) * error
+    together = simultaneous_width(spread.covariance, level, seed, spread.df) * error
     if limits is None:
         ends = [estimate + width for width in (-alone, alone, -together, together)]
     else:
@@ -97,20 +97,20 @@ def bands(
     return Bands(error, *ends)
 
 
-def typical_freedom(freedom: NDArray[np.float64]) -> float:
+def typical_df(df: NDArray[np.float64]) -> float:
     """Return the degrees of freedom of a curve: the median of its points, ∞ if all are NaN."""
-    known = freedom[~np.isnan(freedom)]
+    known = df[~np.isnan(df)]
     return float(np.median(known)) if len(known) else float("inf")
 
 
 def simultaneous_width(
-    covariance: NDArray[np.float64], level: float, seed: int, freedom: float = np.inf
+    covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
 ) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
     It is at least that of a single normal value.  If the covariance is estimated with finitely many
-    degrees of freedom ν, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the errors
-    of all σ_g were the same.
+    degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
+    errors of all σ_g were the same.
     """
     single = float(scipy.special.ndtri((1 + level) / 2))
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -122,8 +122,8 @@ def simultaneous_width(
     root = vector * np.sqrt(np.maximum(value, 0.0))
     draws = np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root.T
     largest = np.abs(draws).max(axis=1)
-    if np.isfinite(freedom):
+    if np.isfinite(df):
         # one χ² at equal steps of its distribution, in random order, for each draw
         order = np.random.default_rng((seed, len(root))).permutation(DRAWS)
-        largest /= np.sqrt(scipy.special.chdtri(freedom, (order + 0.5) / DRAWS) / freedom)
+        largest /= np.sqrt(scipy.special.chdtri(df, (order + 0.5) / DRAWS) / df)
     return max(single, float(np.quantile(largest, level)))

@@ -11,12 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.known_states import KnownStates, ascending_times, known_states
 from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.rowwise_errors import (
     RowwiseEstimate,
     RowwiseShare,
     share_of_estimates,
+)
+from odrf.statistics.survival.weighted_states import (
+    WeightedStates,
+    ascending_times,
+    weighted_states,
 )
 
 __all__ = ["BrierScores", "brier_scores", "explained_share"]
@@ -73,8 +77,9 @@ def brier_scores(
     weights : (n,) float64, optional
         Case weights; by default 1.
     observed : ObservationCurve, optional
-        From other rows, such as those of training, and then taken as known.  By default it is
-        estimated from these rows, which the standard errors allow for.
+        The probability to be observed: that of other rows, such as those of training, which is
+        taken as known.  By default it is estimated from these rows, which the standard errors
+        allow for.
     start : (n,) float64, optional
         When a row enters, before `time`; by default all are there from the beginning.  See
         `odrf.statistics.survival.observation.LateEntryCurve`.
@@ -93,7 +98,7 @@ def brier_scores(
     (array([0.075 , 0.1375]), 0.1063)
     """
     at = ascending_times(at)
-    states = known_states(time, event, weights, observed, start)
+    states = weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
@@ -117,7 +122,7 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstima
 
 
 def _score_at(
-    states: KnownStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
+    states: WeightedStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
 ) -> RowwiseShare:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from odrf.statistics.curves.bands import CurveSpread, bands, simultaneous_width, typical_freedom
+from odrf.statistics.curves.bands import CurveSpread, bands, simultaneous_width, typical_df
 from odrf.statistics.jackknife import Variance
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 
@@ -22,10 +22,10 @@ def test_degrees_of_freedom_are_those_of_single_predictions():
     raw = np.diagonal(COVARIANCE) / 0.4
     known = Variance(raw, raw * 0.6, np.zeros(3), 100)
     # the total differs by what keeps it from being negative, which is little here
-    assert spread().freedom == pytest.approx(16.0)
-    assert spread().freedom == pytest.approx(np.median(known.freedom), rel=0.2)
-    assert spread(most=7.0).freedom == 7.0
-    assert typical_freedom(np.array([np.nan, np.nan])) == np.inf
+    assert spread().df == pytest.approx(16.0)
+    assert spread().df == pytest.approx(np.median(known.df), rel=0.2)
+    assert spread(most=7.0).df == 7.0
+    assert typical_df(np.array([np.nan, np.nan])) == np.inf
 
 
 def test_a_combination_of_points_has_its_own():
@@ -34,7 +34,7 @@ def test_a_combination_of_points_has_its_own():
     found = CurveSpread(COVARIANCE, raw, 50, np.inf).combined(D)
     variance = COVARIANCE[0, 0] + COVARIANCE[1, 1] - 2 * COVARIANCE[0, 1]
     assert found.covariance[0, 0] == pytest.approx(variance)
-    assert found.freedom == pytest.approx(50 * (variance / 0.1) ** 2)
+    assert found.df == pytest.approx(50 * (variance / 0.1) ** 2)
 
 
 def test_bands_are_those_of_a_multivariate_t():
@@ -69,7 +69,7 @@ def test_the_quantile_covers_where_variances_are_estimated():
 def test_bands_of_probabilities_stay_between_0_and_1():
     estimate = np.array([0.02, 0.5, 0.99])
     found = bands(estimate, spread(), 0.95, (0.0, 1.0), 1)
-    reach = simultaneous_width(COVARIANCE, 0.95, 1, spread().freedom) * found.std_error
+    reach = simultaneous_width(COVARIANCE, 0.95, 1, spread().df) * found.std_error
     low, high = limits_of_predicted_share(estimate, reach)
     np.testing.assert_allclose(found.band_low, low)
     np.testing.assert_allclose(found.band_high, high)

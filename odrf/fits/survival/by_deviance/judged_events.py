@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.by_deviance.hazard_scale import (
     ScaleOfRows,
     hazard_scale,
     incidence_scale,
 )
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.options.control import Control
 from odrf.options.criterion_names import GRAY
 
@@ -62,6 +62,6 @@ def judged_events(
     if cause is None:
         return JudgedEvents(None, hazard_scale(times, weights))
     if control.criterion == GRAY:
-        number = 1 + int(asked_causes(cause, times.causes)[0])
+        number = 1 + int(cause_numbers(cause, times.causes)[0])
         return JudgedEvents(cause, incidence_scale(times, number, weights))
     return JudgedEvents(cause, hazard_scale(times.about(cause), weights))

@@ -12,7 +12,6 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.survival.split_log_rank import split_log_ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.judged_events import JudgedEvents
 from odrf.fits.survival.grown_response import ranks_of_splits
 from odrf.options.control import Control
@@ -90,12 +89,11 @@ def node_hazards(
         Crowley 1992), added up over the causes, and the gain of a split what it decreases the
         deviance of hazards without a prior.
     """
-    if data.times is None:
-        raise InputError("the response is no time to an event")
-    times, weights = judged.counted(data.times), draws.weights
+    every, weights = data.require_times(), draws.weights
+    times = judged.counted(every)
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
-    exposure = judged.exposure(data.times)
+    exposure = judged.exposure(every)
     of_tree = tree, leaf, times.event, exposure, weights, counts
     events = node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.observation import CensoringCurve, censoring_curve, inverse_or_zero
+from odrf.statistics.survival.observation import CensoringCurve, censoring_curve
+from odrf.statistics.survival.risk_sets import inverse_or_zero
 from odrf.statistics.survival.scales.exponential_scale import ExponentialScale, scale_of_pieces
 
 __all__ = ["SubdistributionScale", "subdistribution_scale"]
