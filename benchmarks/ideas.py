@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ from odrf.design import build_design
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.draws import Draws
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.fits.blending import pilot_trees
 from odrf.fits.stacking import held_weights, mean_products, products_of_rows
@@ -93,12 +94,17 @@ class Grower:
         self.streams = streams(seed, 0, max(trees, self.n_pilot))
         self.new = self.design.matrix(rows.test)[0]
 
-    def grown(self, kind: Request, y: NDArray[np.float64] | None = None) -> Grown:
+    def grown(
+        self,
+        kind: Request,
+        y: NDArray[np.float64] | None = None,
+        grow: Callable[..., Forest] = grow_forest,
+    ) -> Grown:
         """Grow trees with the options of a kind, of another response `y` if it is given."""
         n, P, p = self.sizes
         control = resolve(kind, kind=self.task, n=n, P=P, p=p, n_classes=self.K)
         data, b = self.data, self.n_pilot
-        forest = grow_forest(
+        forest = grow(
             *(data.X, data.y if y is None else y, data.weights, self.design.feature_groups),
             *(control.sampling, control.settings, control.mixture),
             *(self.streams, 1, lambda: None),
@@ -117,22 +123,28 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     grower = Grower(rows, task, trees, seed)
     kinds = {name: grower.grown(kind) for name, kind in grower.kinds.items()}
 
-    def loss_of(of_kinds: list[Grown], weights: NDArray[np.float64]) -> float:
-        predicted = np.tensordot(weights, np.array([kind.predicted for kind in of_kinds]), 1)
-        prediction = predicted[:, 0] if task == "regression" else predicted
-        scores = measures(task, prediction, rows.train["y"], rows.test["y"])
-        return scores["rpe" if task == "regression" else "error_percent"]
-
     default = list(kinds.values())
     weights = stacked(grower, default)
-    yield DEFAULT, loss_of(default, weights)
+    yield DEFAULT, loss_of(rows, task, default, weights)
     if task == "classification":
-        pilots = _pilots(grower, kinds)
+        pilots = pilots_of(grower, kinds)
         for idea, others in weights_by_idea(pilots, weights).items():
-            yield idea, loss_of(default, others)
+            yield idea, loss_of(rows, task, default, others)
     for idea, further in further_kinds(rows, grower, trees, seed):
         both = [*default, *further]
-        yield idea, loss_of(both, stacked(grower, both))
+        yield idea, loss_of(rows, task, both, stacked(grower, both))
+
+
+def loss_of(rows: Partition, task: str, kinds: list[Grown], weights: NDArray[np.float64]) -> float:
+    """Return the loss on the test rows of the weighted mean of the kinds."""
+    predicted = np.tensordot(weights, np.array([kind.predicted for kind in kinds]), 1)
+    return loss_of_prediction(rows, task, predicted[:, 0] if task == "regression" else predicted)
+
+
+def loss_of_prediction(rows: Partition, task: str, prediction: NDArray[np.float64]) -> float:
+    """Return the loss of numbers (m,), or of probabilities (m, K), on the test rows."""
+    scores = measures(task, prediction, rows.train["y"], rows.test["y"])
+    return scores["rpe" if task == "regression" else "error_percent"]
 
 
 def further_kinds(
@@ -197,10 +209,11 @@ def stacked(grower: Grower, kinds: list[Grown]) -> NDArray[np.float64]:
     if grower.K == 1:
         return held_weights(*_products(grower.data.y, kinds))
     named = {str(number): kind for number, kind in enumerate(kinds)}
-    return stacked_again(_pilots(grower, named), 1.0)
+    return stacked_again(pilots_of(grower, named), 1.0)
 
 
-def _pilots(grower: Grower, kinds: dict[str, Grown]) -> Pilots:
+def pilots_of(grower: Grower, kinds: dict[str, Grown]) -> Pilots:
+    """Return what the pilot trees of the kinds say of the training rows."""
     values = [kind.values for kind in kinds.values()]
     unseen = [kind.unseen for kind in kinds.values()]
     data = grower.data
@@ -218,7 +231,10 @@ def _products(y: NDArray[np.float64], kinds: list[Grown]) -> tuple[NDArray[np.fl
     return mean_products(np.concatenate(products, axis=2), unseen, np.ones(len(y)))
 
 
-def run(options: argparse.Namespace) -> pd.DataFrame:
+def run(
+    options: argparse.Namespace,
+    losses_of: Callable[[Partition, str, int, int], Iterator[tuple[str, float]]] = losses,
+) -> pd.DataFrame:
     """Return a line for each table, partition and idea, continuing the csv."""
     places = {name: place for place, name in enumerate(table_names(options.data), 1)}
     names = list(places) if options.tables == "all" else options.tables.split(",")
@@ -227,7 +243,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
         table = read_table(options.data, name)
         *_, rows = partitions(table, PROTOCOLS["Z"], number + 1, options.seed)
-        for idea, loss in losses(rows, table.task, options.trees, options.seed + number):
+        for idea, loss in losses_of(rows, table.task, options.trees, options.seed + number):
             yield table.task, idea, loss
 
     columns = ["table", "place", "partition", "task", "idea", "loss"]
@@ -247,12 +263,17 @@ def report(lines: pd.DataFrame) -> str:
     return "\n\n".join(parts)
 
 
-def main() -> int:
-    """Try the ideas, or report an existing csv."""
-    asked = parser(__doc__ or "", "ideas.csv", repeats=1, trees=100)
+def add_tables(asked: argparse.ArgumentParser) -> None:
+    """Add options of the tables of a run, and of the partitions of a report."""
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
     asked.add_argument("--tables", default="all", help="names with commas between them")
     asked.add_argument("--first", type=int, default=0, help="first partition of a report")
+
+
+def main() -> int:
+    """Try the ideas, or report an existing csv."""
+    asked = parser(__doc__ or "", "ideas.csv", repeats=1, trees=100)
+    add_tables(asked)
     options = asked.parse_args()
     if options.report is None and not (options.data / "index.csv").exists():
         print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)

@@ -24,7 +24,7 @@ from odrf.fits.stacking import (
     relations_of_rows,
 )
 
-__all__ = ["Pilots", "stacked_again", "weights_by_idea"]
+__all__ = ["Pilots", "stacked_again", "weights_by_idea", "weights_near_boundaries"]
 
 RANDOMISED = ("random", "extra", "few", "sparse", "axis")
 """The kinds whose trees are not greedy."""
@@ -144,17 +144,35 @@ def weights_of_margins(pilots: Pilots, stacked: NDArray[np.float64]) -> NDArray[
     A margin is the probability of the true class less that of the likeliest other one, as the
     `stacked` kinds say out of bag.
     """
-    rows = np.arange(len(pilots.y))
-    pooled = np.zeros((len(rows), pilots.values[0].shape[2]))
-    for w, values, mask in zip(stacked, pilots.values, pilots.unseen, strict=True):
-        of_kind = np.einsum("nbk,nb->nk", values, mask)
-        pooled += w * of_kind / np.maximum(mask.sum(axis=1), 1)[:, None]
+    rows, pooled = np.arange(len(pilots.y)), _pooled(pilots, stacked)
     pooled[rows, pilots.y] = -1
     rival = pooled.argmax(axis=1)
     margins = [
         (values[rows, :, pilots.y] - values[rows, :, rival])[:, :, None] for values in pilots.values
     ]
     return _free(margins, pilots, np.ones((len(rows), 1)), 1.0)
+
+
+def weights_near_boundaries(
+    pilots: Pilots, stacked: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Return the weights (G,) that the package would find from rows whose labels may change alone.
+
+    These are so large a share of the rows, those whose two likeliest classes differ least, as the
+    `stacked` kinds say out of bag.
+    """
+    first, second = np.sort(_pooled(pilots, stacked), axis=1)[:, :-3:-1].T
+    near = first - second <= np.quantile(first - second, share)
+    return stacked_again(pilots._replace(weights=pilots.weights * near), 1.0)
+
+
+def _pooled(pilots: Pilots, stacked: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the kinds say out of bag (n, K), with these weights."""
+    pooled = np.zeros((len(pilots.y), pilots.values[0].shape[2]))
+    for w, values, mask in zip(stacked, pilots.values, pilots.unseen, strict=True):
+        of_kind = np.einsum("nbk,nb->nk", values, mask)
+        pooled += w * of_kind / np.maximum(mask.sum(axis=1), 1)[:, None]
+    return pooled
 
 
 def stacked_again(pilots: Pilots, strength: float) -> NDArray[np.float64]:

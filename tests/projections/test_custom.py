@@ -104,6 +104,27 @@ def test_what_it_may_not_return(function, message):
         forest(function)
 
 
+@njit
+def two_levels(X, y, weights, rng):
+    """Contrast two random columns, all of which are levels of one factor."""
+    first = below(rng, X.shape[1])
+    second = (first + 1 + below(rng, X.shape[1] - 1)) % X.shape[1]
+    return np.array([first, second]), np.array([1.0, -1.0])
+
+
+def test_a_split_of_some_levels_of_a_factor_leaves_no_side_empty():
+    rng = np.random.default_rng(5)
+    level = rng.integers(0, 40, 300)
+    data = pd.DataFrame({"f": [f"l{k:02d}" for k in level], "y": rng.normal(size=300) + level % 7})
+    fit = odrf.odrf(
+        "y ~ .", data, projection=two_levels, n_projections=30, min_leaf=1, n_trees=20, seed=1,
+        n_jobs=1, blend=False,
+    )  # fmt: skip
+    assert fit.forest.count.min() > 0
+    assert np.isfinite(fit.forest.coef).all() and np.isfinite(fit.forest.value).all()
+    assert np.isfinite(fit.predict(data)).all()
+
+
 def test_it_must_be_a_function():
     with pytest.raises(InputError, match="function=3 is not callable: use a function of"):
         Custom(3)

@@ -152,12 +152,12 @@ def scratch_for(
     proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
     terms = min(estimated, len(proposals.units) + holes)
     truncated, subdistribution = settings.truncated, settings.subdistribution
-    levels = feature_groups.widths[has_many_levels(feature_groups)]
+    most_levels = int(feature_groups.widths[has_many_levels(feature_groups)].max(initial=0))
     factors = int(has_levels(feature_groups).sum())
     if feature_groups.holes is not None:  # one compiled kernel does for all such tables
         factors = max(factors, 1)
     used = min(n, max(settings.direction_rows, 10 * terms))
-    scored = min(n, max(used, 10 * int(levels.max(initial=0))))
+    scored = min(n, max(used, 10 * most_levels))
     room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     words = np.empty(n, dtype=np.int64)
@@ -180,10 +180,10 @@ def scratch_for(
         workspace(
             terms,
             used,
-            estimated,
+            max(estimated, most_levels),  # splits mark levels, whatever proposed them
             scored,
             factors,
-            int(levels.max(initial=0)) if K <= 2 else 0,
+            most_levels if K <= 2 else 0,
         ),
         proposals,
         np.empty(ROUND),
