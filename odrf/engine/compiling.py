@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, typeof
 from numba.core.caching import FunctionCache
 
 from odrf.engine.announcing import announce_compilation
@@ -27,6 +27,7 @@ __all__ = [
     "inlined",
     "kernel",
     "merged",
+    "of_these_types",
     "part",
     "summing",
 ]
@@ -121,3 +122,15 @@ def compiled_at_ease(function: Any) -> Iterator[None]:
     finally:
         if pause:
             gc.enable()
+
+
+def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return what calls a kernel with arguments of the same types as these, which it has had.
+
+    Each call of a kernel asks for the types of all its arguments.  For a hundred arrays in tuples
+    that takes ten times as long as to hand them over.  Other types are not noticed: so this is only
+    for arrays that are kept.
+    """
+    # without a compiler, by NUMBA_DISABLE_JIT, a function has no overloads
+    compiled = getattr(function, "overloads", {}).get(tuple(map(typeof, arguments)))
+    return function if compiled is None else compiled.entry_point

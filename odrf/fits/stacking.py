@@ -247,10 +247,14 @@ def mean_products(
     """
     trees = [mask.sum(axis=1) for mask in unseen]
     G = len(products)
-    means = np.empty((G, G))
+    means, known = np.empty((G, G)), {}
     for g in range(G):
         for h in range(g + 1):
-            pairs = weights @ (trees[g] * trees[h] - np.sum(unseen[g] & unseen[h], axis=1))
+            masks = id(unseen[g]), id(unseen[h])  # kinds that draw alike share one
+            if masks not in known:
+                both = np.sum(unseen[g] & unseen[h], axis=1)
+                known[masks] = weights @ (trees[g] * trees[h] - both)
+            pairs = known[masks]
             means[g, h] = means[h, g] = weights @ products[g, h] / pairs if pairs else 0.0
     return means, min(int(np.sum(number > 1)) for number in trees)
 

@@ -51,6 +51,8 @@ def test_numba_s_dispatchers_list_what_they_have_compiled():
     assert [type(result.library).__name__ for result in function.overloads.values()] == [
         "JITCodeLibrary"
     ], "engine/pointers.py links libraries and asks for their addresses"
+    entry = function.overloads[(typeof(1),)].entry_point
+    assert entry(2) == 3, "engine/compiling.py calls compiled code without asking for types"
     assert isinstance(allocating(lambda x: np.zeros(x)), Dispatcher)
 
 

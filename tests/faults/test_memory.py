@@ -63,15 +63,15 @@ def test_the_refusal_says_what_would_fit(rows, monkeypatch):
 
 
 def test_a_blend_is_refused_after_one_tree_of_each_kind(rows, monkeypatch):
-    grown, grow = [], forest_growth.grow_one
+    grown, grow = [], forest_growth.TreeGrower.__call__
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 100_000)
 
-    def counted(*arguments, **options):
-        grown.append(arguments)
-        return grow(*arguments, **options)
+    def counted(grower, stream):
+        grown.append(stream)
+        return grow(grower, stream)
 
-    monkeypatch.setattr(forest_growth, "grow_one", counted)
+    monkeypatch.setattr(forest_growth.TreeGrower, "__call__", counted)
     with pytest.raises(MemoryError, match="2000 trees like the smallest of the first would take"):
         odrf.odrf("y ~ .", rows, n_trees=2000, n_jobs=1, seed=1)
     assert len(grown) == 4

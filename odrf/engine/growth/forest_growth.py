@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
+from odrf.engine.growth.growing_on import growth_kernel
 from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.growth.repeated_growth import RepeatedGrowth, can_be_repeated
 from odrf.engine.growth.split_scales import splitting_response
-from odrf.engine.growth.tree_growth import grow_one, growth_kernel, read_by_growth
+from odrf.engine.growth.tree_growth import grow_one, read_by_growth
 from odrf.engine.memory import is_available
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.factors import n_kept
@@ -132,9 +134,18 @@ class TreeGrower:
         self._splitting = splitting_response(y, weights, settings.split_scale)
         self._pool = ScratchPool(feature_groups, settings, mixture)
         self._n_jobs = n_jobs // abreast
+        self._repeated = None
+        if self._splitting is None and can_be_repeated(
+            self._array, weights, feature_groups, sampling, settings, mixture, self._factors, codes
+        ):
+            self._repeated = RepeatedGrowth(
+                self._array, y, sampling, self._copied, self._pool, self._factors, ranks
+            )
 
     def __call__(self, stream: NDArray[np.uint64]) -> Forest:
         """Return the tree."""
+        if self._repeated is not None:
+            return self._repeated(stream)
         _, y, weights, feature_groups, sampling, settings, mixture = self._arguments
         return grow_one(
             self._array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(),

@@ -18,7 +18,7 @@ from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.impurity import whole_logs
 from odrf.engine.splits.searching import Scratch, as_searched, scratch_for
 
-__all__ = ["FIRST_ROOM", "GrowthScratch", "ScratchPool"]
+__all__ = ["FIRST_ROOM", "GrowthScratch", "ScratchPool", "renew"]
 
 # Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
 FIRST_ROOM = 1024
@@ -117,10 +117,7 @@ class ScratchPool:
 
     def _renewed(self, found: GrowthScratch, size: int) -> GrowthScratch:
         """Return the scratch as it was before a tree was grown with it."""
-        for used, new in zip(
-            _permutations(found.scratch.proposals), found.permutations, strict=True
-        ):
-            used[:] = new
+        renew(found)
         # the sampler that all mixtures share draws anew at each node; others may go on with a draw
         if len(found.samplers) > 1:
             found = found._replace(samplers=self._samplers(found.n))
@@ -138,6 +135,12 @@ class ScratchPool:
             return found
         logs = whole_logs(self.settings.criterion, size)
         return found._replace(scratch=found.scratch._replace(logs=logs))
+
+
+def renew(found: GrowthScratch) -> None:
+    """Undo what a tree has done to the scratch, but for samplers that go on with a draw."""
+    for used, new in zip(_permutations(found.scratch.proposals), found.permutations, strict=True):
+        used[:] = new
 
 
 def _permutations(proposals: Proposals) -> tuple[NDArray[np.int64], ...]:

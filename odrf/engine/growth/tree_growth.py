@@ -14,16 +14,14 @@ from odrf.engine.directions.rotated_columns import (
     rotated_feature_groups,
     rotated_rows,
 )
-from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
-from odrf.engine.growth.best_first_kernel import grow_best_first
+from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
+from odrf.engine.growth.growing_on import as_tree, grow_on, stepper
 from odrf.engine.growth.growth_scratch import FIRST_ROOM, GrowthScratch, ScratchPool
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.node_values import describe_again, write_leaves
-from odrf.engine.growth.room import with_room
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
-from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, grow_tree
-from odrf.engine.parallel import end_if_stopped
+from odrf.engine.growth.tree_kernel import NODES, TERMS, TreeBuffers
 from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of
 from odrf.engine.rows.row_codes import RowCodes
@@ -31,18 +29,13 @@ from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.splits.searching import Scratch
-from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import SurrogateScratch, surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["as_tree", "grow_on", "grow_one", "growth_kernel", "read_by_growth"]
+__all__ = ["grow_one", "read_by_growth"]
 
-# Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
-# counting as its terms and `PER_ROW` more.
-BUDGET, PER_ROW = 10_000_000, 5
 # Room for the nodes of one split: a kernel then returns after it.
 ONE_SPLIT = 3
 
@@ -192,53 +185,6 @@ def _filling_rows(
     return rotated_rows(rows, matrix)._replace(at=places, copied=False)
 
 
-def grow_on(
-    rows: Rows,
-    feature_groups: FeatureGroups,
-    settings: Settings,
-    state: NDArray[np.uint64],
-    buffers: TreeBuffers,
-    scratch: Scratch,
-    samplers: tuple[DirectionSampler, ...],
-    reached: NDArray[np.int64],
-    most: int,
-) -> TreeBuffers:
-    """Grow a tree to its end, from where it has `reached`; return its buffers.
-
-    They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
-    `grow_tree`.
-    """
-    step = _stepper(rows, feature_groups, settings, state, scratch, samplers, reached)
-    widest = scratch.columns.shape[1]
-    step(buffers)
-    while reached[NEXT] < reached[NODES]:
-        end_if_stopped()
-        buffers = with_room(buffers, reached, widest, most)
-        step(buffers)
-    return buffers
-
-
-def _stepper(
-    rows: Rows,
-    feature_groups: FeatureGroups,
-    settings: Settings,
-    state: NDArray[np.uint64],
-    scratch: Scratch,
-    samplers: tuple[DirectionSampler, ...],
-    reached: NDArray[np.int64],
-) -> Callable[[TreeBuffers], None]:
-    """Return what grows a tree further, until its buffers are full or some time has passed."""
-    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
-    grow = growth_kernel(settings)
-
-    def step(buffers: TreeBuffers) -> None:
-        calls = in_place.calls, NEVER_CALLED
-        grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
-
-    return step
-
-
 def _branch_grower(
     rows: Rows, pool: ScratchPool, n: int, logs: NDArray[np.float64]
 ) -> Callable[[GrowingBranch], GrownBranch]:
@@ -254,39 +200,8 @@ def _branch_grower(
         if not branch.is_divided:
             buffers = grow_on(*growing, buffers, scratch, samplers, reached, 2 * m + 1)
             return GrownBranch(branch.number, buffers, int(reached[NODES]))
-        _stepper(*growing, scratch, samplers, reached)(buffers)
+        stepper(*growing, scratch, samplers, reached)(buffers)
         buffers.start[1] = reached[TERMS]
         return GrownBranch(branch.number, buffers, 1)
 
     return grow
-
-
-def growth_kernel(settings: Settings) -> Callable[..., None]:
-    """Return the kernel that grows trees in the order of these settings."""
-    return grow_best_first if settings.best_first else grow_tree
-
-
-def as_tree(
-    buffers: TreeBuffers,
-    reached: NDArray[np.int64],
-    ordered: bool,
-    surrogates: SurrogateSplits | None = None,
-) -> Forest:
-    """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered."""
-    n_nodes, n_terms = reached[NODES], reached[TERMS]
-    return Forest(
-        root=np.array([0, n_nodes]),
-        left=buffers.left[:n_nodes].copy(),
-        threshold=buffers.threshold[:n_nodes].copy(),
-        start=buffers.start[: n_nodes + 1].copy(),
-        index=buffers.column[:n_terms].copy(),
-        coef=buffers.coef[:n_terms].copy(),
-        value=buffers.value[:n_nodes].copy(),
-        count=buffers.n_rows[:n_nodes].copy(),
-        weight=buffers.weight[:n_nodes].copy(),
-        impurity=buffers.impurity[:n_nodes].copy(),
-        gain=buffers.gain[:n_nodes].copy(),
-        order=buffers.order[:n_nodes].copy(),
-        ordered=np.bool_(ordered),
-        surrogates=surrogates,
-    )

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import Sampling, draw_counts, filling_counts, unseen_rows
+from odrf.engine.rows.sampling import (
+    SUBSAMPLE,
+    Sampling,
+    draw_counts,
+    filling_counts,
+    n_drawn,
+    unseen_rows,
+)
+from odrf.engine.rows.subsamples import draw_unseen
 
 __all__ = ["Draws"]
 
@@ -77,13 +85,27 @@ class Draws(NamedTuple):
 
     def all_counts(self) -> NDArray[np.uint16]:
         """Return how often each tree drew each row: counts (B, n)."""
-        return self._of_all(np.uint16, lambda b: np.minimum(self.again(b)[0], MOST))
+
+        def write(b: int, counts: NDArray[np.uint16]) -> None:
+            counts[:] = np.minimum(self.again(b)[0], MOST)
+
+        return self._of_all(np.uint16, write)
 
     def all_unseen(self) -> NDArray[np.bool_]:
         """Return the mask (B, n) of the out-of-bag rows of each tree."""
-        return self._of_all(np.bool_, self.unseen)
+        apart = self.counts is None and self.codes is None and bool((self.weights > 0.0).all())
 
-    def _of_all(self, dtype: type, of_tree: Callable[[int], NDArray]) -> NDArray:
+        def write(b: int, unseen: NDArray[np.bool_]) -> None:
+            sampling = self.samplings[b]
+            if apart and sampling.resample == SUBSAMPLE and not sampling.later:
+                draw_unseen(self.streams[b].copy(), n_drawn(sampling, len(unseen)), unseen)
+            else:
+                unseen[:] = self.unseen(b)
+
+        return self._of_all(np.bool_, write)
+
+    def _of_all(self, dtype: type, write: Callable[[int, NDArray], None]) -> NDArray:
+        """Return the array (B, n) of which `write` writes the row of each tree."""
         B, n = len(self.streams), len(self.weights)
         require_memory(
             float(np.dtype(dtype).itemsize) * B * n,
@@ -93,7 +115,7 @@ class Draws(NamedTuple):
         out: NDArray = np.empty((B, n), dtype=dtype)
 
         def redraw(b: int) -> None:
-            out[b] = of_tree(b)
+            write(b, out[b])
 
         for _ in in_order(redraw, range(len(self.streams)), self.n_jobs):
             pass

@@ -211,6 +211,18 @@ def _row_of(rows, column):
 
 
 @inlined
+def _begin_projection(rows, first, m, columns, theta, out):
+    """Write the first term; 0 is added, as routing adds all terms to 0, so that none is -0."""
+    row, coefficient, zero = _row_of(rows, columns[0]), theta[0], np.float32(0.0)
+    if rows.copied:
+        for i in range(m):
+            out[i] = zero + coefficient * rows.X[row, first + i]
+    else:
+        for i in range(m):
+            out[i] = zero + coefficient * rows.X[row, np.uint64(rows.at[first + i])]
+
+
+@inlined
 def _project_one(rows, first, m, columns, theta, j, out):
     """Add the term number j."""
     row, coefficient = _row_of(rows, columns[j]), theta[j]
@@ -245,9 +257,13 @@ def project(rows, lo, m, columns, theta, c, size, out):
     Terms are added in the order of the columns, in float32, exactly as routing adds them.
     """
     first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
-    for i in range(m):
-        out[i] = np.float32(0.0)
     j, last, one = np.uint64(0), np.uint64(size), np.uint64(1)
+    if last > j and not _is_of_factor(rows, columns[c, j]):
+        _begin_projection(rows, first, m, columns[c], theta[c], out)
+        j = one
+    else:
+        for i in range(m):
+            out[i] = np.float32(0.0)
     while j < last:
         if _is_of_factor(rows, columns[c, j]):
             j = _project_factor(rows, first, m, columns[c], theta[c], j, last, out)

@@ -37,6 +37,15 @@ def _left_sums(values, threshold, weights, counts):
 
 
 @summing
+def _left_weight(values, threshold, weights):
+    """Return the weight of the rows whose values (m,) are at most the threshold."""
+    weight = 0.0
+    for i in range(np.uint64(len(values))):
+        weight += weights[i] if values[i] <= threshold else 0.0
+    return weight
+
+
+@summing
 def _left_moment(values, threshold, moments):
     """Return the sum of the moments of the rows whose values (m,) are at most the threshold."""
     moment = 0.0
@@ -167,16 +176,29 @@ def _better_of_three(state, values, low, high, left, table, node, baseline, min_
 
 @part
 def _gain(values, threshold, left, node, baseline, min_leaf):
-    """Return the gain of a threshold; 0 if it is not allowed."""
-    weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
-    if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf, node.lightest):
-        return 0.0
+    """Return the gain of a threshold; 0 if it is not allowed.
+
+    Weights that are numbers of rows need not be added up beside these, nor beside those of classes.
+    """
+    if left is None or not node.unit:
+        if node.unit:
+            weight = n_rows = _left_weight(values, threshold, node.weights)
+        else:
+            weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
+        if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf, node.lightest):
+            return 0.0
     if left is None:
         second, baseline = node_moments(node)
         moment = _left_moment(values, threshold, node.moments)
         gain = moment_gain(moment, weight, node.weight, second, node.criterion, node.logs)
         return node.factor * (gain - baseline)
     _left_classes(values, threshold, node, left)
+    if node.unit:
+        weight = 0.0
+        for k in range(len(left)):
+            weight += left[k]
+        if not is_allowed(weight, weight, node.weight, node.n_rows, min_leaf, node.lightest):
+            return 0.0
     return _gain_of_classes(left, weight, node, baseline)
 
 

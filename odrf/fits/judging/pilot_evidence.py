@@ -62,8 +62,11 @@ class _JudgedPilots(NamedTuple):
         The rows.
     trees : sequence of G sequences of b Forest
         By each kind.
-    leaves : list of G arrays (b, m) int32
+    leaves : list of G arrays (m, b) int32
         Where rows end in the trees that they are out of bag for; else 0.
+    tables : list of G arrays or None
+        The values of all nodes of a kind's trees, in which its leaves are then numbered; None if
+        they are many.
     unseen : list of G arrays (m, b) bool
         Which of them are out of bag for each tree.
     n_jobs : int
@@ -72,6 +75,7 @@ class _JudgedPilots(NamedTuple):
     at: NDArray[np.int64]
     trees: Sequence[Sequence[Forest]]
     leaves: list[NDArray[np.int32]]
+    tables: list[NDArray[np.float64] | None]
     unseen: list[NDArray[np.bool_]]
     n_jobs: int
 
@@ -86,7 +90,7 @@ class _JudgedPilots(NamedTuple):
         size = max(1, AT_ONCE // (G * b * K))
 
         def of_block(block: slice) -> Sums:
-            kinds = zip(self.trees, self.leaves, strict=True)
+            kinds = zip(self.trees, self.leaves, self.tables, strict=True)
             return evaluated([_values(*of_kind, block) for of_kind in kinds], block)
 
         return list(in_order(of_block, row_blocks(len(self.at), size), self.n_jobs))
@@ -156,13 +160,22 @@ def _judged(
     for sampling in dict.fromkeys(samplings):
         draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         masks[sampling] = np.take(draws.all_unseen(), at, axis=1)
-    unseen = [masks[sampling] for sampling in samplings]
+    tables = [_table(of_kind) for of_kind in pilots]
 
     def leaves_of_kind(g: int) -> NDArray[np.int32]:
-        return _leaves_out_of_bag(pilots[g], rows, layout_of(X), unseen[g])
+        shared = tables[g] is not None
+        return _leaves_out_of_bag(pilots[g], rows, layout_of(X), masks[samplings[g]], shared)
 
     leaves = list(in_order(leaves_of_kind, range(len(pilots)), n_jobs))
-    return _JudgedPilots(at, pilots, leaves, [mask.T for mask in unseen], n_jobs)
+    of_rows = {sampling: mask.T for sampling, mask in masks.items()}
+    unseen = [of_rows[sampling] for sampling in samplings]
+    return _JudgedPilots(at, pilots, leaves, tables, unseen, n_jobs)
+
+
+def _table(trees: Sequence[Forest]) -> NDArray[np.float64] | None:
+    """Return the values of all nodes of the trees, one tree after the other; None if many."""
+    size = sum(tree.value.size for tree in trees)
+    return np.concatenate([tree.value for tree in trees]) if size <= AT_ONCE else None
 
 
 def _leaves_out_of_bag(
@@ -170,21 +183,35 @@ def _leaves_out_of_bag(
     rows: NDArray[np.float32],
     layout: Layout | None,
     unseen: NDArray[np.bool_],
+    shared: bool,
 ) -> NDArray[np.int32]:
-    """Return the leaf (b, m) of each row (m, r) in each tree; 0 if it is not `unseen` (b, m)."""
+    """Return the leaf (m, b) of each row (m, r) in each tree; its root if not `unseen` (b, m).
+
+    If numbers are `shared`, nodes of all trees are numbered one tree after the other.
+    """
     leaves = np.zeros(unseen.shape, dtype=np.int32)
+    root = 0
     for tree, mask, of_tree in zip(trees, unseen, leaves, strict=True):
-        of_tree[mask] = leaves_reached(tree, rows[mask], layout)
-    return leaves
+        at = np.flatnonzero(mask)
+        of_tree[at] = leaves_reached(tree, rows.take(at, axis=0), layout)
+        if shared:
+            of_tree += np.int32(root)
+            root += tree.n_nodes
+    return np.ascontiguousarray(leaves.T)
 
 
 def _values(
-    trees: Sequence[Forest], leaves: NDArray[np.int32], block: slice
+    trees: Sequence[Forest],
+    leaves: NDArray[np.int32],
+    table: NDArray[np.float64] | None,
+    block: slice,
 ) -> NDArray[np.float64]:
     """Return the predictions (m, b, K) of a block of rows by b trees; in bag, of their roots."""
+    if table is not None:
+        return table.take(leaves[block], axis=0)
     values = [
         np.take(tree.value, of_tree[block], axis=0)
-        for tree, of_tree in zip(trees, leaves, strict=True)
+        for tree, of_tree in zip(trees, leaves.T, strict=True)
     ]
     return np.stack(values, axis=1)
 
