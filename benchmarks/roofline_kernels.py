@@ -188,7 +188,7 @@ def _quicksort(values: Any, keys: Any, m: Any, sort: Any, times: Any) -> Any:
 
 
 def sorting_alone(m: int) -> Work:
-    """Sort the keys of one candidate; ``sort_keys``, for exact cuts and the refined ones.
+    """Sort the keys of one candidate; ``sort_keys``, for the refined cuts.
 
     log₂ m comparisons, the fewest that suffice; each reads a key, every other one writes one.
     """
