@@ -27,7 +27,6 @@ from odrf.engine.growth.growing_on import as_tree
 from odrf.engine.growth.leaf_growth import grow_from_leaves
 from odrf.engine.growth.refilling import filled_by, refilled, with_few_rows
 from odrf.engine.growth.split_scales import splitting_response
-from odrf.engine.growth.tree_growth import as_tree
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
