@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.compiling import kernel
+
 __all__ = ["LeafRows", "huber_values", "median_values", "newton_values", "weighted_quantile"]
 
 Array = NDArray[np.float64]
@@ -43,8 +45,22 @@ class LeafRows(NamedTuple):
 
 def newton_values(rows: LeafRows, l2: float) -> Array:
     """Return -G/(H + l2) of each leaf, G and H its sums of derivatives; 0 without rows."""
-    negative_gradient, curvature = -rows.sums(rows.first), rows.sums(rows.second) + l2
-    return np.divide(negative_gradient, curvature, out=np.zeros(rows.n_leaves), where=curvature > 0)
+    gradient, curvature = np.empty(rows.n_leaves), np.empty(rows.n_leaves)
+    _newton_steps(rows.leaf, rows.first, rows.second, rows.weights, l2, gradient, curvature)
+    return gradient
+
+
+@kernel
+def _newton_steps(leaf, first, second, weights, l2, steps, curvature):
+    """Write the Newton step of each leaf to `steps`; curvature (n_leaves,) is scratch."""
+    steps[:], curvature[:] = 0.0, 0.0
+    for i in range(np.uint64(len(leaf))):
+        at, weight = np.uint64(leaf[i]), weights[i]
+        steps[at] += weight * first[i]
+        curvature[at] += weight * second[i]
+    for at in range(len(steps)):
+        total = curvature[at] + l2
+        steps[at] = -steps[at] / total if total > 0.0 else 0.0
 
 
 def median_values(rows: LeafRows) -> Array:

@@ -18,6 +18,7 @@ from odrf.engine.directions.rotated_columns import (
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
 from odrf.engine.growth.best_first_kernel import grow_best_first
 from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
+from odrf.engine.growth.grown_tree import as_tree
 from odrf.engine.growth.growth_scratch import FIRST_ROOM, ScratchPool
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.node_values import describe_again, write_leaves
@@ -25,7 +26,6 @@ from odrf.engine.growth.room import with_room
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, grow_tree
-from odrf.engine.limits import MOST_PLACES
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import end_if_stopped
 from odrf.engine.rows.coded import Matrix, indicated, stored
@@ -38,14 +38,15 @@ from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import surrogate_scratch
-from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
+from odrf.engine.surrogates.surrogate_splits import marks_of
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 from odrf.engine.workers.handing_out_trees import trees_in_order
 
 __all__ = [
+    "BUDGET",
+    "PER_ROW",
     "TreeGrower",
-    "as_tree",
     "grow_forest",
     "grow_on",
     "grow_one",
@@ -362,32 +363,6 @@ def _branch_grower(
 def growth_kernel(settings: Settings) -> Callable[..., None]:
     """Return the kernel that grows trees in the order of these settings."""
     return grow_best_first if settings.best_first else grow_tree
-
-
-def as_tree(
-    buffers: TreeBuffers,
-    reached: NDArray[np.int64],
-    ordered: bool,
-    surrogates: SurrogateSplits | None = None,
-) -> Forest:
-    """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered."""
-    n_nodes, n_terms = reached[NODES], reached[TERMS]
-    return Forest(
-        root=np.array([0, n_nodes]),
-        left=buffers.left[:n_nodes].copy(),
-        threshold=buffers.threshold[:n_nodes].copy(),
-        start=buffers.start[: n_nodes + 1].astype(np.int32 if n_terms <= MOST_PLACES else np.int64),
-        index=buffers.column[:n_terms].copy(),
-        coef=buffers.coef[:n_terms].copy(),
-        value=buffers.value[:n_nodes].copy(),
-        count=buffers.n_rows[:n_nodes].copy(),
-        weight=buffers.weight[:n_nodes].copy(),
-        impurity=buffers.impurity[:n_nodes].copy(),
-        gain=buffers.gain[:n_nodes].copy(),
-        order=buffers.order[:n_nodes].copy(),
-        ordered=np.bool_(ordered),
-        surrogates=surrogates,
-    )
 
 
 def pays_to_copy(p: int, columns_read: float) -> bool:

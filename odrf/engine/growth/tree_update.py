@@ -22,7 +22,8 @@ from odrf.engine.directions.rotated_columns import (
     rotated_rows,
 )
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import as_tree, pays_to_copy
+from odrf.engine.growth.forest_growth import pays_to_copy
+from odrf.engine.growth.grown_tree import as_tree
 from odrf.engine.growth.leaf_growth import grow_from_leaves
 from odrf.engine.growth.refilling import filled_by, refilled, with_few_rows
 from odrf.engine.growth.split_scales import splitting_response
