@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core.errors import TypingError
 
 from odrf.engine.compiling import kernel, part
@@ -16,6 +16,7 @@ from odrf.engine.pointers import (
     address_of,
     address_within,
     called_at,
+    called_with,
     read_tuple,
     write_tuple,
 )
@@ -33,6 +34,16 @@ def largest(numbers, m):
 @kernel
 def called(address, numbers, m):
     return first_of(address, (numbers, m))
+
+
+@kernel
+def write_twice(number, out):
+    out[0] = 2 * number
+
+
+@kernel
+def called_for_nothing(address, number, out):
+    called_with(address, (number, out))
 
 
 LARGEST, NUMBERS = njit(largest), np.array([1.0, 3.0, 2.0, 7.0])
@@ -123,3 +134,11 @@ def test_a_tuple_that_is_too_long_is_refused():
 @kernel
 def put_long(values, memory):
     return write_tuple(values, memory)
+
+
+def test_a_kernel_that_returns_nothing_is_called_with_any_arguments():
+    out = np.zeros(1)
+    for number in (3, 1.5):
+        kinds = typeof(number), typeof(out)
+        called_for_nothing(address_of(write_twice, kinds), number, out)
+        assert out[0] == 2 * number

@@ -20,12 +20,13 @@ from odrf.engine.boosting.tree_of_round import TreesOfRound, grown_on, grown_tog
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.growth.several_trees import grows_with_others
+from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import layout_of, stored
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["Course"]
 
@@ -80,7 +81,7 @@ class Course:
         """Return the fit of the first `kept` rounds, with the losses of all rounds."""
         starts = np.array([run.start for run in self.runs])
         parts = list(chain.from_iterable(self.rounds[:kept]))
-        forest, stages = joined(parts, len(parts)), tuple(self.stages[:kept])
+        forest, stages = concatenated(parts), tuple(self.stages[:kept])
         if stages:
             forest = replace(forest, value=stages[-1][:, None])
         return Boosted(starts, forest, stages, tuple(self.drawn), training, held_out)

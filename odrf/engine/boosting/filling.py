@@ -92,18 +92,21 @@ class Newton(Filling):
 
     def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
         """Return the values of the new nodes."""
-        drawn, rows, value = trees.drawn, self.run.rows, np.empty(trees.root[-1])
-        for t, leaf in enumerate(trees.leaf):
-            k, begin, end = trees.k + t, trees.root[t], trees.root[t + 1]
-            leaf_rows = LeafRows(
-                leaf[drawn],
-                int(end - begin),
-                (rows.y - self.run.scores[k])[drawn],
-                derivatives.first[k][drawn],
-                derivatives.second[k][drawn],
-                rows.weights[drawn],
-            )
-            value[begin:end] = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
+        drawn, rows, T = trees.drawn, self.run.rows, len(trees.leaf)
+        outputs = slice(trees.k, trees.k + T)
+
+        def of_rows(values: Array) -> Array:
+            return np.asarray(values[:, drawn].ravel())
+
+        leaf_rows = LeafRows(
+            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(),
+            int(trees.root[-1]),
+            of_rows(rows.y - self.run.scores[outputs]),
+            of_rows(derivatives.first[outputs]),
+            of_rows(derivatives.second[outputs]),
+            np.tile(rows.weights[drawn], T),
+        )
+        value = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
         self.resume([(trees, value)])
         return value
 

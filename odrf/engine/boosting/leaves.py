@@ -15,11 +15,13 @@ Array = NDArray[np.float64]
 
 
 class LeafRows(NamedTuple):
-    """The rows that a tree was grown on, with what leaf values are computed from.
+    """The rows that trees were grown on, with what leaf values are computed from.
+
+    With several trees, each row is there once for each of them, and leaves are numbered over all.
 
     Attributes
     ----------
-    leaf : (n,) int32
+    leaf : (n,) int64
         Number of each row's leaf, from 0 to `n_leaves` - 1.
     n_leaves : int
         How many numbers there are; some may have no row.
@@ -31,7 +33,7 @@ class LeafRows(NamedTuple):
         Case weights, above 0.
     """
 
-    leaf: NDArray[np.int32]
+    leaf: NDArray[np.int64]
     n_leaves: int
     residuals: Array
     first: Array
