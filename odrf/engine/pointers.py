@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import config, types
+from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 __all__ = [
     "PLACE",
     "ROOM",
+    "address_for",
     "address_of",
     "address_within",
     "called_at",
@@ -38,6 +39,13 @@ def address_of(function: Any, kinds: tuple[Any, ...]) -> Any:
     function.compile(kinds)
     result = function.overloads[kinds]
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def address_for(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the same for these arguments."""
+    if not isinstance(function, Dispatcher):
+        return function
+    return address_of(function, tuple(typeof(each) for each in arguments))
 
 
 def called_at(result: Any, *kinds: Any) -> Any:

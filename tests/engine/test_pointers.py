@@ -6,13 +6,14 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from numba import njit, typeof, types
+from numba import njit, types
 from numba.core.errors import TypingError
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.pointers import (
     PLACE,
     ROOM,
+    address_for,
     address_of,
     address_within,
     called_at,
@@ -139,6 +140,5 @@ def put_long(values, memory):
 def test_a_kernel_that_returns_nothing_is_called_with_any_arguments():
     out = np.zeros(1)
     for number in (3, 1.5):
-        kinds = typeof(number), typeof(out)
-        called_for_nothing(address_of(write_twice, kinds), number, out)
+        called_for_nothing(address_for(write_twice, (number, out)), number, out)
         assert out[0] == 2 * number

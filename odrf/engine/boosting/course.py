@@ -16,10 +16,10 @@ from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, started
 from odrf.engine.boosting.shared_columns import SharedColumns, shared_columns
-from odrf.engine.boosting.tree_of_round import TreesOfRound, grown_on, grown_together
+from odrf.engine.boosting.tree_of_round import TreesOfRound, grown_in_one_call, grown_on
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import read_by_growth
-from odrf.engine.growth.several_trees import grows_with_others
+from odrf.engine.growth.one_call import grows_with_others
 from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.memory import is_available
@@ -101,7 +101,7 @@ class Course:
             m, outputs = task
             k, shared, of_task = outputs.start, self.columns[m], states[m * K :][outputs]
             if shared is not None and self.together[m]:
-                grown = grown_together(shared, self.runs[m], derivatives[m], outputs, of_task)
+                grown = grown_in_one_call(shared, self.runs[m], derivatives[m], outputs, of_task)
             else:
                 shared = shared or self._columns(
                     draw_predictors(of_task[0], self.runs[m].predictors, plan.tree_predictors)

@@ -12,7 +12,7 @@ from odrf.engine.boosting.plan import Plan
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.growth.forest_growth import pays_to_copy
 from odrf.engine.growth.growth_scratch import ScratchPool
-from odrf.engine.growth.several_trees import SeveralTrees
+from odrf.engine.growth.one_call import TreesInOneCall
 from odrf.engine.rows.factors import Factors, n_kept, narrowed
 
 __all__ = ["SharedColumns", "shared_columns"]
@@ -33,7 +33,7 @@ class SharedColumns(NamedTuple):
     copied : bool
         Whether a tree copies X.
     pool : ScratchPool
-    growers : list of SeveralTrees
+    growers : list of TreesInOneCall
         Those that no thread uses.
     """
 
@@ -43,16 +43,16 @@ class SharedColumns(NamedTuple):
     columns: NDArray[np.int64] | None
     copied: bool
     pool: ScratchPool
-    growers: list[SeveralTrees]
+    growers: list[TreesInOneCall]
 
-    def take_grower(self) -> SeveralTrees:
+    def take_grower(self) -> TreesInOneCall:
         """Return what grows several trees in one thread; another one for each thread."""
         try:
             return self.growers.pop()
         except IndexError:
-            return SeveralTrees(self.X, self.factors, self.copied, self.pool)
+            return TreesInOneCall(self.X, self.factors, self.copied, self.pool)
 
-    def give_back(self, grower: SeveralTrees) -> None:
+    def give_back(self, grower: TreesInOneCall) -> None:
         """Take back what no thread uses any more; one that has failed is not given back."""
         self.growers.append(grower)
 

@@ -13,12 +13,12 @@ from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
 from odrf.engine.boosting.shared_columns import SharedColumns
 from odrf.engine.growth.forest_growth import grow_one
-from odrf.engine.growth.several_trees import Responses
+from odrf.engine.growth.one_call import TreeTargets
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["TreesOfRound", "grown_on", "grown_together"]
+__all__ = ["TreesOfRound", "grown_in_one_call", "grown_on"]
 
 
 class TreesOfRound(NamedTuple):
@@ -38,7 +38,7 @@ class TreesOfRound(NamedTuple):
     leaf: NDArray[np.int32] | None
 
 
-def grown_together(
+def grown_in_one_call(
     shared: SharedColumns,
     run: Run,
     derivatives: Derivatives,
@@ -52,9 +52,9 @@ def grown_together(
     """
     weights = run.rows.weights
     leaf = np.empty((len(states), len(weights)), dtype=np.int32)
-    responses = Responses(derivatives.first[outputs], derivatives.second[outputs], weights, states)
+    targets = TreeTargets(derivatives.first[outputs], derivatives.second[outputs], weights, states)
     grower = shared.take_grower()
-    trees = grower(responses, leaf)
+    trees = grower(targets, leaf)
     shared.give_back(grower)
     trees = trees if shared.columns is None else widened(trees, shared.columns)
     return TreesOfRound(trees, slice(None), leaf)

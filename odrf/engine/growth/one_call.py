@@ -1,4 +1,4 @@
-"""Grow several trees on the same rows in one call, each on responses and weights of its own.
+"""Grow several trees on the same rows in one call, each on targets and weights of its own.
 
 For small tables, most of the time of a boosted tree goes to the calls around its growth.  So the
 arrays of a tree are made once, and are filled again for the next tree by the kernel that grows it.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import typeof
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import ONE, ZERO, inlined, kernel, part
@@ -30,7 +29,7 @@ from odrf.engine.growth.tree_kernel import (
     enlarged,
 )
 from odrf.engine.parallel import end_if_stopped
-from odrf.engine.pointers import address_of, called_with
+from odrf.engine.pointers import address_for, called_with
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.factors import Factors
 from odrf.engine.rows.rows import rows_at
@@ -38,7 +37,7 @@ from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["Responses", "SeveralTrees", "grow_several", "grows_with_others"]
+__all__ = ["TreeTargets", "TreesInOneCall", "grow_several", "grows_with_others"]
 
 # Room for nodes and terms at first.
 FIRST_NODES, FIRST_TERMS = 1024, 4096
@@ -46,7 +45,7 @@ FIRST_NODES, FIRST_TERMS = 1024, 4096
 TREES, ALL_NODES, ALL_TERMS, BEGUN = 0, 1, 2, 3
 
 
-class Responses(NamedTuple):
+class TreeTargets(NamedTuple):
     """What T trees are grown on.
 
     Attributes
@@ -69,7 +68,7 @@ class Responses(NamedTuple):
 def grows_with_others(
     n: int, weights: NDArray[np.float64], sampling: Sampling, pool: ScratchPool
 ) -> bool:
-    """Whether trees of these n rows can be grown by `SeveralTrees`.
+    """Whether trees of these n rows can be grown by `TreesInOneCall`.
 
     All rows must be drawn, and a tree must grow in one piece, on the columns as they are, with the
     sampler that all mixtures share.
@@ -87,20 +86,20 @@ def grows_with_others(
 
 
 @inlined
-def _begin(rows, responses, tree, columns, permutations, proposals, state, buffers, reached, spare):
+def _begin(rows, targets, tree, columns, permutations, proposals, state, buffers, reached, spare):
     """Fill the arrays of a tree for its growth, as `gather_rows` makes them."""
     n = len(rows.at)
     for i in range(4):
-        state[i] = responses.states[tree, i]
+        state[i] = targets.states[tree, i]
     for i in range(n):
         spare[i] = i
     shuffle_front(state, spare[:n], n)
-    first, second = responses.first[tree], responses.second[tree]
+    first, second = targets.first[tree], targets.second[tree]
     for i in range(np.uint64(n)):
         row = np.uint64(spare[i])
         rows.at[i], rows.counts[i] = row, 1
         rows.y[i] = -first[row] / second[row]
-        rows.weights[i] = responses.weights[row] * second[row]
+        rows.weights[i] = targets.weights[row] * second[row]
     if rows.copied:
         X, codes = columns
         for j in range(len(rows.X)):
@@ -147,7 +146,7 @@ def _append(buffers, n_nodes, n_terms, before, terms, out):
 @kernel
 def grow_several(
     grow, rows, feature_groups, settings, state, buffers, scratch, calls, surrogates, reached,
-    budget, responses, columns, permutations, out, root, leaf, done,
+    budget, targets, columns, permutations, out, root, leaf, done,
 ):  # fmt: skip
     """Grow trees on the same rows, until all are complete, or buffers or the budget are used up.
 
@@ -159,7 +158,7 @@ def grow_several(
         Filled anew for each tree.
     budget : int
         As in `odrf.engine.growth.tree_kernel.grow_tree`.
-    responses : Responses
+    targets : TreeTargets
         Of T trees.
     columns : (X, codes)
         What rows.X and rows.codes are filled from if they are copies.
@@ -174,13 +173,13 @@ def grow_several(
     done : (4,) int64
         Complete trees, their nodes and terms, and whether the next tree has begun; updated.
     """
-    n, T = len(rows.at), len(responses.states)
+    n, T = len(rows.at), len(targets.states)
     tree, begun = done[TREES], done[BEGUN]
     nodes, terms = done[ALL_NODES], done[ALL_TERMS]
     while tree < T and budget > 0:
         if not begun:
             _begin(
-                rows, responses, tree, columns, permutations, scratch.proposals, state, buffers,
+                rows, targets, tree, columns, permutations, scratch.proposals, state, buffers,
                 reached, scratch.words,
             )  # fmt: skip
             begun = ONE
@@ -205,7 +204,7 @@ def grow_several(
     done[TREES], done[ALL_NODES], done[ALL_TERMS], done[BEGUN] = tree, nodes, terms, begun
 
 
-class SeveralTrees:
+class TreesInOneCall:
     """Grows several trees on the same rows, one after the other; for one thread.
 
     Parameters
@@ -236,9 +235,7 @@ class SeveralTrees:
         )  # fmt: skip
         self._reached = np.zeros(4, dtype=np.int64)
         self._out = buffers_for(FIRST_NODES, FIRST_TERMS, pool.settings.n_classes)
-        self._address = address_of(
-            growth_kernel(pool.settings), tuple(typeof(each) for each in self._growing)
-        )
+        self._address = address_for(growth_kernel(pool.settings), self._growing)
 
     @property
     def _growing(self) -> tuple[Any, ...]:
@@ -250,18 +247,18 @@ class SeveralTrees:
             found.scratch, self._calls, NEVER_CALLED, self._reached, budget,
         )  # fmt: skip
 
-    def __call__(self, responses: Responses, leaf: NDArray[np.int32]) -> Forest:
+    def __call__(self, targets: TreeTargets, leaf: NDArray[np.int32]) -> Forest:
         """Return the T trees as a forest, without the values of their nodes.
 
         The number of each row's leaf within its tree is written to leaf (T, n).
         """
-        T = len(responses.states)
+        T = len(targets.states)
         root, done = np.zeros(T + 1, dtype=np.int64), np.zeros(4, dtype=np.int64)
-        unit = bool((responses.weights * responses.second == 1.0).all())
+        unit = bool((targets.weights * targets.second == 1.0).all())
         self._rows = self._rows._replace(unit=unit)
         while True:
             grow_several(
-                self._address, *self._growing, responses, self._columns,
+                self._address, *self._growing, targets, self._columns,
                 self._found.permutations, self._out, root, leaf, done,
             )  # fmt: skip
             if done[TREES] == T:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth import growth_scratch, several_trees
+from odrf.engine.growth import growth_scratch, one_call
 from odrf.engine.growth.forest_growth import grow_one, read_by_growth
 from odrf.engine.growth.growth_scratch import ScratchPool
-from odrf.engine.growth.several_trees import Responses, SeveralTrees, grows_with_others
+from odrf.engine.growth.one_call import TreesInOneCall, TreeTargets, grows_with_others
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.trees.forest_arrays import ARRAYS
@@ -34,16 +34,14 @@ def derived(draw):
     weights = case_weights(n, rng) + 1.0
     if rng.random() < 0.3:  # as for squared error
         second[:], weights[:] = 1.0, 1.0
-    return X, groups, recipe, Responses(first, second, weights, streams(seed, 0, TREES))
+    return X, groups, recipe, TreeTargets(first, second, weights, streams(seed, 0, TREES))
 
 
-def one_by_one(X, groups, recipe, responses, copied):
+def one_by_one(X, groups, recipe, targets, copied):
     """Each tree with its leaves, by the kernels that forests grow by."""
-    for first, second, stream in zip(
-        responses.first, responses.second, responses.states, strict=True
-    ):
+    for first, second, stream in zip(targets.first, targets.second, targets.states, strict=True):
         leaf = np.empty(X.shape[1], dtype=np.int32)
-        weights = responses.weights * second
+        weights = targets.weights * second
         tree = grow_one(
             X, -first / second, weights, groups, EVERY_ROW, recipe.settings, recipe.mixture,
             stream.copy(), copied, leaf=leaf,
@@ -54,25 +52,25 @@ def one_by_one(X, groups, recipe, responses, copied):
 @settings(max_examples=40, deadline=None)
 @given(given_rows=derived(), copied=st.booleans(), narrow=st.booleans())
 def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow):
-    X, groups, recipe, responses = given_rows
-    before = responses.states.copy()
+    X, groups, recipe, targets = given_rows
+    before = targets.states.copy()
     with pytest.MonkeyPatch.context() as patched:
         if narrow:  # every array is too short at first, and a call ends after a node
             patched.setattr(growth_scratch, "FIRST_ROOM", 3)
-            patched.setattr(several_trees, "FIRST_NODES", 1)
-            patched.setattr(several_trees, "FIRST_TERMS", 1)
-            patched.setattr(several_trees, "BUDGET", 100)
+            patched.setattr(one_call, "FIRST_NODES", 1)
+            patched.setattr(one_call, "FIRST_TERMS", 1)
+            patched.setattr(one_call, "BUDGET", 100)
         pool = ScratchPool(groups, recipe.settings, recipe.mixture)
-        grower = SeveralTrees(*read_by_growth(X, groups, recipe.mixture), copied, pool)
+        grower = TreesInOneCall(*read_by_growth(X, groups, recipe.mixture), copied, pool)
         for _ in range(2):  # the second time with arrays that have been used
             leaf = np.empty((TREES, X.shape[1]), dtype=np.int32)
-            grown = grower(responses, leaf)
-            expected = one_by_one(X, groups, recipe, responses, copied)
+            grown = grower(targets, leaf)
+            expected = one_by_one(X, groups, recipe, targets, copied)
             for t, (tree, reached) in enumerate(expected):
                 np.testing.assert_array_equal(leaf[t], reached)
                 for name in set(ARRAYS) - {"value"}:
                     np.testing.assert_array_equal(getattr(grown.tree(t), name), getattr(tree, name))
-    np.testing.assert_array_equal(responses.states, before)
+    np.testing.assert_array_equal(targets.states, before)
 
 
 def test_rows_must_all_be_drawn():
