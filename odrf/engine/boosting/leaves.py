@@ -60,9 +60,9 @@ def _newton_steps(leaf, first, second, weights, l2, steps, curvature):
         at, weight = np.uint64(leaf[i]), weights[i]
         steps[at] += weight * first[i]
         curvature[at] += weight * second[i]
-    for at in range(len(steps)):
-        total = curvature[at] + l2
-        steps[at] = -steps[at] / total if total > 0.0 else 0.0
+    for k in range(len(steps)):
+        total = curvature[k] + l2
+        steps[k] = -steps[k] / total if total > 0.0 else 0.0
 
 
 def median_values(rows: LeafRows) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.joining.joined_arrays import in_fewer_bits
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 from odrf.engine.trees.packing import FEWER
@@ -30,8 +31,8 @@ def concatenated(parts: Sequence[Forest]) -> Forest:
     moved = np.repeat(nodes[:-1], np.diff(nodes)).astype(np.int32)
     arrays["left"] = np.where(arrays["left"] < 0, np.int32(-1), arrays["left"] + moved)
     arrays["root"] = _moved([part.root for part in parts], nodes)
-    arrays["start"] = _moved([part.start for part in parts], terms)
-    return Forest(**arrays, ordered=parts[-1].ordered).lean()
+    arrays["start"] = in_fewer_bits(_moved([part.start for part in parts], terms))
+    return Forest.of(arrays | {"ordered": parts[-1].ordered, "surrogates": None}).lean()
 
 
 def _before(lengths: Sequence[int]) -> NDArray[np.int64]:
