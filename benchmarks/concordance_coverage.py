@@ -6,13 +6,14 @@
 A forest by default is grown on each of many samples.  Its out-of-bag C, Harrell's and Uno's, is
 compared with that of the same forest on many new rows: by how much it is too high, what part of the
 standard deviation of their difference its standard error is, and how often 95 % intervals hold C
-on new rows: plain ones, and those that are symmetric for log(C/(1 - C)).
+on new rows: plain ones, and those that are symmetric for log(C/(1 - C)), which the package has.
 
 The csv has one line for each problem and C.  A run with an existing csv adds the missing ones.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from markdown import table as markdown_table
 from odrf import odrf, simulate
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.simulate.survival_problem import SurvivalProblem
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report, with_quick
 
 LEVEL = 0.95
 NEW_ROWS = 2000
@@ -88,29 +89,26 @@ def report(lines: pd.DataFrame) -> str:
             "out of bag": lines["out_of_bag"].map("{:.3f}".format),
             "on new rows": lines["new"].map("{:.3f}".format),
             "standard error / deviation": lines["ratio"].map("{:.2f}".format),
-            "covered, %": (100 * lines["plain"]).map("{:.0f}".format),
-            "by logit, %": (100 * lines["by_logit"]).map("{:.0f}".format),
+            "covered by plain ones, %": (100 * lines["plain"]).map("{:.0f}".format),
+            "by those of the package, %": (100 * lines["by_logit"]).map("{:.0f}".format),
         }
     )
     shown.index = pd.Index(lines[["problem", "score"]].agg(", ".join, axis=1))
     return markdown_table(shown, "problem, score")
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    tasks = [(problem,) for problem in PROBLEMS]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
+
+
 def main() -> int:
     """Measure coverage, or report an existing csv."""
     asked = parser(__doc__ or "", "concordance_coverage.csv", repeats=80, trees=200)
     asked.add_argument("--rows", type=int, default=200, help="training rows of a sample")
-    asked.add_argument("--quick", action="store_true", help="3 samples, 20 trees, 80 rows")
-    options = asked.parse_args()
-    if options.quick:
-        options.repeats, options.trees, options.rows = 3, 20, 80
-    if options.report is None:
-        tasks = [(problem,) for problem in PROBLEMS]
-        lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    options = with_quick(asked, repeats=3, trees=20, rows=80).parse_args()
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

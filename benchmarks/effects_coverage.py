@@ -17,6 +17,7 @@ The csv has one line for each sample.  A run with an existing csv adds the missi
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ from scipy.stats import norm
 from little_bags import little_bags
 from markdown import table as markdown_table
 from odrf import odrf
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report, with_quick
 
 Values = NDArray[np.float64]
 LEVEL = 0.95
@@ -216,13 +217,12 @@ def main() -> int:
     forests = [*FORESTS, LITTLE_BAGS]
     asked.add_argument("--forests", nargs="+", default=["inference"], choices=forests)
     asked.add_argument("--table", type=Path, help="csv that the summary is written to")
-    asked.add_argument("--quick", action="store_true", help="3 samples of 100 rows, 50 trees")
-    options = asked.parse_args()
-    if options.quick:
-        options.repeats, options.sizes, options.trees = 3, [100], 50
-    if options.report is not None:
-        print(report(pd.read_csv(options.report), options.table))
-        return 0
+    options = with_quick(asked, repeats=3, sizes=[100], trees=50).parse_args()
+    return run_or_report(options, run, lambda lines: report(lines, options.table))
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
     tasks = [
         (truth, n, forest, sample)
         for n in options.sizes
@@ -234,8 +234,7 @@ def main() -> int:
     def lines_of(truth: str, n: int, forest: str, sample: int) -> Iterator[tuple[float, ...]]:
         return line_of(truth, n, forest, sample, options.trees, options.seed)
 
-    print(report(go_on(options.out, COLUMNS, tasks, lines_of), options.table))
-    return 0
+    return go_on(options.out, COLUMNS, tasks, lines_of)
 
 
 if __name__ == "__main__":

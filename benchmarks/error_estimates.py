@@ -25,7 +25,7 @@ import pandas as pd
 
 from markdown import table as markdown_table
 from odrf import odrf, odt
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 
 KINDS = ("regression", "classification")
 ROWS = ("independent", "weighted", "groups")
@@ -126,12 +126,7 @@ def main() -> int:
         for n, share in sizes.items()
         for sample in range(round(share * options.repeats))
     ]
-    if options.report is None:
-        lines = go_on(options.out, COLUMNS, tasks, line_of)
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, lambda _: go_on(options.out, COLUMNS, tasks, line_of), report)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from markdown import in_bold
 from markdown import table as markdown_table
 from methods import Setting
 from protocol import Partition
-from runs import parser, with_tables
+from runs import parser, run_or_report, with_tables
 from tables import Table, names_there, read_table
 
 TABLES = (
@@ -118,8 +118,7 @@ def main() -> int:
     add("--methods", default=",".join(METHODS), help="names with commas between them")
     add("--limit", type=float, default=300.0, help="seconds that one fit may take")
     options = asked.parse_args()
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

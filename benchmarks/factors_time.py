@@ -32,7 +32,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from markdown import table as markdown_table
 from odrf import odrf
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 from tables import read_table, table_names
 
 TABLES = ("adult", "german_credit", "splice", "soybean", "insurance", "servo", "auto_mpg", "strike")
@@ -159,23 +159,21 @@ def report(lines: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    held = table_names(options.data) if (options.data / "index.csv").exists() else []
+    tasks = [("5,000 levels", n, ODRF) for n in options.rows]
+    tasks += [(name, 0, method) for name in TABLES if name in held for method in (ODRF, SKLEARN)]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
+
+
 def main() -> int:
     """Measure, or report an existing csv."""
     arguments = parser(__doc__ or "", "factors_time.csv", repeats=1, trees=50)
     arguments.add_argument("--data", type=Path, default=Path("../shared/data"))
     arguments.add_argument("--rows", type=int, nargs="*", default=ROWS)
     options = arguments.parse_args()
-    if options.report is None:
-        held = table_names(options.data) if (options.data / "index.csv").exists() else []
-        tasks = [("5,000 levels", n, ODRF) for n in options.rows]
-        tasks += [
-            (name, 0, method) for name in TABLES if name in held for method in (ODRF, SKLEARN)
-        ]
-        lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ The csv has one line for each forest.
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 import time
@@ -40,7 +41,7 @@ from odrf.projections import FAMILIES, Axis, Patch, RandomCombination, Sparse
 from odrf.simulate import orthant, sparse_parity, trunk
 from protocol import PROTOCOLS, Partition, partitions
 from ranks import mean_ranks, wilcoxon_against
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 from simulated import FORESTS, TO_PURITY, Method, draw, fitted, loss, with_tuned
 from tables import read_table, table_names
 
@@ -242,6 +243,13 @@ def _speed(lines: pd.DataFrame) -> str:
     )
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    study = Study(options.data, options.trees, options.seed, options.most_rows)
+    tasks = study.tasks(options.parts.split(","), options.repeats)
+    return go_on(options.out, COLUMNS, tasks, study.line)
+
+
 def main() -> int:
     """Grow the forests, or report an existing csv."""
     asked = parser(__doc__ or "", "families.csv", repeats=10, trees=100)
@@ -249,14 +257,7 @@ def main() -> int:
     asked.add_argument("--parts", default="kappa,noise,tuning,speed", help="of the csv")
     asked.add_argument("--most-rows", type=int, default=3000, help="of the tables of kappa")
     options = asked.parse_args()
-    if options.report is None:
-        study = Study(options.data, options.trees, options.seed, options.most_rows)
-        tasks = study.tasks(options.parts.split(","), options.repeats)
-        lines = go_on(options.out, COLUMNS, tasks, study.line)
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

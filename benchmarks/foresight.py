@@ -64,7 +64,7 @@ CASES: dict[str, Case] = {
     "adult": Case("adult"),
     "california_housing": Case("california_housing"),
     "letter of one kind": Case("letter", options={"blend": False}),
-    "adult, min_leaf 20": Case("adult", options={"min_leaf": 20}),
+    "adult with min_leaf 20": Case("adult", options={"min_leaf": 20}),
     "small trees": Case("friedman", rows=200_000, options={"max_leaves": 2000}),
     "a tenth of the rows": Case("friedman", rows=500_000, options={"sample_fraction": 0.1}),
     "few trees": Case("friedman", rows=200_000, options={"n_trees": 50, "blend": False}),
@@ -76,7 +76,12 @@ CASES: dict[str, Case] = {
         rows=1_000_000,
         options={"n_trees": 60, "blend": True, "compact": 16},
     ),
-    "a million rows, min_leaf 3": Case(
+    "a million rows and 500 trees": Case(
+        "friedman",
+        rows=1_000_000,
+        options={"n_trees": 500, "blend": True, "compact": 16},
+    ),
+    "a million rows and min_leaf 3": Case(
         "friedman",
         rows=1_000_000,
         options={"n_trees": 30, "blend": True, "compact": 16, "min_leaf": 3},
@@ -192,7 +197,7 @@ SIMULATED: dict[str, Callable[[int], pd.DataFrame]] = {
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--cases")
+    parser.add_argument("--cases", help="names with commas between them")
     parser.add_argument("--out", type=Path)
     return parser
 

@@ -28,6 +28,7 @@ model, and the seconds it took on one core.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -47,7 +48,7 @@ from odrf import bias_variance, graf, odrf, simulate
 from odrf.results import FittedResults
 from protocol import PROTOCOLS, partitions
 from ranks import mean_ranks
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 from tables import read_table, table_names
 
 PREDICTORS = range(3, 13)
@@ -321,6 +322,13 @@ def _rbf(lines: pd.DataFrame) -> str:
     return "In per cent.\n\n" + "\n\n".join(parts)
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    study = Study(options.data, options.trees, options.seed, options.most_rows)
+    tasks = study.tasks(options.parts.split(","), options.repeats)
+    return go_on(options.out, COLUMNS, tasks, study.line)
+
+
 def main() -> int:
     """Fit the models, or report an existing csv."""
     asked = parser(__doc__ or "", "guided.csv", repeats=5, trees=100)
@@ -328,14 +336,7 @@ def main() -> int:
     asked.add_argument("--parts", default="hypercube,tables,rbf", help="of the csv")
     asked.add_argument("--most-rows", type=int, default=8000, help="of a table")
     options = asked.parse_args()
-    if options.report is None:
-        study = Study(options.data, options.trees, options.seed, options.most_rows)
-        tasks = study.tasks(options.parts.split(","), options.repeats)
-        lines = go_on(options.out, COLUMNS, tasks, study.line)
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

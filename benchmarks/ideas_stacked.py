@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,10 +36,10 @@ from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedPart
 from odrf.fits.stacked.weighing import put_together, stack_rows, stacking_weights
-from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, parser
+from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from protocol import Partition
+from runs import go_on, run_or_report
 from stacks import TASKS
-from tables import read_table, table_names
 
 STACK, LINES, SQUARES = "stack", "local lines", "squares and products"
 FORESTS = "forest", f"forest with {LINES}"
@@ -112,21 +111,17 @@ def _predicted(
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
     """Return a line for each table, partition and model, continuing the csv."""
-    places = {name: place for place, name in enumerate(table_names(options.data), 1)}
-    names = list(places) if options.tables == "all" else options.tables.split(",")
-    tasks = [(name, places[name], number) for name in names for number in range(options.repeats)]
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
-        table = read_table(options.data, name)
-        *_, rows = partitions(table, PROTOCOLS["Z"], number + 1, options.seed)
+        task, rows = partition_of(options, name, number)
         rows = Partition(rows.train, rows.test.iloc[:TEST_ROWS])
-        for model, value in losses(rows, table.task, options.trees, options.seed + number):
-            prediction = value[:, 0] if table.task == "regression" else value
-            scores = measures(table.task, prediction, rows.train["y"], rows.test["y"])
+        for model, value in losses(rows, task, options.trees, options.seed + number):
+            prediction = value[:, 0] if task == "regression" else value
+            scores = measures(task, prediction, rows.train["y"], rows.test["y"])
             yield model, *(scores.get(measure) for measure in MEASURED)
 
     columns = ["table", "place", "partition", "model", *MEASURED]
-    return go_on(options.out, columns, tasks, lines)
+    return go_on(options.out, columns, tasks_on(options), lines)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -136,23 +131,16 @@ def report(lines: pd.DataFrame) -> str:
         for measure, small in measured.items():
             known = lines[lines[measure].notna()]
             means = known.pivot_table(index=["place", "table"], columns="model", values=measure)
-            odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
-            figures = markdown_table(beside_default(means, STACK, small, odd), "model")
-            parts.append(f"{measure}, {len(means)} tables:\n\n{figures}")
+            figures = beside_default(means, STACK, small, in_odd_places(means))
+            title = f"{measure}, {len(means)} tables:"
+            parts.append(f"{title}\n\n{markdown_table(figures, 'model')}")
     return "\n\n".join(parts)
 
 
 def main() -> int:
     """Fit the models, or report an existing csv."""
-    asked = parser(__doc__ or "", "ideas_stacked.csv", repeats=1, trees=150)
-    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
-    asked.add_argument("--tables", default="all", help="names with commas between them")
-    options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    options = tables_parser(__doc__ or "", "ideas_stacked.csv", repeats=1, trees=150).parse_args()
+    return run_or_report(options, run, report, options.data)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from markdown import table as markdown_table
 from odrf import compare, learning_curve, odrf
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.results import ODRFResults
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report, with_quick
 
 Found = dict[str, tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
 P_values = dict[str, list[float]]
@@ -237,10 +237,7 @@ def main() -> int:
     """Measure coverage and sizes, or report an existing csv."""
     asked = parser(__doc__ or "", "interval_coverage.csv", repeats=100, trees=300)
     asked.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
-    asked.add_argument("--quick", action="store_true", help="3 samples, 30 trees")
-    options = asked.parse_args()
-    if options.quick:
-        options.repeats, options.trees = 3, 30
+    options = with_quick(asked, repeats=3, trees=30).parse_args()
 
     def lines_of(problem: str, kind: str) -> Iterator[tuple[Any, ...]]:
         with warnings.catch_warnings():
@@ -259,12 +256,7 @@ def main() -> int:
         for kind in KINDS
         if kind == "regression" or problem != "check"
     ]
-    if options.report is None:
-        lines = go_on(options.out, COLUMNS, tasks, lines_of)
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, lambda _: go_on(options.out, COLUMNS, tasks, lines_of), report)
 
 
 if __name__ == "__main__":

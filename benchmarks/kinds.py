@@ -42,6 +42,7 @@ from odrf.options.control import resolve
 from odrf.options.kinds import kinds_of_trees
 from odrf.options.request import Request, request_of
 from protocol import PROTOCOLS, Partition, partitions
+from runs import run_or_report
 from tables import read_table, table_names
 
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
@@ -183,7 +184,7 @@ def _loss(task: str, prediction: NDArray, rows: Partition) -> float:
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Try the sets on every table; return a line for each."""
+    """Try the sets on every table; write a line for each, and return them."""
     names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
     lines = []
     for name in tqdm(names, unit="table"):
@@ -192,7 +193,9 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         for number, rows in enumerate(splits):
             for kinds, loss in losses(rows, table.task, options.trees, options.seed + number):
                 lines.append((name, table.task, number, kinds, loss))
-    return pd.DataFrame(lines, columns=["table", "task", "partition", "set", "loss"])
+    found = pd.DataFrame(lines, columns=["table", "task", "partition", "set", "loss"])
+    found.to_csv(options.out, index=False)
+    return found
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -234,16 +237,7 @@ def beside_default(
 def main() -> int:
     """Try the sets, or report an existing csv."""
     options = _parser().parse_args()
-    if options.report is not None:
-        print(report(pd.read_csv(options.report)))
-        return 0
-    if not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    lines = run(options)
-    lines.to_csv(options.out, index=False)
-    print(report(lines))
-    return 0
+    return run_or_report(options, run, report, options.data)
 
 
 def _parser() -> argparse.ArgumentParser:

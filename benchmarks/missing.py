@@ -41,7 +41,7 @@ from markdown import table as markdown_table
 from methods import Setting
 from protocol import Partition
 from ranks import relative_differences, wilcoxon_against
-from runs import parser, with_tables
+from runs import parser, run_or_report, with_tables
 from tables import Table, names_there, read_table, read_with_holes
 
 OWN = "own"
@@ -173,8 +173,7 @@ def main() -> int:
     add("--shares", default="0.1,0.3,0.5", help="of empty cells")
     add("--limit", type=float, default=120.0, help="seconds that one fit may take")
     options = asked.parse_args()
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

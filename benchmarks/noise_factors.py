@@ -24,7 +24,7 @@ import pandas as pd
 
 from markdown import table as markdown_table
 from odrf import odrf
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 from tables import read_table, table_names
 
 TABLES = ("auto_mpg", "california_housing", "magic", "satimage")
@@ -121,26 +121,26 @@ def report(lines: pd.DataFrame) -> str:
     return markdown_table(pd.DataFrame(shown).T, "table, rows, column (ratios to without it)")
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    held = table_names(options.data) if (options.data / "index.csv").exists() else []
+    tasks = [
+        (name, n, levels)
+        for name in TABLES
+        for n in options.rows
+        for levels in LEVELS
+        if name in held and not (name == "auto_mpg" and n > min(ROWS))
+    ]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
+
+
 def main() -> int:
     """Evaluate the costs, or report an existing csv."""
     arguments = parser(__doc__ or "", "noise_factors.csv", repeats=3, trees=100)
     arguments.add_argument("--data", type=Path, default=Path("../shared/data"))
     arguments.add_argument("--rows", type=int, nargs="+", default=ROWS)
     options = arguments.parse_args()
-    if options.report is None:
-        held = table_names(options.data) if (options.data / "index.csv").exists() else []
-        tasks = [
-            (name, n, levels)
-            for name in TABLES
-            for n in options.rows
-            for levels in LEVELS
-            if name in held and not (name == "auto_mpg" and n > min(ROWS))
-        ]
-        lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from scipy.stats import chisquare
 
 from markdown import table as markdown_table
 from odrf import odrf, odt
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report, with_quick
 
 ROWS = 120
 KINDS = ("regression", "classification")
@@ -81,21 +81,19 @@ def report(lines: pd.DataFrame) -> str:
 def main() -> int:
     """Count the choices, or report an existing csv."""
     asked = parser(__doc__ or "", "null_selection.csv", repeats=500, trees=100)
-    asked.add_argument("--quick", action="store_true", help="2 samples")
-    options = asked.parse_args()
-    repeats = 2 if options.quick else options.repeats
+    options = with_quick(asked, repeats=2).parse_args()
 
     def line_of(rule: str, kind: str, sample: int) -> list[tuple]:
         rng = np.random.default_rng([options.seed, sample])
         return [(RULES[rule](draw(kind, rng), sample),)]
 
-    tasks = [(rule, kind, sample) for rule in RULES for kind in KINDS for sample in range(repeats)]
-    if options.report is None:
-        lines = go_on(options.out, COLUMNS, tasks, line_of)
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    tasks = [
+        (rule, kind, sample)
+        for rule in RULES
+        for kind in KINDS
+        for sample in range(options.repeats)
+    ]
+    return run_or_report(options, lambda _: go_on(options.out, COLUMNS, tasks, line_of), report)
 
 
 if __name__ == "__main__":

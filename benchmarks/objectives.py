@@ -16,8 +16,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,9 +24,8 @@ from kinds import beside_default, grown_kinds
 from markdown import table as markdown_table
 from measures import measures
 from odrf.options.kinds import BRIER, ERROR, OBJECTIVES, kinds_of_trees
-from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, parser
-from tables import read_table, table_names
+from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from runs import go_on, run_or_report
 
 MEASURED = {"error_percent": 0.5, "log_loss": 0.01, "brier": 0.005}
 """The measures, and what is added to each before its logarithm: tables of tiny losses would
@@ -38,28 +35,17 @@ CLASSES = "classification"
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
     """Return a line for each table of classes, partition and objective, continuing the csv."""
-    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
-    tasks = [
-        (name, place, number)
-        for place, name in enumerate(names, 1)
-        if read_table(options.data, name).task == CLASSES
-        for number in range(options.repeats)
-    ]
-
-    @lru_cache(maxsize=1)  # tasks come table by table
-    def of_table(name: str) -> list[Partition]:
-        table = read_table(options.data, name)
-        return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
-        rows = of_table(name)[number]
+        rows = partition_of(options, name, number)[1]
         grown = grown_kinds(rows, CLASSES, options.trees, options.seed + number, kinds_of_trees)
         for objective in OBJECTIVES:
             predicted = np.tensordot(grown.evidence.weights(objective), grown.predicted, 1)
             scores = measures(CLASSES, predicted, rows.train["y"], rows.test["y"])
             yield objective, *(scores[measure] for measure in MEASURED)
 
-    return go_on(options.out, ["table", "place", "partition", "objective", *MEASURED], tasks, lines)
+    columns = ["table", "place", "partition", "objective", *MEASURED]
+    return go_on(options.out, columns, tasks_on(options, CLASSES), lines)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -67,24 +53,17 @@ def report(lines: pd.DataFrame) -> str:
     parts = []
     for measure, small in MEASURED.items():
         means = lines.pivot_table(index=["place", "table"], columns="objective", values=measure)
-        odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
         for base in (ERROR, BRIER):
-            figures = markdown_table(beside_default(means, base, small, odd), "objective")
-            parts.append(f"{measure} beside {base}, {len(means)} tables:\n\n{figures}")
+            figures = beside_default(means, base, small, in_odd_places(means))
+            title = f"{measure} beside {base}, {len(means)} tables:"
+            parts.append(f"{title}\n\n{markdown_table(figures, 'objective')}")
     return "\n\n".join(parts)
 
 
 def main() -> int:
     """Try the objectives, or report an existing csv."""
-    asked = parser(__doc__ or "", "objectives.csv", repeats=1, trees=100)
-    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
-    asked.add_argument("--tables", default="all", help="names with commas between them")
-    options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    options = tables_parser(__doc__ or "", "objectives.csv", repeats=1, trees=100).parse_args()
+    return run_or_report(options, run, report, options.data)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import pandas as pd
 from markdown import table as markdown_table
 from odrf import odrf
 from odrf.results import ODRFResults
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 
 ROWS = (100, 400)
 NEW_ROWS, PREDICTORS = 2000, 8
@@ -108,16 +108,16 @@ def _with_errors(values: pd.DataFrame, levels: list[str], index: pd.Index) -> li
     return [f"{value:.3f} ± {by:.3f}" for value, by in zip(mean, error, strict=True)]
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    tasks = [(kind, problem, n) for kind in KINDS for problem in SIGNALS for n in ROWS]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
+
+
 def main() -> int:
     """Evaluate the forests, or report an existing csv."""
     options = parser(__doc__ or "", "optimism.csv", repeats=20, trees=200).parse_args()
-    if options.report is None:
-        tasks = [(kind, problem, n) for kind in KINDS for problem in SIGNALS for n in ROWS]
-        lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from markdown import table as markdown_table
 from methods import is_factor
 from odrf import odbt
 from protocol import LARGEST_TRAINING_SET, PROTOCOLS, Partition, partitions
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 from tables import names_there, read_table
 
 TABLES = ("adult", "german_credit", "splice", "soybean", "servo", "strike", "heart_cleveland")
@@ -160,11 +160,7 @@ def main() -> int:
     asked = parser(__doc__ or "", "ordered_statistics.csv", repeats=6, trees=100)
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
     options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    return run_or_report(options, run, report, options.data)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from markdown import table as markdown_table
 from odrf import odt
 from odrf.results import ODTResults
 from protocol import PROTOCOLS, Partition, partitions
+from runs import go_on, run_or_report
 from tables import read_table, table_names
 
 TREES: dict[str, dict[str, Any]] = {"odt": {}, "CART": {"projection": "axis"}}
@@ -53,20 +53,18 @@ def test_loss(tree: ODTResults, rows: Partition, task: str) -> tuple[float, floa
     return float(loss.mean()), float(loss.std() / len(loss) ** 0.5)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> pd.DataFrame:
     """Evaluate the trees on every table that the csv lacks, and write to it table by table."""
-    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
-    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=COLUMNS)
-    for name in tqdm([name for name in names if name not in set(done["table"])], unit="table"):
+
+    def lines(name: str) -> Iterator[tuple]:
         table = read_table(options.data, name)
         splits = partitions(table, PROTOCOLS["Z"], options.partitions, options.seed)
-        lines = [
-            (name, table.task, number, *fit)
-            for number, rows in enumerate(splits)
-            for fit in fits(rows, table.task, options.seed + number)
-        ]
-        done = pd.concat([done, pd.DataFrame(lines, columns=COLUMNS)], ignore_index=True)
-        done.to_csv(options.out, index=False)
+        for number, rows in enumerate(splits):
+            for fit in fits(rows, table.task, options.seed + number):
+                yield table.task, number, *fit
+
+    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
+    return go_on(options.out, COLUMNS, [(name,) for name in names], lines, digits=None)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -134,15 +132,7 @@ def _ranks(means: pd.DataFrame) -> str:
 def main() -> int:
     """Evaluate the trees, or report an existing csv."""
     options = _parser().parse_args()
-    if options.report is not None:
-        print(report(pd.read_csv(options.report)))
-        return 0
-    if not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    run(options)
-    print(report(pd.read_csv(options.out)))
-    return 0
+    return run_or_report(options, run, report, options.data)
 
 
 def _parser() -> argparse.ArgumentParser:

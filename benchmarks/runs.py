@@ -1,22 +1,24 @@
-"""Command-line options of the benchmarks, and runs that continue an existing csv."""
+"""Command-line options of the benchmarks, and runs that continue or report an existing csv."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
 
-__all__ = ["go_on", "parser", "plotting_parser", "with_tables"]
+__all__ = ["go_on", "parser", "plotting_parser", "run_or_report", "with_quick", "with_tables"]
 
 
 def go_on(
     path: Path,
     columns: list[str],
     tasks: Sequence[tuple],
-    lines_of: Callable[..., Iterable[tuple]],
+    lines_of: Callable[..., Iterable[Sequence[Any]]],
     digits: int | None = 6,
 ) -> pd.DataFrame:
     """Run the tasks that the csv lacks, write to it after each, and return its contents.
@@ -32,6 +34,23 @@ def go_on(
         done = lines if done.empty else pd.concat([done, lines], ignore_index=True)
         done.to_csv(path, index=False, float_format=written)
     return pd.read_csv(path)
+
+
+def run_or_report(
+    options: argparse.Namespace,
+    run: Callable[[argparse.Namespace], pd.DataFrame],
+    report: Callable[[pd.DataFrame], str],
+    tables: Path | None = None,
+) -> int:
+    """Print the report of the csv of ``--report``, or else of a run; return the exit status.
+
+    `tables` is the folder with the tables that a run needs: without them it says so, and ends.
+    """
+    if options.report is None and tables is not None and not (tables / "index.csv").exists():
+        print(f"nothing to do: {tables} holds no index.csv", file=sys.stderr)
+        return 0
+    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
+    return 0
 
 
 def parser(doc: str, out: str, repeats: int, trees: int) -> argparse.ArgumentParser:
@@ -61,4 +80,18 @@ def with_tables(asked: argparse.ArgumentParser, rows: int) -> argparse.ArgumentP
     folder = Path("../shared/data")
     asked.add_argument("--data", type=Path, default=folder, help="folder with the tables")
     asked.add_argument("--rows", type=int, default=rows, help="training rows at most")
+    return asked
+
+
+def with_quick(asked: argparse.ArgumentParser, **small: Any) -> argparse.ArgumentParser:
+    """Add ``--quick``, which sets other options to `small` values, to see whether all works."""
+
+    class Quick(argparse.Action):
+        def __call__(
+            self, parser: object, namespace: argparse.Namespace, values: object, option: object = ""
+        ) -> None:
+            vars(namespace).update(small)
+
+    words = ", ".join(f"--{name} {value}" for name, value in small.items())
+    asked.add_argument("--quick", action=Quick, nargs=0, help=words)
     return asked

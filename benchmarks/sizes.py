@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -24,7 +25,7 @@ from markdown import table as markdown_table
 from odrf import odt
 from protocol import PROTOCOLS, Partition, partitions
 from pruning import test_loss
-from runs import go_on
+from runs import go_on, run_or_report
 from tables import read_table, table_names
 
 GROWN, RULES = "grown", ("min", "1se")
@@ -56,6 +57,13 @@ def lines_of(
         for number, rows in enumerate(splits)
         for fit in fits(rows, table.task, options.seed + number)
     ]
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    rows = pd.read_csv(options.data / "index.csv", index_col="name")["n"]
+    tasks = [(name,) for name in table_names(options.data) if rows[name] <= options.rows]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -98,17 +106,7 @@ def report(lines: pd.DataFrame) -> str:
 def main() -> int:
     """Evaluate the trees, or report an existing csv."""
     options = _parser().parse_args()
-    if options.report is not None:
-        print(report(pd.read_csv(options.report)))
-        return 0
-    if not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    rows = pd.read_csv(options.data / "index.csv", index_col="name")["n"]
-    names = [name for name in table_names(options.data) if rows[name] <= options.rows]
-    tasks = [(name,) for name in names]
-    print(report(go_on(options.out, COLUMNS, tasks, lambda name: lines_of(options, name))))
-    return 0
+    return run_or_report(options, run, report, options.data)
 
 
 def _parser() -> argparse.ArgumentParser:

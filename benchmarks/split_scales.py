@@ -17,8 +17,6 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,9 +27,8 @@ from measures import measures
 from odrf import odrf
 from odrf.checks import AUTO
 from odrf.options.scale_names import RESPONSE, SPLIT_SCALES
-from protocol import LARGEST_TRAINING_SET, PROTOCOLS, Partition, partitions
-from runs import go_on, parser
-from tables import read_table, table_names
+from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from runs import go_on, run_or_report
 
 SCALES = [*SPLIT_SCALES, AUTO]
 NUMBERS = "regression"
@@ -42,24 +39,9 @@ COLUMNS = ["table", "place", "partition", "scale", "chosen", "rpe", "oob_mse", "
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
     """Return a line for each regression table, partition and scale, continuing the csv."""
-    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
-    places = {name: place for place, name in enumerate(table_names(options.data), 1)}
-
-    @lru_cache(maxsize=1)  # tasks come table by table
-    def of_table(name: str) -> list[Partition]:
-        table = read_table(options.data, name)
-        return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
-
-    tasks = []
-    for name in names:
-        table = read_table(options.data, name)
-        large = 2 * len(table.data) // 3 >= LARGEST_TRAINING_SET
-        repeats = min(options.repeats, FEW) if large else options.repeats
-        if table.task == NUMBERS:
-            tasks += [(name, places[name], number) for number in range(repeats)]
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
-        rows, seed = of_table(name)[number], options.seed + number
+        rows, seed = partition_of(options, name, number)[1], options.seed + number
         # compiled, and loaded, before the first is timed
         odrf("y ~ .", rows.train, kind=NUMBERS, n_trees=20, blend=True, split_scale=AUTO, seed=seed)
         for scale in SCALES:
@@ -73,7 +55,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
             rpe = measures(NUMBERS, predicted, rows.train["y"], rows.test["y"])["rpe"]
             yield scale, fit.control.split_scale, rpe, fit.oob_error, seconds
 
-    return go_on(options.out, COLUMNS, tasks, lines)
+    return go_on(options.out, COLUMNS, tasks_on(options, NUMBERS, FEW), lines)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -81,8 +63,7 @@ def report(lines: pd.DataFrame) -> str:
     index = ["place", "table"]
     logs = lines.assign(log=np.log(lines["rpe"] + SMALL["rpe"]))
     means = logs.pivot_table(index=index, columns="scale", values="log")[SCALES].map(np.exp)
-    odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
-    figures = beside_default(means, RESPONSE, 0.0, odd)
+    figures = beside_default(means, RESPONSE, 0.0, in_odd_places(means))
     by_fit = lines.pivot_table(index=[*index, "partition"], columns="scale", values="seconds")
     longer = by_fit.div(by_fit[RESPONSE], axis=0).groupby(level=index).median().median() - 1
     figures["seconds"] = [f"{100 * longer[scale]:+.1f}" for scale in figures.index]
@@ -94,15 +75,8 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Try the scales, or report an existing csv."""
-    asked = parser(__doc__ or "", "split_scales.csv", repeats=6, trees=300)
-    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
-    asked.add_argument("--tables", default="all", help="names with commas between them")
-    options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    options = tables_parser(__doc__ or "", "split_scales.csv", repeats=6, trees=300).parse_args()
+    return run_or_report(options, run, report, options.data)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -31,9 +28,9 @@ from measures import measures
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.weighing import put_together
 from odrf.statistics.probabilities.recalibration_maps import METHODS
-from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, parser
-from tables import read_table, table_names
+from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from protocol import Partition
+from runs import go_on, run_or_report
 
 TASKS = {
     "regression": {"rpe": 0.005},
@@ -47,27 +44,15 @@ FOREST, TOGETHER = "forest", "together"
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
     """Return a line for each table, partition and model, continuing the csv."""
-    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
-    tasks = [
-        (name, place, number)
-        for place, name in enumerate(table_names(options.data), 1)
-        if name in names
-        for number in range(options.repeats)
-    ]
-
-    @lru_cache(maxsize=1)  # tasks come table by table
-    def of_table(name: str) -> tuple[str, list[Partition]]:
-        table = read_table(options.data, name)
-        return table.task, list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
-        task, rows = of_table(name)
-        for model, predicted, seconds in predictions(task, rows[number], options, number):
-            scores = measures(task, predicted, rows[number].train["y"], rows[number].test["y"])
+        task, rows = partition_of(options, name, number)
+        for model, predicted, seconds in predictions(task, rows, options, number):
+            scores = measures(task, predicted, rows.train["y"], rows.test["y"])
             yield model, seconds, *(scores.get(measure) for measure in MEASURED)
 
     columns = ["table", "place", "partition", "model", "seconds", *MEASURED]
-    return go_on(options.out, columns, tasks, lines)
+    return go_on(options.out, columns, tasks_on(options), lines)
 
 
 def predictions(
@@ -110,8 +95,7 @@ def report(lines: pd.DataFrame) -> str:
             if known.empty:
                 continue
             means = known.pivot_table(index=["place", "table"], columns="model", values=measure)
-            odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
-            figures = beside_default(means, FOREST, small, odd)
+            figures = beside_default(means, FOREST, small, in_odd_places(means))
             title = f"{task}, {measure}, {len(means)} tables:"
             parts.append(f"{title}\n\n{markdown_table(figures, 'model')}")
     seconds = lines.pivot_table(index=["table", "partition"], columns="model", values="seconds")
@@ -126,19 +110,15 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Fit the models, or report an existing csv."""
-    asked = parser(__doc__ or "", "stacks.csv", repeats=1, trees=500)
-    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
-    asked.add_argument("--tables", default="all", help="names with commas between them")
+    asked = tables_parser(__doc__ or "", "stacks.csv", repeats=1, trees=500)
     asked.add_argument("--partition", type=int, help="the only one that a report is about")
     options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    lines = run(options) if options.report is None else pd.read_csv(options.report)
-    if options.partition is not None:
-        lines = lines[lines["partition"] == options.partition]
-    print(report(lines))
-    return 0
+
+    def report_asked(lines: pd.DataFrame) -> str:
+        only = options.partition
+        return report(lines if only is None else lines[lines["partition"] == only])
+
+    return run_or_report(options, run, report_asked, options.data)
 
 
 if __name__ == "__main__":

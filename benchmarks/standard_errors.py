@@ -28,7 +28,7 @@ from error_estimates import FOLDS, KINDS, ROWS, arguments, draw
 from markdown import table as markdown_table
 from odrf import odrf, odt
 from odrf.fits.prediction.scores import out_of_bag_loss
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report
 
 # Rows of a sample, and the share of the samples: fewer where fits take longer.
 SIZES = {50: 1.0, 200: 0.5, 1000: 0.25}
@@ -146,12 +146,7 @@ def main() -> int:
         return (line_of(size, samples, options.seed) for size, samples in found.items())
 
     tasks = [(fit, kind, rows, n) for fit in FITS for n in sizes for kind in KINDS for rows in ROWS]
-    if options.report is None:
-        lines = go_on(options.out, COLUMNS, tasks, lines_of)
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    return run_or_report(options, lambda _: go_on(options.out, COLUMNS, tasks, lines_of), report)
 
 
 if __name__ == "__main__":

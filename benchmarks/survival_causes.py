@@ -29,6 +29,7 @@ from odrf import load_data, odrf, simulate
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import concordance_of_cause
 from odrf.statistics.survival.observation import censoring_curve
+from runs import go_on, run_or_report
 from survival import grid_of
 from survival_tables import SurvivalTable, partitions_of
 
@@ -46,20 +47,14 @@ ALL = "all causes"
 
 
 def main() -> int:
-    """Run what the csv lacks, or report."""
-    options = _options()
-    if options.report is not None:
-        print(report(pd.read_csv(options.report)))
-        return 0
-    lines = pd.read_csv(options.out).to_numpy().tolist() if options.out.exists() else []
-    for sample in range(options.samples):
-        for problem in options.problems:
-            if [problem, sample] in [line[:2] for line in lines]:
-                continue
-            lines += [[problem, sample, *line] for line in compared(problem, sample)]
-            pd.DataFrame(lines, columns=COLUMNS).to_csv(options.out, index=False)
-            print(problem, sample, flush=True)
-    return 0
+    """Compare the rules, or report an existing csv."""
+    return run_or_report(_options(), run, report)
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    tasks = [(problem, sample) for sample in range(options.samples) for problem in options.problems]
+    return go_on(options.out, COLUMNS, tasks, compared, digits=None)
 
 
 def compared(problem: str, sample: int, n_trees: int = 500) -> list[list[Any]]:

@@ -21,6 +21,7 @@ ones.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ from markdown import table as markdown_table
 from odrf import odrf, simulate
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.simulate.survival_problem import SurvivalProblem
-from runs import go_on, parser
+from runs import go_on, parser, run_or_report, with_quick
 
 Values = NDArray[np.float64]
 
@@ -177,21 +178,18 @@ def report(lines: pd.DataFrame) -> str:
     return markdown_table(shown, "truth, forest, share with the event")
 
 
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
+    tasks = [(problem, forest) for problem in PROBLEMS for forest in FORESTS]
+    return go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
+
+
 def main() -> int:
     """Measure coverage, or report an existing csv."""
     asked = parser(__doc__ or "", "survival_coverage.csv", repeats=60, trees=500)
     asked.add_argument("--rows", type=int, default=300, help="training rows of a sample")
-    asked.add_argument("--quick", action="store_true", help="3 samples, 30 trees, 100 rows")
-    options = asked.parse_args()
-    if options.quick:
-        options.repeats, options.trees, options.rows = 3, 30, 100
-    if options.report is None:
-        tasks = [(problem, forest) for problem in PROBLEMS for forest in FORESTS]
-        lines = go_on(options.out, COLUMNS, tasks, partial(lines_of, options))
-    else:
-        lines = pd.read_csv(options.report)
-    print(report(lines))
-    return 0
+    options = with_quick(asked, repeats=3, trees=30, rows=100).parse_args()
+    return run_or_report(options, run, report)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from odrf import odrf
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import unos_c
 from odrf.statistics.survival.observation import censoring_curve
+from runs import go_on, run_or_report
 from survival import grid_of
 from survival_tables import (
     SurvivalTable,
@@ -51,22 +52,20 @@ MEASURES = {"uno": "Uno's C", "brier": "integrated Brier score"}
 
 
 def main() -> int:
-    """Run what the csv lacks, or report."""
-    options = _options()
-    if options.report is not None:
-        print(report(pd.read_csv(options.report)))
-        return 0
+    """Compare the directions, or report an existing csv."""
+    return run_or_report(_options(), run, report)
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Continue the csv, and return its lines."""
     names = options.tables or survival_table_names(options.data)
-    tables = [read_survival_table(options.data, name) for name in names]
-    lines = pd.read_csv(options.out).to_numpy().tolist() if options.out.exists() else []
-    for number in range(options.partitions):
-        for table in tables:
-            if [table.name, number] in [line[:2] for line in lines]:
-                continue
-            lines += [[table.name, number, *line] for line in compared(table, number)]
-            pd.DataFrame(lines, columns=COLUMNS).to_csv(options.out, index=False)
-            print(table.name, number, flush=True)
-    return 0
+    tables = {name: read_survival_table(options.data, name) for name in names}
+    tasks = [(name, number) for number in range(options.partitions) for name in names]
+
+    def lines(name: str, number: int) -> list[list[Any]]:
+        return compared(tables[name], number)
+
+    return go_on(options.out, COLUMNS, tasks, lines, digits=None)
 
 
 def compared(table: SurvivalTable, number: int, n_trees: int = 500) -> list[list[Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.settings import NO_PENALTY
 from odrf.engine.trees.forest_arrays import Forest
 from problems import Problem

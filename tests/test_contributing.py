@@ -15,7 +15,10 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:odrf|tests)/[\w/.]*)`", PAGE))))
+FOLDERS = r"odrf|tests|benchmarks|docs|vignettes|\.ci"
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(rf"`((?:{FOLDERS})/[\w/.-]*)`", PAGE))))
 def test_what_it_names_is_there(path):
     assert (ROOT / path).exists()
 

@@ -16,7 +16,7 @@ from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.fits.stacked.growing_parts import RUNS, RUNS_ON_SINGLES, grow_stack
+from odrf.fits.stacked.growing_stack import RUNS, RUNS_ON_SINGLES, grow_stack
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request, request_of
 from odrf.options.stacked_control import StackedControl, resolve_stacked

@@ -108,10 +108,9 @@ def odt(
         `penalty` limits the tree, or if there are fewer than 20 rows.  On 35 tables trees by
         ``"cv"`` had on average 7 % less error than trees as grown, and a quarter of the leaves;
         those by ``"1se"`` had 0.6 times as many leaves as that, and as much error as trees as grown
-        (``benchmarks/sizes.py``).  Of rows in chunks, 100,000 or fewer
-        are held out in place of folds.
-        ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n; the
-        constant c is found by 10-fold cross-validation.
+        (``benchmarks/sizes.py``).  Of rows in chunks, 100,000 or fewer are held out in place of
+        folds.  ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n;
+        the constant c is found by 10-fold cross-validation.
     pruning : {"weakest_link", "growth"}, default "weakest_link"
         Which subtrees are candidates of pruning: all of them (Breiman et al. 1984, section 3.3), or
         only the trees that existed during growth (Zhan, Liu and Xia, section 3.2).
@@ -134,18 +133,19 @@ def odt(
         so for the incidence of one cause; see `cause`.  ``"exponential"`` lowers the
         exponential deviance most (LeBlanc and Crowley 1992; rpart's ``method="exp"``).  That is the
         deviance of a constant hazard in each leaf, on the scale of time on which the hazard of all
-        rows is constant; trees of either criterion are pruned by it.  If events have several
+        rows is constant; trees of all three criteria are pruned by it.  If events have several
         causes and `cause` names none, ``"log_rank"`` adds up the scores of the causes with random
         signs, drawn for each node, so that its splits serve all causes; ``"exponential"`` splits on
-        events of any cause.  Pruning adds up the deviances of the causes.
+        events of any cause.  Then pruning adds up the deviances of the causes.
     cause : str, optional
         If events have several causes, the one that splits are about; by default all.  With
         ``criterion="log_rank"`` splits separate rows by the hazard of this cause, those of other
         causes being censored.  With ``"gray"`` they separate rows by its cumulative incidence: rows
         with an event of another cause stay at risk, weighted by the survival of censoring, and
         splits have the largest log-rank statistic of the subdistribution hazards (Gray 1988; Fine
-        and Gray 1999).  Curves of all causes are predicted in any case, and the tree is pruned
-        by the deviance of all causes.
+        and Gray 1999).  Curves of all causes are predicted in any case.  The tree is pruned by the
+        deviance of this cause, the others being censored; with ``"gray"`` by that of its
+        subdistribution hazards, rows with an event of another cause staying at risk.
     split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the
@@ -235,6 +235,40 @@ def odt(
         If an argument or a column is invalid.  The message names it and says what to use.
     MemoryError
         If the table or the trees take more memory than there is, as far as known beforehand.
+
+    References
+    ----------
+    G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
+    Statistical Society B 26, 211-252.
+
+    L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and regression
+    trees. Wadsworth.
+
+    W. J. Conover and R. L. Iman (1981). Rank transformations as a bridge between parametric and
+    nonparametric statistics. The American Statistician 35, 124-129.
+
+    J. P. Fine and R. J. Gray (1999). A proportional hazards model for the subdistribution of a
+    competing risk. JASA 94, 496-509.
+
+    P. Geurts, D. Ernst and L. Wehenkel (2006). Extremely randomized trees. Machine Learning 63,
+    3-42.
+
+    R. J. Gray (1988). A class of K-sample tests for comparing the cumulative incidence of a
+    competing risk. Annals of Statistics 16, 1141-1154.
+
+    M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics 48,
+    411-425.
+
+    M. LeBlanc and J. Crowley (1993). Survival trees by goodness of split. JASA 88, 457-467.
+
+    R. Piccarreta (2008). Classification trees for ordinal variables. Computational Statistics 23,
+    407-427.
+
+    B. L. van der Waerden (1952). Order tests for the two-sample problem and their power.
+    Indagationes Mathematicae 14, 453-458.
+
+    H. Zhan, Y. Liu and Y. Xia. Consistency of the oblique decision tree and its random forest.
+    arXiv 2211.12653.
 
     Examples
     --------

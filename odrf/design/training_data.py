@@ -14,8 +14,8 @@ from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.read_later import ReadLater
+from odrf.errors import InputError
 
 __all__ = ["TrainingData"]
 
@@ -97,10 +97,17 @@ class TrainingData(ReadLater):
         """Codes of groups, order and strata, as the engine reads them."""
         return None if self.structure is None else self.structure.codes
 
-    @property
-    def ranks(self) -> EventRanks | None:
-        """Ranks of the rows among the event times; None if the response is no time to an event."""
-        return None if self.times is None else self.times.ranks
+    def require_times(self) -> SurvivalTimes:
+        """Return the times to an event of the rows.
+
+        Raises
+        ------
+        InputError
+            The response is something else.
+        """
+        if self.times is None:
+            raise InputError("the response is no time to an event: write Surv(time, event) ~ .")
+        return self.times
 
     def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
         """Return the `rows` (n,) alone."""

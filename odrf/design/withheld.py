@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
@@ -19,6 +20,7 @@ LEFT_OUT = (
     "use one that has them, or fit again"
 )
 """Why rows that were left out are not there."""
+NEEDS_ROWS = "this needs the training rows, and {}"
 STREAMED = (
     "a fit on rows in chunks keeps none of them: use predict(newdata), or fit a data frame of some "
     "of the rows"
@@ -91,6 +93,16 @@ class WithheldData(TrainingData):
         """Number of rows left out because of missing values."""
         return int(self.__dict__["dropped"])
 
+    def require_times(self) -> SurvivalTimes:
+        """Raise an error that says why the times are not there.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise self._lacks_rows()
+
     def __repr__(self) -> str:
         """Return what is known, without the rows: debuggers show the parts of a result so."""
         return f"{type(self).__name__}(rows={self.n_rows}, dropped={self.n_dropped})"
@@ -101,10 +113,12 @@ class WithheldData(TrainingData):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def _lacks_rows(self) -> InputError:
+        return InputError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name in _OF_ROWS:
-                reason = self.__dict__.get("reason", LEFT_OUT)
-                raise InputError(f"this needs the training rows, and {reason}")
+                raise self._lacks_rows()
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

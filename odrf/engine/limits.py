@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from odrf.errors import InputError
 
-__all__ = ["MOST_LEVELS", "MOST_PLACES", "MOST_ROWS", "require_numbers"]
+__all__ = ["MOST_LEVELS", "MOST_PLACES", "MOST_ROWS", "in_fewer_bits", "require_numbers"]
 
 # Bins of a node count its rows in 28 bits.
 MOST_ROWS = 2**28 - 1
@@ -18,3 +21,10 @@ def require_numbers(n: int, most: int, what: str, instead: str) -> None:
     """Raise `InputError` if `what` are more than can be numbered; it says what to do instead."""
     if n > most:
         raise InputError(f"{n} {what} are more than {most}, which can be numbered: {instead}")
+
+
+def in_fewer_bits(numbers: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return numbers from 0 on in 32 bits if these suffice."""
+    if numbers.dtype == np.int32 or (numbers.size and numbers.max() > MOST_PLACES):
+        return numbers
+    return numbers.astype(np.int32)

@@ -12,7 +12,15 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
 
-__all__ = ["POSITION", "VALUE_SHIFT", "key_of", "sort_keys", "sort_lanes", "value_of"]
+__all__ = [
+    "POSITION",
+    "VALUE_SHIFT",
+    "key_of",
+    "key_of_rank",
+    "sort_keys",
+    "sort_lanes",
+    "value_of",
+]
 
 POSITION = np.uint64(0xFFFFFFFF)
 VALUE_SHIFT = np.uint64(32)
@@ -31,6 +39,12 @@ def key_of(value, position):
     word = np.float32(value + np.float32(0.0)).view(np.uint32)
     flip = ALL_BITS if word >> SIGN_SHIFT else SIGN_BIT
     return (np.uint64(word ^ flip) << VALUE_SHIFT) | np.uint64(position)
+
+
+@part
+def key_of_rank(rank, position):
+    """Return one word that sorts as the whole number `rank` ≥ 0 does and ends in `position`."""
+    return (np.uint64(rank) << VALUE_SHIFT) | np.uint64(position)
 
 
 @kernel

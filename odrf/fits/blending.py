@@ -168,7 +168,6 @@ def grow_blend(
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
-
     growers = [
         TreeGrower(
             X, y, weights, feature_groups, kind.sampling, kind.settings, kind.mixture, n_trees,
@@ -176,58 +175,99 @@ def grow_blend(
         )
         for kind in kinds
     ]  # fmt: skip
-
-    def grow_pilots() -> None:
-        """Grow the pilot trees that are missing: the first of each kind, and so on."""
-        missing = [
-            (g, tree_streams[i]) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])
-        ]
-        grown = trees_in_order(growers, missing, n_jobs, X.size)
-        trees, n_first = map(_waiting, grown), parts.count([])
-        first, others = missing[:n_first], missing[n_first:]
-        for (g, _), tree in zip(first, trees, strict=False):
-            parts[g].append(tree)
-            advance()
-        _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
-        for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
-            parts[g].append(tree)
-            advance()
-
-    parts, piloted = _by_kind(start, G), 0
+    growing = _KindsGrowth(growers, tree_streams, n_jobs, X.size, advance)
+    by_kind, n_missing = _by_kind(start, G), 0
     with compiled_at_ease(grow_tree):
         if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
             blend = start.blend
         else:
-            piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
-            expect(piloted + n_trees - n_pilot)
-            grow_pilots()
+            missing = [(g, i) for i in range(n_pilot) for g in range(G) if i >= len(by_kind[g])]
+            n_missing = len(missing)
+            expect(n_missing + n_trees - n_pilot)
+            _grow_pilots(growing, missing, by_kind, n_trees, joining)
             evidence = evidence_of(
-                [of_kind[:n_pilot] for of_kind in parts], X, y, weights,
+                [of_kind[:n_pilot] for of_kind in by_kind], X, y, weights,
                 [kind.sampling for kind in kinds], tree_streams[:n_pilot], n_jobs, codes,
             )  # fmt: skip
             blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(objective), evidence.errors)
         counts = apportion(blend.weights, n_trees)
-        n_grown = [len(of_kind) for of_kind in parts]
-        expect(piloted + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
+        n_grown = [len(of_kind) for of_kind in by_kind]
+        expect(n_missing + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
         of_tree = _in_turn(counts)
         rank = np.empty(n_trees, dtype=np.int64)
         for g in range(G):
             rank[of_tree == g] = np.arange(counts[g])
-        known = {(g, i): tree for g in range(G) for i, tree in enumerate(parts[g][: counts[g]])}
-        parts.clear()
-
-        def in_place() -> Iterator[Forest]:
-            """Yield the trees in their order; nothing else holds them: they are held once."""
-            places = list(zip(of_tree.tolist(), rank.tolist(), strict=True))
-            new = [(g, tree_streams[i]) for g, i in places if (g, i) not in known]
-            grown = trees_in_order(growers, new, n_jobs, X.size)
-            for place in places:
-                yield known.pop(place) if place in known else next(grown)
-                if place[1] >= n_grown[place[0]]:
-                    advance()
-
-        forest = joining.join(in_place(), n_trees)
+        grown = {(g, i): tree for g in range(G) for i, tree in enumerate(by_kind[g][: counts[g]])}
+        by_kind.clear()
+        places = list(zip(of_tree.tolist(), rank.tolist(), strict=True))
+        forest = joining.join(_in_place(growing, places, grown, n_grown), n_trees)
     return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
+
+
+class _KindsGrowth(NamedTuple):
+    """How the trees of all kinds are grown; the arguments are those of `grow_blend`.
+
+    Attributes
+    ----------
+    growers : list of G TreeGrower
+    tree_streams : (≥ B, 4) uint64
+        The i-th trees of all kinds have the i-th of them.
+    n_jobs : int
+    size : int
+        As in `odrf.engine.workers.handing_out_trees.trees_in_order`.
+    advance : callable
+    """
+
+    growers: list[TreeGrower]
+    tree_streams: NDArray[np.uint64]
+    n_jobs: int
+    size: int
+    advance: Callable[[], object]
+
+    def trees(self, places: Sequence[tuple[int, int]]) -> Iterator[Forest]:
+        """Yield the i-th tree of kind g for each of the `places`, (g, i)."""
+        tasks = [(g, self.tree_streams[i]) for g, i in places]
+        return trees_in_order(self.growers, tasks, self.n_jobs, self.size)
+
+
+def _grow_pilots(
+    growing: _KindsGrowth,
+    missing: Sequence[tuple[int, int]],
+    by_kind: list[list[Forest]],
+    n_trees: int,
+    joining: Joining,
+) -> None:
+    """Append to the trees `by_kind` the pilot trees that are missing.
+
+    The first of each kind come first: they show whether memory suffices at all.
+    """
+    trees, n_first = map(_waiting, growing.trees(missing)), by_kind.count([])
+    first, others = missing[:n_first], missing[n_first:]
+    for (g, _), tree in zip(first, trees, strict=False):
+        by_kind[g].append(tree)
+        growing.advance()
+    _require_memory_for_smallest([of_kind[0] for of_kind in by_kind], n_trees, joining)
+    for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
+        by_kind[g].append(tree)
+        growing.advance()
+
+
+def _in_place(
+    growing: _KindsGrowth,
+    places: Sequence[tuple[int, int]],
+    grown: dict[tuple[int, int], Forest],
+    n_grown: Sequence[int],
+) -> Iterator[Forest]:
+    """Yield the trees at the `places`, (g, i), in this order; those that are not `grown` are grown.
+
+    A tree is taken from `grown` as it is yielded, so that nothing else holds it.  Of kind g,
+    `n_grown[g]` trees have been grown, and counted, before.
+    """
+    new = growing.trees([place for place in places if place not in grown])
+    for g, i in places:
+        yield grown.pop((g, i)) if (g, i) in grown else next(new)
+        if i >= n_grown[g]:
+            growing.advance()
 
 
 def _waiting(tree: Forest) -> Forest:

@@ -19,9 +19,8 @@ from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 from odrf.errors import InputError
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
-from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.scales.choosing_scale import chosen_scale
-from odrf.fits.survival.evidence_of_curves import EvidenceOfCurves
+from odrf.fits.survival.evidence_of_curves import judge_of_pilots
 from odrf.fits.survival.grown_response import grown_response
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import (
@@ -151,8 +150,6 @@ def grow_in_kinds(
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     grown = grown_response(data, controls[0])
-    times, cause = data.times, controls[0].cause
-    judge = pilot_evidence if times is None else EvidenceOfCurves(times, data.weights, cause)
     with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
 
         def expect(n_trees: int) -> None:
@@ -175,7 +172,7 @@ def grow_in_kinds(
             objective,
             joining,
             grown.ranks,
-            judge,
+            judge_of_pilots(data, controls[0]),
         )
 
 

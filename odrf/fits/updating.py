@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
-from odrf.engine.growth.forest_growth import read_by_growth
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
@@ -68,7 +68,7 @@ def updated_fit(
     revised = _revised(fit) if isinstance(revise, str) else revise
     if keep is None and fit.stream is not None:
         keep = fit.stream.keep
-    if _stands_for(unpruned, newdata, keep):
+    if _is_in_place(unpruned, newdata, keep):
         grown = updated_in_place(unpruned, fit, newdata, weights, revised, keep, n_jobs, progress)
     else:
         data = with_more_rows(fit.design, fit.data, newdata, weights)
@@ -110,7 +110,7 @@ def _grown_on(
     )
 
 
-def _stands_for(fit: Fit, newdata: pd.DataFrame, keep: int | None) -> bool:
+def _is_in_place(fit: Fit, newdata: pd.DataFrame, keep: int | None) -> bool:
     """Whether the update is one of nodes on the paths of rows: few are new, or some leave.
 
     Raises

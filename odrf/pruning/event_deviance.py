@@ -75,7 +75,7 @@ def node_events(
         0 for a censored row, else the cause; any cause is the same if there is one.
     exposure : (n,) float64
         Positive: times of observation on the scale on which the hazard of all rows is constant, see
-        `odrf.statistics.survival.exponential_scale`.
+        `odrf.statistics.survival.scales.exponential_scale`.
     weights : (n,) float64
         Case weights.
     counts : (n, B) int64, optional

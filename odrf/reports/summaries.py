@@ -53,6 +53,12 @@ FEW_ROWS = 300
 TOP = 10
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
+# The error on rows held out, and 1 minus its share of the root's, by the kind of response.
+HELD_OUT = {
+    "regression": ("MSE", "R²"),
+    "classification": ("error rate", None),
+    "survival": ("deviance", "explained"),
+}
 # Columns whose missing values are counted in a note.
 MOST_COLUMNS = 10
 MISSING_IN_WORDS = {
@@ -201,10 +207,10 @@ def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
         return {}
     share, std_error = of_size[["xerror", "xstd"]].iloc[0]
     root = float(root_errors(fit.forest)[0]) or 1.0
-    name = "error rate" if fit.kind == "classification" else "MSE"
-    error = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
-    explained = {} if fit.kind == "classification" else {"Held-out R²": f"{1 - share:.3f}"}
-    return {f"Held-out {name}": error, **explained}
+    error, explained = HELD_OUT[fit.kind]
+    words = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
+    of_root = {f"Held-out {explained}": f"{1 - share:.3f}"} if explained else {}
+    return {f"Held-out {error}": words, **of_root}
 
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ABSENT", "ABSENT_OF_TIMES"]
+__all__ = ["ABSENT", "ABSENT_OF_TIMES", "why_absent"]
 
 ALONE = "a tree has no rows out of bag, because it uses all rows; use forests of odrf()"
 ALL_ROWS = "every tree uses all rows, so that none are out of bag"
@@ -11,7 +11,7 @@ STEPS = "each tree corrects the sum of those before it"
 ONE_OF_MANY = "it is of one tree: use tree(i)"
 GUIDED_TREES = "its regions are made by planes that they share: see planes() and codes()"
 BOOSTED_TREES = "its trees predict steps of scores, not the response: see splits"
-MANY = "it is one tree"
+ONE_TREE = "it is one tree"
 AFTER_BOOSTING = "the number of rounds and the depth bound its size: use validation= or max_depth="
 AFTER_GUIDED = "regions are divided as long as they are impure: use min_split= for larger leaves"
 DIRECTIONS = "it combines all columns of a tree in every plane, so that there are none to compare"
@@ -33,6 +33,8 @@ NOT_WRITTEN = 'its smoothers sum over the training rows: see part("forest").{}'
 
 PLANES_SHARED = "its trees keep their planes once already, for all regions"
 SMALLER_PARTS = 'it has several models: see part("forest").compact'
+UPDATES_CHANGES = "they are those of update(), which it does not have"
+UPDATES_ROWS = "it is of rows of update(), which it does not have"
 UNSAVED = "save it by save(data=False), and load() it again"
 
 ABSENT: dict[str, dict[str, str]] = {
@@ -67,14 +69,14 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "surrogate": {"ODTResults": "it is one tree itself: use prune(leaves=) for a smaller one"},
     "changes": {
-        "ODBTResults": "they are those of update(), which it does not have",
-        "GRAFResults": "they are those of update(), which it does not have",
-        "AutoResults": "they are those of update(), which it does not have",
+        "ODBTResults": UPDATES_CHANGES,
+        "GRAFResults": UPDATES_CHANGES,
+        "AutoResults": UPDATES_CHANGES,
     },
     "drift_path": {
-        "ODBTResults": "it is of rows of update(), which it does not have",
-        "GRAFResults": "it is of rows of update(), which it does not have",
-        "AutoResults": "it is of rows of update(), which it does not have",
+        "ODBTResults": UPDATES_ROWS,
+        "GRAFResults": UPDATES_ROWS,
+        "AutoResults": UPDATES_ROWS,
     },
     "combine": {
         "ODTResults": "two trees are no tree: grow a forest with odrf()",
@@ -82,7 +84,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "AutoResults": NOT_ALONE,
     },
     "error_path": {
-        "ODTResults": MANY,
+        "ODTResults": ONE_TREE,
         "ODBTResults": "see loss_path",
         "GRAFResults": f"{ALL_ROWS}: see growth",
         "AutoResults": IN_FOREST.format("error_path"),
@@ -121,7 +123,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "AutoResults": IN_FOREST.format("importance"),
     },
     "kinds": {
-        "ODTResults": MANY,
+        "ODTResults": ONE_TREE,
         "ODBTResults": "its trees are of one kind",
         "GRAFResults": "its trees are of one kind",
         "AutoResults": IN_FOREST.format("kinds"),
@@ -191,7 +193,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "AutoResults": 'it is of boosted trees: see part("boosted runs").staged_predict',
     },
     "strength_correlation": {
-        "ODTResults": MANY,
+        "ODTResults": ONE_TREE,
         "ODBTResults": f"{STEPS}, so that they have no strength of their own",
         "GRAFResults": ALL_ROWS,
         "AutoResults": IN_FOREST.format("strength_correlation"),
@@ -221,7 +223,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "AutoResults": IN_FOREST.format("tree(i).to_sql"),
     },
     "tree": {
-        "ODTResults": MANY,
+        "ODTResults": ONE_TREE,
         "ODBTResults": BOOSTED_TREES,
         "GRAFResults": GUIDED_TREES,
         "AutoResults": IN_FOREST.format("tree"),
@@ -240,7 +242,7 @@ OF_A_FOREST = (
     "for one number"
 )
 CURVES_IN_LEAVES = "its leaves have curves: use without_data() for a smaller fit"
-WHOLE_ROWS = "it is of rows of update(), which it does not have"
+NOT_OF_TIMES = "it is of responses that are numbers or classes: see {}"
 FOR_CLASSES = "it is for classes: see score(), calibration() and roc()"
 OF_ONE_NUMBER = (
     *("ale", "comparisons", "explain", "fittedvalues", "ice", "impute", "interactions", "map"),
@@ -258,33 +260,42 @@ OF_CLASSES = dict.fromkeys(
 )
 OF_LEAVES_WITH_CURVES = {
     **OF_CLASSES,
-    "changes": WHOLE_ROWS,
+    "changes": UPDATES_CHANGES,
     "compact": CURVES_IN_LEAVES,
     "compaction": CURVES_IN_LEAVES,
-    "drift_path": WHOLE_ROWS,
-    "pixel_importance": "it is of responses that are numbers or classes: see importance()",
-    "projection_importance": "it is of responses that are numbers or classes: see importance()",
+    "drift_path": UPDATES_ROWS,
+    "pixel_importance": NOT_OF_TIMES.format("importance()"),
+    "projection_importance": NOT_OF_TIMES.format("importance()"),
 }
 ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
     "SurvivalForestResults": {
         **dict.fromkeys((*OF_ONE_NUMBER, "oob_error", "oob_prediction", "oob_prob"), BY_ESTIMAND),
         **OF_LEAVES_WITH_CURVES,
         "get_prediction": "it predicts curves: see bands()",
-        "growth_path": "it is of forests of numbers and classes: see error_path",
+        "growth_path": NOT_OF_TIMES.format("error_path"),
         "predictive_check": "it is of numbers: see calibration()",
         "prune": "use a larger min_leaf= for smaller trees",
         "pruning_path": "use a larger min_leaf= for smaller trees",
+        "staged_predict": "its trees have no order: see error_path",
         "strength_correlation": "it is of squared errors of numbers and classes: see score()",
+        "surrogates": "they are of one tree, and of numbers and classes",
+        "to_dot": "it is of one tree: see tree(i).plot()",
+        "to_sql": "it predicts curves, which are no column of a table: see tree(i).rules()",
         "update": "fit again for more rows; grow() adds trees",
     },
     "SurvivalTreeResults": {
         **dict.fromkeys(OF_ONE_NUMBER, OF_A_FOREST),
         **OF_LEAVES_WITH_CURVES,
+        "bands": "they compare the trees of a forest: use odrf()",
+        "estimand": "it is of forests: use odrf()",
+        "get_prediction": "it predicts curves: see bands() of a forest of odrf()",
+        "predictive_check": "it is of numbers: see calibration()",
         "growth_path": "see pruning_path(), by the deviance or by log-rank statistics",
+        "oob_scores": "see score(), of the rows that grew the tree, or score(newdata)",
         "surrogates": 'they are of numbers and classes: missing="split" splits empty cells',
         "to_dot": "see plot() and rules()",
-        "to_sql": OF_A_FOREST,
-        "tree": MANY,
+        "to_sql": "it predicts curves, which are no column of a table: see rules()",
+        "tree": ONE_TREE,
         "update": "fit again for more rows",
     },
     "SurvivalBoostedResults": {
@@ -299,11 +310,30 @@ ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
             ("oob_error", "oob_prediction", "oob_prob"), "see score() and predict(), with n_runs="
         ),
         "error_path": "see loss_path",
-        "pixel_importance": "it is of responses that are numbers or classes: see importance()",
-        "staged_predict": "it is of responses that are numbers or classes: see loss_path",
+        "growth_path": "see loss_path",
+        "oob_scores": "see score(), which is of rows out of bag with n_runs=",
+        "pixel_importance": NOT_OF_TIMES.format("importance()"),
+        "staged_predict": NOT_OF_TIMES.format("loss_path"),
         "select_variables": "it needs out-of-bag rows of every tree: use odrf()",
+        "surrogates": "they are of one tree, and of numbers and classes",
         "tree": BOOSTED_TREES,
         "update": f"{STEPS}, so that new rows would change all of them: fit again",
     },
 }
-"""By the results for times to an event what other responses have, with the way out."""
+"""By the results for times to an event what others have, with the way out."""
+OF_NUMBERS = {
+    "SurvivalTreeResults": "ODTResults",
+    "SurvivalForestResults": "ODRFResults",
+    "SurvivalBoostedResults": "ODBTResults",
+}
+"""By the results for times to an event those of the same function for numbers and classes."""
+
+
+def why_absent(kind: str, name: str) -> str | None:
+    """Return why a class of results lacks what others have; None if nothing is known of the name.
+
+    Results for times to an event lack what those of the same function lack for other responses, for
+    the same reason if they have none of their own.
+    """
+    own = ABSENT_OF_TIMES.get(kind, {}).get(name)
+    return own or ABSENT.get(name, {}).get(OF_NUMBERS.get(kind, kind))

@@ -31,7 +31,6 @@ from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import with_data
 from odrf.results.facts.fit_facts import FitFacts
 from odrf.results.measured import Measured
-from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
@@ -221,14 +220,9 @@ class FittedResults(FitFacts, Measured):
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
 
-    def _shown_card(self) -> Card:
-        """Return the short description; without training rows, of which it tells, a shorter one."""
-        data = self.fit.data
-        if is_compact(self.fit):
-            return CompactionReport(self.fit)._card()
-        why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
-        facts = {"Call": self.call, "Training rows": f"{data.n_rows}, {why}"}
-        return self._card() if data.has_rows else Card(type(self).__name__, facts)
+    @property
+    def _why_without_rows(self) -> str:
+        return "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
 
     @abstractmethod
     def consistency(self) -> ConsistencyReport:

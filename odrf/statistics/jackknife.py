@@ -77,7 +77,7 @@ class Variance(NamedTuple):
         return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
 
     @property
-    def freedom(self) -> NDArray[np.float64]:
+    def df(self) -> NDArray[np.float64]:
         """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
         Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946).  `raw` is
@@ -85,9 +85,16 @@ class Variance(NamedTuple):
         of `total` is the same.  The bias is subtracted, its noise is not: with few trees `total` is
         a small part of `raw`, and has far fewer degrees of freedom than n.
         """
-        known = self.raw > 0
-        share = np.where(known, self.total / np.where(known, self.raw, 1.0), np.nan)
-        return np.maximum(self.n * share**2, 1.0)
+        return df_of_variances(self.total, self.raw, self.n)
+
+
+def df_of_variances(
+    total: NDArray[np.float64], raw: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    """Return `Variance.df` (m,) of variances that were estimated from n rows."""
+    known = raw > 0
+    share = np.where(known, total / np.where(known, raw, 1.0), np.nan)
+    return np.maximum(n * share**2, 1.0)
 
 
 def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:

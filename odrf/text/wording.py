@@ -23,7 +23,7 @@ from odrf.text.own_values import own_value
 from odrf.text.shortening import shortened
 from odrf.text.units import user_splits
 
-__all__ = ["SplitText", "SplitWriter", "number"]
+__all__ = ["SplitText", "SplitWriter", "number", "with_limits"]
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -31,6 +31,12 @@ def number(value: float, digits: int = 4) -> str:
     if math.isfinite(value) and 10**digits <= abs(value) < 1e12:
         return f"{value:.0f}"
     return f"{value:.{digits}g}"
+
+
+def with_limits(estimate: float, low: float, high: float) -> str:
+    """Return an estimate between 0 and 1 with its interval, if it has one."""
+    limits = "no limits" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
+    return f"{estimate:.3f} ({limits})"
 
 
 def _rounded(value: float, unit: float, digits: int) -> str:

@@ -295,7 +295,7 @@ def test_with_much_time_other_runs_are_tried(number, classes, table, tmp_path):
 
 
 def test_with_many_rows_runs_on_single_predictors_are_tried(number, table, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.growing_parts.MANY_ROWS", len(table))
+    monkeypatch.setattr("odrf.fits.stacked.growing_stack.MANY_ROWS", len(table))
     fit = odrf.auto("y ~ a + b + f", table, **HOW)
     (name,), (outcome,) = fit.trials.index, fit.trials["outcome"]
     assert name == "boosted runs on single predictors"

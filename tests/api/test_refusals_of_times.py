@@ -11,7 +11,7 @@ import pytest
 import odrf
 from odrf import InputError, simulate
 from odrf.errors import AbsentError
-from odrf.results.absent import ABSENT_OF_TIMES
+from odrf.results.absent import ABSENT, ABSENT_OF_TIMES
 from odrf.results.survival.estimand_results import NotHere
 from tables_of_results import OF_TIMES
 
@@ -76,6 +76,22 @@ def test_whatever_other_responses_have_is_there_or_refused_with_the_way_out(fits
                 getattr(of_times, name)
             assert not hasattr(of_times, name)
             assert isinstance(caught.value, InputError)
+
+
+def test_what_fits_of_other_functions_have_is_there_or_refused_with_a_reason(fits):
+    of_times, _ = fits
+    known = {name for kind in OF_TIMES.values() for name in dir(kind) if name[0] != "_"}
+    known |= {name for name in ABSENT if name.isidentifier()}
+    known -= {"held_out", "loss_path", "n_rounds"}  # of boosted trees alone, for any response
+    for name in sorted(known - set(dir(type(of_times)))):
+        with pytest.raises(AbsentError, match=f" has no '{name}': "):
+            getattr(of_times, name)
+
+
+def test_without_training_rows_new_rows_are_not_scored_and_the_way_out_is_named(fits):
+    of_times, _ = fits
+    with pytest.raises(InputError, match=r"this needs the training rows.*by without_data\(\)"):
+        of_times.without_data().score(DATA)
 
 
 def test_no_reason_is_given_for_what_is_there():

@@ -11,14 +11,16 @@ from apart import begun
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-# The command, with a save that writes its first bytes and then takes its time.
+# The command, with a save that writes its first bytes and then takes its time.  It sleeps a little
+# at a time: Python answers a signal that comes just before a sleep after it.
 SLOW = """
 import sys, time
 from odrf.fits.files.archive import ArchiveWriter
 
 def slow(self, content, memory):
     print("begun", flush=True)
-    time.sleep(60)
+    for _ in range(600):
+        time.sleep(0.1)
 
 ArchiveWriter.finish = slow
 from odrf.cli import main
@@ -46,7 +48,7 @@ def test_a_signal_leaves_no_file_half_written(written, tmp_path, sent, status, s
 
 def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
     """As under nohup."""
-    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)" + SLOW.replace("60", "0.5")
+    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)" + SLOW.replace("600", "5")
     words = ["fit", "y ~ .", str(written), "--set", "n_trees=3", "--save", str(tmp_path / "f")]
     with begun(["-c", code, *words]) as process:
         assert process.stdout.readline() == "begun\n"

@@ -11,6 +11,8 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.fits.prediction import empty_cells
+from odrf.fits.prediction.empty_cells import filling_forest
 
 FITS = ["number_tree", "class_tree", "number_forest", "class_forest"]
 
@@ -126,6 +128,32 @@ def test_a_predictor_pickles_without_the_data(class_forest, table):
     assert list(map(again, rows)) == list(map(predict_row, rows))
     assert repr(again) == repr(predict_row)
     assert len(pickle.dumps(predict_row)) < len(pickle.dumps(class_forest))
+
+
+def test_fills_are_found_when_the_first_empty_cell_comes(table, monkeypatch):
+    fit, calls = odrf.odrf("y ~ a + b + f", table, n_trees=3, seed=1), []
+    monkeypatch.setattr(
+        empty_cells, "filling_forest", lambda *of: calls.append(1) or filling_forest(*of)
+    )
+    predict_row = fit.row_predictor()
+    for row in rows_as_lists(fit, table):
+        predict_row(row)
+    assert calls == []
+    empty = {"a": None, "b": 1.0, "f": "x"}
+    expected = fit.predict(pd.DataFrame([empty]))[0]
+    before = len(calls)
+    assert [predict_row(empty), predict_row(empty)] == [expected] * 2 and len(calls) == before + 1
+    again = pickle.loads(pickle.dumps(fit.row_predictor()))
+    assert "_reading" not in vars(again.filling) and again(empty) == expected
+
+
+def test_compact_trees_predict_rows_without_empty_cells(table):
+    small = odrf.odrf("y ~ a + b + f", table, n_trees=3, seed=1).compact()
+    for predict_row in (small.row_predictor(), pickle.loads(pickle.dumps(small.row_predictor()))):
+        found = list(map(predict_row, rows_as_lists(small, table)))
+        assert found == pytest.approx(small.predict(table).tolist(), rel=1e-12)
+        with pytest.raises(InputError, match=r"compact\(\) has kept only what predicts"):
+            predict_row([None, 1.0, "x"])
 
 
 def test_a_predictor_shows_its_predictors_and_cannot_be_changed(class_tree):

@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ import odrf
 from apart import begun
 from odrf import InputError
 from odrf.fits import saving
+from odrf.fits.files.archive import ArchiveWriter
+from odrf.fits.files.passing import Passing
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,30 @@ def test_a_fit_comes_back_as_it_was(data, tmp_path, fit):
     assert str(after.consistency().summary()) == str(before.consistency().summary())
     if before.parent is not None:
         assert (after.parent.n_leaves == before.parent.n_leaves).all()
+
+
+def test_arrays_that_are_made_for_the_file_are_let_go_one_by_one(data, tmp_path, monkeypatch):
+    fit = odrf.odrf("y ~ a + f", data, n_trees=30, seed=1)
+    made, alive = [], {}
+    make, add = Passing.make.__get__, ArchiveWriter.add
+
+    def noted(self, owner=None):
+        def once():
+            made.append(weakref.ref(array := make(self, owner)()))
+            return array
+
+        return once
+
+    def adding(archive, name, content, strategy):
+        alive[name.split(".", 1)[1]] = sum(each() is not None for each in made)
+        return add(archive, name, content, strategy)
+
+    monkeypatch.setattr(Passing, "make", property(noted))
+    monkeypatch.setattr(ArchiveWriter, "add", adding)
+    fit.save(tmp_path / "fit.odrf")
+    assert len(made) > 4
+    assert alive["Forest.divided.npy"] == alive["Forest.children.npy"] == 1
+    assert max(alive.values()) == 1 and alive["Forest.value.npy"] == 0
 
 
 def test_another_version_warns(small, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.fits.files import array_coding
 from odrf.fits.files.array_coding import ArrayForm, coded_array, decoded_array
 from odrf.fits.files.pandas_values import BUILDERS, pandas_as_fields
 from odrf.fits.files.plain_values import SCALARS, scalar_as_json
@@ -173,6 +174,34 @@ def test_arrays_of_unknown_kinds_are_refused(changed):
 def test_arrays_without_a_plain_form_are_refused():
     with pytest.raises(InputError, match=r"an array of type .* cannot be saved"):
         coded_array(np.zeros(2, dtype=[("a", "f8")]))
+
+
+@pytest.mark.parametrize("piece", [1, 5, 1000])
+@pytest.mark.parametrize(
+    ("numbers", "kept"),
+    [
+        (np.arange(30), "|u1"),
+        (np.append(np.arange(30), -1), "|i1"),
+        (np.append(np.arange(30.0), 0.1), "<f8"),
+        (np.append(np.arange(30.0), 0.5), "<f4"),
+        (np.append(np.arange(30.0), np.nan), "<f4"),
+        (np.append(-0.0, np.arange(30.0)), "<f4"),
+        (np.arange(10**6, 10**6 + 30), "<u4"),
+    ],
+)
+def test_numbers_are_narrowed_if_the_type_holds_all(numbers, kept, piece, monkeypatch):
+    monkeypatch.setattr(array_coding, "PIECE", piece)
+    form, content, _ = coded_array(numbers)
+    assert form.kept == kept
+    assert decoded_array(form, content).tobytes() == numbers.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
+def test_large_numbers_in_small_steps_are_written_as_steps(dtype):
+    numbers = np.cumsum(np.random.default_rng(1).integers(1, 9, 3000)).astype(dtype)
+    form, content, _ = coded_array(numbers)
+    assert form.steps
+    assert np.array_equal(decoded_array(form, content), numbers)
 
 
 def test_truth_values_are_0_or_1():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reference.survival import Rows, observed
 
 
 def shared_time(start: float, time: float, low: float, high: float) -> float:
@@ -54,3 +57,26 @@ def rows_of_nodes(left: NDArray, root: int, leaf: NDArray) -> Mapping[int, NDArr
 
     visit(root)
     return rows
+
+
+def subdistribution_exposures(
+    time: NDArray, event: NDArray, cause: int, weights: NDArray
+) -> NDArray[np.float64]:
+    """As `exposures`, but rows with events of other causes stay, as far as they are uncensored."""
+    everybody = Rows(time.tolist(), event.tolist(), weights.tolist(), [-1.0] * len(time))
+    ends = sorted({t for t, d, w in zip(time, event, weights, strict=True) if d == cause and w > 0})
+    edges = [0.0, *ends[:-1], time.max()]
+    moments = sorted({*edges, *time})
+    at_risk = np.zeros((len(moments) - 1, len(time)))
+    for k, (low, high) in enumerate(pairwise(moments)):
+        for i in everybody.numbers:
+            if time[i] >= high:
+                at_risk[k, i] = high - low
+            elif event[i] not in (0, cause) and weights[i] > 0:
+                begin = observed(everybody, float(time[i]), False)
+                at_risk[k, i] = (high - low) * observed(everybody, low, True) / begin
+    out = np.zeros(len(time))
+    for low, high, end in zip(edges[:-1], edges[1:], ends, strict=True):
+        inside = at_risk[[low <= a < high for a in moments[:-1]]].sum(axis=0)
+        out += weights[(time == end) & (event == cause)].sum() / np.sum(weights * inside) * inside
+    return out

@@ -102,27 +102,52 @@ def observed(rows: Rows, t: float, at_it: bool) -> Any:
     return product
 
 
-def subdistribution_scores(rows: Rows, cause: int, everybody: Rows) -> list[float]:
-    """Of one cause: its event, less what the row is expected to have while it is at risk.
+def stays_at_risk(rows: Rows, i: int, t: float, cause: int, everybody: Rows) -> Any:
+    """How much of a row is at risk of one cause: after an event of another one, if uncensored.
 
     `everybody` tells when rows are censored.
     """
+    if rows.time[i] >= t:
+        return 1.0
+    if rows.event[i] in (0, cause):
+        return 0.0
+    return observed(everybody, t, False) / observed(everybody, rows.time[i], False)
 
-    def at_risk(i: int, t: float) -> Any:
-        if rows.time[i] >= t:
-            return 1.0
-        if rows.event[i] in (0, cause):
-            return 0.0
-        return observed(everybody, t, False) / observed(everybody, rows.time[i], False)
 
+def subdistribution_scores(rows: Rows, cause: int, everybody: Rows) -> list[float]:
+    """Of one cause: its event, less what the row is expected to have while it is at risk."""
     scores = [float(event == cause) for event in rows.event]
     for t in rows.of((cause,)).event_times():
-        present = [at_risk(i, t) for i in rows.numbers]
+        present = [stays_at_risk(rows, i, t, cause, everybody) for i in rows.numbers]
         step = rows.events(t, (cause,)) / sum(
             w * y for w, y in zip(rows.weights, present, strict=True)
         )
         scores = [score - step * y for score, y in zip(scores, present, strict=True)]
     return scores
+
+
+def subdistribution_log_rank(
+    rows: Rows, on_left: list[bool], cause: int, everybody: Rows
+) -> tuple[float, float]:
+    """Of one cause: observed minus expected events on the left, and their variance."""
+    difference, variance = 0.0, 0.0
+    for t in rows.of((cause,)).event_times():
+        at_risk = [
+            rows.weights[i] * stays_at_risk(rows, i, t, cause, everybody) for i in rows.numbers
+        ]
+        n, d = sum(at_risk), rows.events(t, (cause,))
+        share = sum(w for w, left in zip(at_risk, on_left, strict=True) if left) / n
+        difference += (
+            sum(
+                rows.weights[i] * on_left[i]
+                for i in rows.numbers
+                if rows.time[i] == t and rows.event[i] == cause
+            )
+            - d * share
+        )
+        if n > 1:
+            variance += d * (n - d) / (n - 1) * share * (1 - share)
+    return difference, variance
 
 
 def seen(rows: Rows, t: float, at_it: bool) -> Any:

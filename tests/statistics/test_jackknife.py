@@ -148,11 +148,11 @@ def test_degrees_of_freedom_are_those_of_the_mean_and_variance_over_trees():
     raw = (rng.standard_normal((4000, n)) ** 2).sum(axis=1) * (signal + bias) / n
     variance = Variance(raw, np.full(4000, bias), np.zeros(4000), n)
     estimate = variance.total
-    assert np.median(variance.freedom) == pytest.approx(2 * signal**2 / estimate.var(), rel=0.15)
+    assert np.median(variance.df) == pytest.approx(2 * signal**2 / estimate.var(), rel=0.15)
     exact = Variance(raw, np.zeros(4000), np.zeros(4000), n)
-    np.testing.assert_allclose(exact.freedom, n)
+    np.testing.assert_allclose(exact.df, n)
 
 
 def test_what_does_not_vary_has_no_degrees_of_freedom():
     nothing = Variance(np.zeros(2), np.zeros(2), np.array([0.0, np.nan]), 10)
-    assert np.isnan(nothing.freedom).all()
+    assert np.isnan(nothing.df).all()

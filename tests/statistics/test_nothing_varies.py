@@ -42,7 +42,7 @@ def test_levels_are_ordered_by_other_factors_and_by_numbers():
 
 
 def test_a_band_of_one_point_with_few_degrees_of_freedom_is_that_of_t():
-    for freedom in (3, 20):
-        found = simultaneous_width(np.ones((1, 1)), 0.9, 1, freedom)
-        assert found == pytest.approx(t.ppf(0.95, freedom), rel=0.02)
+    for df in (3, 20):
+        found = simultaneous_width(np.ones((1, 1)), 0.9, 1, df)
+        assert found == pytest.approx(t.ppf(0.95, df), rel=0.02)
     assert simultaneous_width(np.eye(3), 0.9, 1, 5) > simultaneous_width(np.eye(3), 0.9, 1)

@@ -18,8 +18,8 @@ from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, star
 from odrf.engine.boosting.shared_columns import SharedColumns, shared_columns
 from odrf.engine.boosting.tree_of_round import TreesOfRound, grown_in_one_call, grown_on
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.growth.one_call import grows_with_others
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.memory import is_available

@@ -12,7 +12,7 @@ from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import growth_kernel
+from odrf.engine.growth.tree_growth import growth_kernel
 
 __all__ = ["boost"]
 

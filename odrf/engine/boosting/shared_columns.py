@@ -25,7 +25,7 @@ class SharedColumns(NamedTuple):
     ----------
     X : (r, n) float32
     factors : Factors
-        As `odrf.engine.growth.forest_growth.read_by_growth` returns them, of these predictors.
+        As `odrf.engine.growth.tree_growth.read_by_growth` returns them, of these predictors.
     feature_groups : FeatureGroups
         Those of these predictors.
     columns : (p,) int64 or None
@@ -66,7 +66,7 @@ def shared_columns(
 ) -> SharedColumns:
     """Return what trees on these predictors (q,), in ascending order, share.
 
-    X and `factors` are as `odrf.engine.growth.forest_growth.read_by_growth` returns them.
+    X and `factors` are as `odrf.engine.growth.tree_growth.read_by_growth` returns them.
     """
     columns = None
     if len(predictors) < len(feature_groups.types):

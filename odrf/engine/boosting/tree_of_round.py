@@ -12,8 +12,8 @@ from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
 from odrf.engine.boosting.shared_columns import SharedColumns
-from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.growth.one_call import TreeTargets
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
 from odrf.engine.trees.forest_arrays import Forest

@@ -13,7 +13,8 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part, summing
 from odrf.engine.directions.estimation import centre, covariances, least_squares, moments, normalise
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys
+from odrf.engine.radix_sorting import DigitScratch, digit_scratch, sort_by_digits
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of
 
 __all__ = ["Pursuit", "pursue", "pursuit_for", "running_lines"]
 
@@ -26,8 +27,8 @@ class Pursuit(NamedTuple):
 
     Attributes
     ----------
-    keys : (R,) uint64
-        The rows sorted by their projections.
+    sorting : DigitScratch
+        Its keys are the rows sorted by their projections.
     begin, end : (R,) int64
         Where rows with the same projection begin and end in that order.
     sums : (5, R + 1) float64
@@ -38,7 +39,7 @@ class Pursuit(NamedTuple):
         The direction after the next step.
     """
 
-    keys: np.ndarray
+    sorting: DigitScratch
     begin: np.ndarray
     end: np.ndarray
     sums: np.ndarray
@@ -49,7 +50,7 @@ class Pursuit(NamedTuple):
 def pursuit_for(D: int, R: int) -> Pursuit:
     """Allocate the scratch for D columns and R rows."""
     return Pursuit(
-        np.empty(R, dtype=np.uint64),
+        digit_scratch(np.empty(R, dtype=np.uint64), np.empty(R, dtype=np.uint64)),
         np.empty(R, dtype=np.int64),
         np.empty(R, dtype=np.int64),
         np.zeros((5, R + 1)),
@@ -61,10 +62,10 @@ def pursuit_for(D: int, R: int) -> Pursuit:
 @part
 def _sort(u, m, scratch):
     """Sort the first m of u, as float32, and find the runs of equal values."""
-    keys, begin, end = scratch.keys, scratch.begin, scratch.end
+    keys, begin, end = scratch.sorting.keys, scratch.begin, scratch.end
     for i in range(np.uint64(m)):
         keys[i] = key_of(np.float32(u[i]), i)
-    sort_keys(keys, m)
+    sort_by_digits(scratch.sorting, m)
     begin[0], end[m - 1] = 0, m
     for i in range(1, m):
         same = keys[i] >> VALUE_SHIFT == keys[i - 1] >> VALUE_SHIFT
@@ -76,9 +77,10 @@ def _sort(u, m, scratch):
 @part
 def _add_up(u, t, a, m, scratch):
     """Write the cumulative sums over the sorted rows."""
+    keys = scratch.sorting.keys
     weight, first, second, level, product = scratch.sums
     for i in range(np.uint64(m)):
-        row, j = np.uint64(scratch.keys[i] & POSITION), i + np.uint64(1)
+        row, j = np.uint64(keys[i] & POSITION), i + np.uint64(1)
         along, height = a[row] * u[row], a[row] * t[row]
         weight[j] = weight[i] + a[row]
         first[j] = first[i] + along
@@ -97,12 +99,12 @@ def running_lines(u, t, a, m, half, scratch, fit, slope):
     """
     _sort(u, m, scratch)
     _add_up(u, t, a, m, scratch)
-    begin, end = scratch.begin, scratch.end
+    keys, begin, end = scratch.sorting.keys, scratch.begin, scratch.end
     weight, first, second, level, product = scratch.sums
     mean = first[m] / weight[m]
     least = NO_VARIANCE * (second[m] / weight[m] - mean * mean)
     for i in range(m):
-        row = np.uint64(scratch.keys[i] & POSITION)
+        row = np.uint64(keys[i] & POSITION)
         lo, hi = begin[max(begin[i] - half, 0)], end[min(end[i] - 1 + half, m - 1)]
         w = weight[hi] - weight[lo]
         middle, height = (first[hi] - first[lo]) / w, (level[hi] - level[lo]) / w

@@ -9,8 +9,9 @@ import numpy as np
 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import pays_to_copy, read_by_growth
+from odrf.engine.growth.forest_growth import pays_to_copy
 from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.growth.tree_kernel import buffers_for
 from odrf.engine.memory import is_available
 from odrf.engine.rows.coded import Matrix
@@ -78,13 +79,13 @@ def bytes_of_growth(
 
 
 def _arrays_in(value: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays of a named tuple, each once, and of those in it."""
+    """Yield the arrays of a named tuple, and of those in it; of several in one place the first."""
     found: dict[int, np.ndarray] = {}
     waiting = [value]
     while waiting:
         each = waiting.pop()
         if isinstance(each, np.ndarray):
-            found[id(each)] = each
+            found.setdefault(each.__array_interface__["data"][0], each)
         elif isinstance(each, tuple):
             waiting += each
     yield from (array for array in found.values() if array.ndim)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import grow_on
 from odrf.engine.growth.growth_scratch import FIRST_ROOM
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
+from odrf.engine.growth.tree_growth import grow_on
 from odrf.engine.growth.tree_kernel import TreeBuffers, buffers_for
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import ONE, ZERO, inlined, kernel, part
 from odrf.engine.directions.samplers import placed
 from odrf.engine.growth.branches import grows_in_branches
-from odrf.engine.growth.forest_growth import BUDGET, PER_ROW, growth_kernel
-from odrf.engine.growth.grown_tree import as_tree
 from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.growth.node_values import write_leaves
 from odrf.engine.growth.room import with_room
+from odrf.engine.growth.tree_growth import BUDGET, PER_ROW, as_tree, growth_kernel
 from odrf.engine.growth.tree_kernel import (
     LEAVES,
     NEXT,

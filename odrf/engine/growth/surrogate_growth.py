@@ -38,7 +38,7 @@ def grow_with_surrogates(
 ) -> tuple[TreeBuffers, SurrogateSplits]:
     """Grow a tree to its end, from where it has `reached`; return its buffers and surrogates.
 
-    Other arguments are those of `odrf.engine.growth.forest_growth.grow_on`.  The gain of a split
+    Other arguments are those of `odrf.engine.growth.tree_growth.grow_on`.  The gain of a split
     that some rows have no value for is set to the decrease of impurity when all rows have been
     sent.
     """

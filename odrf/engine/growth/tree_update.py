@@ -23,10 +23,10 @@ from odrf.engine.directions.rotated_columns import (
 )
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import pays_to_copy
-from odrf.engine.growth.grown_tree import as_tree
 from odrf.engine.growth.leaf_growth import grow_from_leaves
 from odrf.engine.growth.refilling import filled_by, refilled, with_few_rows
 from odrf.engine.growth.split_scales import splitting_response
+from odrf.engine.growth.tree_growth import as_tree
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
@@ -90,7 +90,7 @@ class Update(NamedTuple):
     Attributes
     ----------
     X, factors
-        All training rows, as `odrf.engine.growth.forest_growth.read_by_growth` returns them: first
+        All training rows, as `odrf.engine.growth.tree_growth.read_by_growth` returns them: first
         those that the trees were grown on, then the new ones.
     y, weights, feature_groups, settings, mixture
         As in `odrf.engine.growth.forest_growth.grow_forest`.

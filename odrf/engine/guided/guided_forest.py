@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.joining.joined_arrays import in_fewer_bits
+from odrf.engine.limits import in_fewer_bits
 from odrf.engine.memory import require_memory
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.read_later import ReadLater

@@ -32,11 +32,12 @@ __all__ = ["grow_guided", "joined_guided"]
 
 # A variable uniform on an interval of length 1 has the variance 1 / UNIFORM.
 UNIFORM = 12.0
-# Where trees begin in arrays of these names; and numbers that refer to them.
+# Arrays that say where each tree begins, and in which other array.
 BORDERS = {
     "root": "left", "first_plane": "threshold", "first_column": "columns", "first_coef": "coef",
 }  # fmt: skip
-NUMBERS = {"left": "left", "plane": "threshold"}
+# Arrays that refer by number to entries of others, and what these entries are.
+NUMBERS = {"left": ("left", "regions"), "plane": ("threshold", "planes")}
 # Growth looks about every tenth of a second whether it is to stop: after so many numbers, which are
 # read for the projections of rows on candidate planes.
 BUDGET = 50_000_000
@@ -159,12 +160,16 @@ def _grow_one(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     columns: NDArray[np.int64],
-    known: TreeColumns,
+    of_columns: TreeColumns,
     shift: float,
     settings: GuidedSettings,
     state: NDArray[np.uint64],
     device: Device | None,
 ) -> GuidedForest:
+    """Grow one tree on the rows X (C, n) of its `columns` (C,); its stream `state` is advanced.
+
+    `shift` is subtracted from the responses of a regression while it grows.
+    """
     C, n = X.shape
     K = settings.n_classes
     code = y.astype(np.int64) if K > 1 else np.zeros(n, dtype=np.int64)
@@ -179,7 +184,7 @@ def _grow_one(
     budget = BUDGET // max(1, C * settings.trials)
     while growth.reached[ACTIVE] > 0:
         end_if_stopped()
-        grown(regions, growth, known, settings, state, candidates, budget)
+        grown(regions, growth, of_columns, settings, state, candidates, budget)
     m, n_planes = int(growth.reached[REGIONS]), int(growth.reached[PLANES])
     weight = regions.weight[:m].copy()
     return GuidedForest(
@@ -212,8 +217,8 @@ def _votes(
     return np.log2(1.0 + shares / shares.sum(axis=1, keepdims=True))
 
 
-def joined_guided(trees: Iterable[GuidedForest], number: int) -> GuidedForest:
-    """Join a `number` of trees, or forests, of the same design, in the given order.
+def joined_guided(trees: Iterable[GuidedForest], n_trees: int) -> GuidedForest:
+    """Join so many trees, or forests, of the same design, in the given order.
 
     Each is appended as it comes, so that memory never holds all trees twice: memory is reserved for
     so many like the first.
@@ -224,14 +229,14 @@ def joined_guided(trees: Iterable[GuidedForest], number: int) -> GuidedForest:
         parts = {field.name: getattr(tree, field.name) for field in fields(tree)}
         for name, of in BORDERS.items():
             parts[name] = parts[name][1:] + before.get(of, 0)
-        for name, of in NUMBERS.items():
+        for name, (of, what) in NUMBERS.items():
             first = before.get(of, 0)
-            require_numbers(first + len(parts[of]), MOST_PLACES, "parts of all trees", FEWER)
+            require_numbers(first + len(parts[of]), MOST_PLACES, f"{what} of all trees", FEWER)
             part = parts[name]
             parts[name] = np.where(part < 0, np.int32(-1), part + np.int32(first))
         for name, part in parts.items():
             if name not in arrays:
-                arrays[name] = AppendedArray(part[:0], int(ROOM * number * len(part)) + 1)
+                arrays[name] = AppendedArray(part[:0], int(ROOM * n_trees * len(part)) + 1)
             arrays[name].append(part)
     joined = {name: array.taken() for name, array in arrays.items()}
     return GuidedForest(**joined | {name: np.append(0, joined[name]) for name in BORDERS})

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.joining.joined_arrays import in_fewer_bits
-from odrf.engine.limits import MOST_PLACES, require_numbers
+from odrf.engine.limits import MOST_PLACES, in_fewer_bits, require_numbers
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 from odrf.engine.trees.packing import FEWER
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.joining.following_arrays import FOLLOWED, FOLLOWING
-from odrf.engine.limits import MOST_PLACES, require_numbers
+from odrf.engine.limits import MOST_PLACES, in_fewer_bits, require_numbers
 from odrf.engine.trees.packing import FEWER
 
-__all__ = ["OF_NODES", "OF_TERMS", "ROOM", "JoinedArrays", "in_fewer_bits"]
+__all__ = ["OF_NODES", "OF_TERMS", "ROOM", "JoinedArrays"]
 
 # Memory is reserved for trees this much larger than the first: trees are of similar size.
 ROOM = 1.25
@@ -123,10 +123,3 @@ def _moved(tree: _Trees, nodes: int, terms: int, follow: set[str]) -> dict[str, 
 
 def _length(tree: _Trees, of: str) -> int:
     return tree.n_trees if of == "root" else len(getattr(tree, of))
-
-
-def in_fewer_bits(numbers: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return numbers from 0 on in 32 bits if these suffice."""
-    if numbers.dtype == np.int32 or (numbers.size and numbers.max() > MOST_PLACES):
-        return numbers
-    return numbers.astype(np.int32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
+from odrf.engine.radix_sorting import sort_by_digits
 from odrf.engine.sorting import key_of, sort_keys, sort_lanes
 from odrf.engine.splits.binning import MOST_BINS
 from odrf.engine.splits.scanning import best_of_lane, best_of_some, sums_beside
@@ -15,19 +16,22 @@ ONE = np.int64(1)
 
 
 @kernel
-def exact_cut(values, keys, left, node, min_leaf):
+def exact_cut(values, sorting, left, node, min_leaf):
     """Return (gain, threshold) of the best of all cuts of the projected `values` (m,) float32.
 
-    keys (≥ m,) uint64 and left (K,) or None are scratch.  Of equal gains the leftmost cut is
-    chosen.  A gain of 0 means that no cut is allowed or that none decreases the impurity.  `keys`
-    is None where the function is never called, so that it compiles to nothing.
+    `sorting`, a `DigitScratch` of m keys or more, and left (K,) or None are scratch.  Of equal
+    gains the leftmost cut is chosen.  A gain of 0 means that no cut is allowed or that none
+    decreases the impurity.  `sorting` is None where the function is never called, so that it
+    compiles to nothing.
     """
-    if keys is None:
+    if sorting is None:
         return 0.0, np.float32(0.0)
     m = len(values)
-    write_lane(values, keys, ZERO, ONE)
-    sort_keys(keys, m)
-    return best_of_lane(keys, ZERO, ONE, m, left, node, _sums_at_first(left, node), min_leaf)
+    write_lane(values, sorting.keys, ZERO, ONE)
+    sort_by_digits(sorting, m)
+    return best_of_lane(
+        sorting.keys, ZERO, ONE, m, left, node, _sums_at_first(left, node), min_leaf
+    )
 
 
 @kernel

@@ -26,6 +26,7 @@ __all__ = [
     "counted",
     "counts_gain",
     "describe",
+    "gain_of_counts",
     "impurity",
     "is_allowed",
     "moment_gain",
@@ -332,3 +333,17 @@ def counts_gain(left, right, left_rows, n_rows, criterion, logs):
     if criterion == GINI:
         return left / left_rows + right / right_rows
     return left + right - counted(left_rows, criterion, logs) - counted(right_rows, criterion, logs)
+
+
+@part
+def gain_of_counts(left, left_rows, value, n_rows, baseline, criterion, logs):
+    """Return Δ of a cut from the numbers of rows `left` (K,) of each class on its left side.
+
+    `baseline` is that of `counts_gain`.
+    """
+    left_sum, right_sum = 0.0, 0.0
+    for k in range(len(left)):
+        left_sum += counted(left[k], criterion, logs)
+        right_sum += counted(np.rint(value[k] * n_rows) - left[k], criterion, logs)
+    gain = counts_gain(left_sum, right_sum, left_rows, n_rows, criterion, logs)
+    return (gain - baseline) / n_rows

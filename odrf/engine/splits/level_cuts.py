@@ -16,8 +16,7 @@ from odrf.engine.directions.candidates import FeatureGroups, has_levels
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys
 from odrf.engine.splits.impurity import (
     class_gain,
-    counted,
-    counts_gain,
+    gain_of_counts,
     is_allowed,
     moment_gain,
     node_moments,
@@ -156,12 +155,7 @@ def _gain(
         return factor * (gain - baseline)
     if not unit:
         return class_gain(left, left_weight, value, weight, criterion)
-    left_sum, right_sum = 0.0, 0.0
-    for k in range(len(left)):
-        left_sum += counted(left[k], criterion, logs)
-        right_sum += counted(np.rint(value[k] * weight) - left[k], criterion, logs)
-    gain = counts_gain(left_sum, right_sum, left_weight, weight, criterion, logs)
-    return (gain - baseline) / weight
+    return gain_of_counts(left, left_weight, value, weight, baseline, criterion, logs)
 
 
 @merged

@@ -10,8 +10,7 @@ from odrf.engine.randomness import uniform
 from odrf.engine.splits.criteria import ENTROPY
 from odrf.engine.splits.impurity import (
     class_gain,
-    counted,
-    counts_gain,
+    gain_of_counts,
     is_allowed,
     moment_gain,
     node_moments,
@@ -187,12 +186,7 @@ def _gain_of_classes(left, left_weight, node, baseline):
 
     Logarithms of whole numbers are looked up.
     """
-    criterion, weight, logs = node.criterion, node.weight, node.logs
-    if not (node.unit and criterion == ENTROPY):
-        return class_gain(left, left_weight, node.value, weight, criterion)
-    left_sum, right_sum = 0.0, 0.0
-    for k in range(len(left)):
-        left_sum += counted(left[k], criterion, logs)
-        right_sum += counted(np.rint(node.value[k] * weight) - left[k], criterion, logs)
-    gain = counts_gain(left_sum, right_sum, left_weight, weight, criterion, logs)
-    return (gain - baseline) / weight
+    value, weight, criterion = node.value, node.weight, node.criterion
+    if node.unit and criterion == ENTROPY:
+        return gain_of_counts(left, left_weight, value, weight, baseline, criterion, node.logs)
+    return class_gain(left, left_weight, value, weight, criterion)

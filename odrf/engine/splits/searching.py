@@ -26,6 +26,7 @@ from odrf.engine.directions.holes import (
 )
 from odrf.engine.directions.samplers import SamplerMixture, begin_samplers, draw_round
 from odrf.engine.directions.workspace import Workspace, forget_levels, workspace
+from odrf.engine.radix_sorting import DigitScratch, digit_scratch
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
@@ -66,8 +67,8 @@ class Scratch(NamedTuple):
         Projections.
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
         Sorting keys.
-    all_keys : the same, or None
-        For `exact_cut`; None if `FeatureGroups.holes` is.
+    sorting : DigitScratch or None
+        The same keys, for `exact_cut`; None if `FeatureGroups.holes` is.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -100,7 +101,7 @@ class Scratch(NamedTuple):
 
     values: np.ndarray
     keys: np.ndarray
-    all_keys: np.ndarray | None
+    sorting: DigitScratch | None
     bins: np.ndarray
     moments: np.ndarray
     goes_left: np.ndarray
@@ -159,14 +160,17 @@ def scratch_for(
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
     room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
+    words = np.empty(n, dtype=np.int64)
+    # where all keys are sorted there are no bins, whose words would be in the same place
+    sorting = None if feature_groups.holes is None else digit_scratch(keys, words.view(np.uint64))
     return Scratch(
         np.empty(n, dtype=np.float32),
         keys,
-        None if feature_groups.holes is None else keys,
+        sorting,
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.bool_),
-        np.empty(n, dtype=np.int64),
+        words,
         np.empty(2 * MOST_BINS, dtype=np.int64),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
@@ -280,7 +284,7 @@ def _evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, settin
                 state, values, left, table, node, settings.n_thresholds, min_leaf
             )
         elif not binned:
-            gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, node, min_leaf)
+            gains[c], thresholds[c] = exact_cut(values, scratch.sorting, left, node, min_leaf)
         elif bin_values(values, bins, n_bins):
             gains[c], _ = binned_cut(
                 bins, words, quantum, tally, table, left, node, n_bins, min_leaf

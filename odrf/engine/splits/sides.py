@@ -168,8 +168,8 @@ def cut_of_both_sides(
         )
         return gain, threshold, fill
     if not binned:
-        gain, threshold = exact_cut(values, scratch.all_keys, left, node, min_leaf)
-        other, elsewhere = other_side(scratch.all_keys, ZERO, ONE, left, node, min_leaf)
+        gain, threshold = exact_cut(values, scratch.sorting, left, node, min_leaf)
+        other, elsewhere = _other_side_of_sorted(scratch.sorting, left, node, min_leaf)
         return (other, elsewhere, -FILL) if other > gain else (gain, threshold, FILL)
     if not bin_with_empty_cells(values, bins, n_bins):
         return 0.0, np.float32(0.0), FILL
@@ -179,6 +179,13 @@ def cut_of_both_sides(
         return gain, np.float32(0.0), FILL
     other, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
     return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
+
+
+@part
+def _other_side_of_sorted(sorting, left, node, min_leaf):
+    if sorting is None:
+        return 0.0, np.float32(0.0)
+    return other_side(sorting.keys, ZERO, ONE, left, node, min_leaf)
 
 
 @part

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys, value_of
+from odrf.engine.radix_sorting import sort_by_digits
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, value_of
 from odrf.engine.splits.scanning import midpoint
 
 __all__ = ["LEFT", "RIGHT", "agreeing_cut", "agreeing_levels"]
@@ -20,7 +21,7 @@ FEWEST = 2
 
 
 @kernel
-def agreeing_cut(values, side, known, weights, keys):
+def agreeing_cut(values, side, known, weights, sorting):
     """Return (agreement, threshold, flipped) of the cut that agrees most with the `side` of rows.
 
     Parameters
@@ -31,8 +32,8 @@ def agreeing_cut(values, side, known, weights, keys):
     known : (m,) bool
         Which rows have a value.
     weights : (m,) float64
-    keys : (≥ m,) uint64
-        Scratch.
+    sorting : DigitScratch
+        Scratch for m keys.
 
     Returns
     -------
@@ -43,6 +44,7 @@ def agreeing_cut(values, side, known, weights, keys):
     flipped : bool
         Whether values up to the threshold go right.
     """
+    keys = sorting.keys
     n, above, left_above, right_above = 0, 0, 0.0, 0.0
     for i in range(len(values)):
         if known[i]:
@@ -51,7 +53,7 @@ def agreeing_cut(values, side, known, weights, keys):
             above += side[i] != 0
             left_above += weights[i] if side[i] == LEFT else 0.0
             right_above += weights[i] if side[i] == RIGHT else 0.0
-    sort_keys(keys, n)
+    sort_by_digits(sorting, n)
     best, at, flipped = max(left_above, right_above), -1, False
     below, left_below, right_below = 0, 0.0, 0.0
     for i in range(n - 1):

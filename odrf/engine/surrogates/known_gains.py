@@ -37,13 +37,13 @@ def _take_known(rows, lo, m, work):
 
 
 @part
-def _best_cut(state, values, left, table, node, settings, keys):
+def _best_cut(state, values, left, table, node, settings, sorting):
     """Return (gain, threshold) of the best of the cuts that the settings say."""
     if settings.n_thresholds > 0:
         return random_cut(
             state, values, left, table, node, settings.n_thresholds, settings.min_leaf
         )
-    return exact_cut(values, keys, left, node, settings.min_leaf)
+    return exact_cut(values, sorting, left, node, settings.min_leaf)
 
 
 @part
@@ -73,8 +73,8 @@ def score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work):
         values = work.known_values[:number]
         left, table = shared.left, shared.table
         if uses_moments(settings.n_classes):
-            gain, threshold = _best_cut(state, values, None, table, known, settings, work.keys)
+            gain, threshold = _best_cut(state, values, None, table, known, settings, work.sorting)
         else:
-            gain, threshold = _best_cut(state, values, left, table, known, settings, work.keys)
+            gain, threshold = _best_cut(state, values, left, table, known, settings, work.sorting)
         shared.gains[c] = gain * (known.weight / weight)
         shared.thresholds[c] = threshold

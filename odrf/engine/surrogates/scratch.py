@@ -8,6 +8,7 @@ import numpy as np
 
 from odrf.engine.directions.candidates import ROUND
 from odrf.engine.directions.workspace import Workspace, workspace
+from odrf.engine.radix_sorting import DigitScratch, digit_scratch
 from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES, Marks, SurrogateSplits
 
 __all__ = ["KnownRows", "Ranked", "SurrogateScratch", "surrogate_scratch"]
@@ -67,7 +68,8 @@ class SurrogateScratch(NamedTuple):
     values : (n,) float32
     known, waiting : (n,) bool
     side : (n,) int8
-    keys : (n,) uint64
+    sorting : DigitScratch
+        For n keys.
     levels : (n,) int32
     left, right : (L + 1,) float64; n_rows : (L + 1,) int64; sent : (L + 1,) int8
         For the levels of a factor.
@@ -98,7 +100,7 @@ class SurrogateScratch(NamedTuple):
     known: np.ndarray
     waiting: np.ndarray
     side: np.ndarray
-    keys: np.ndarray
+    sorting: DigitScratch
     levels: np.ndarray
     left: np.ndarray
     right: np.ndarray
@@ -133,9 +135,9 @@ def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
         np.empty(most),
     )
     chosen = SurrogateSplits(
-        np.zeros(2, dtype=np.int64),
+        np.zeros(2, dtype=np.int32),
         np.zeros(1, dtype=np.bool_),
-        np.zeros(most + 1, dtype=np.int64),
+        np.zeros(most + 1, dtype=np.int32),
         np.empty(most, dtype=np.float32),
         np.empty(most, dtype=np.bool_),
         np.empty(most),
@@ -155,7 +157,7 @@ def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
         np.empty(n, dtype=np.bool_),
         np.empty(n, dtype=np.bool_),
         np.empty(n, dtype=np.int8),
-        np.empty(n, dtype=np.uint64),
+        digit_scratch(np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)),
         np.empty(n, dtype=np.int32),
         np.empty(L),
         np.empty(L),

@@ -139,7 +139,7 @@ def _offer_number(rows, lo, m, j, weights, left, right, n, work):
         work.columns[0, 0] = column
         project(rows, lo, m, work.columns, work.theta, ZERO, ONE, values)
         agreement, cut, turned = agreeing_cut(
-            values[:m], work.side[:m], work.known[:m], weights, work.keys
+            values[:m], work.side[:m], work.known[:m], weights, work.sorting
         )
         if agreement > best:
             best, threshold, flipped, chosen = agreement, cut, turned, column
@@ -210,7 +210,7 @@ def _offer_combined(rows, lo, m, weights, left, right, n, work):
         return n
     project(rows, lo, m, work.columns, work.theta, ZERO, size, work.values)
     agreement, threshold, flipped = agreeing_cut(
-        work.values[:m], work.side[:m], work.known[:m], weights, work.keys
+        work.values[:m], work.side[:m], work.known[:m], weights, work.sorting
     )
     return _offer(work, n, agreement, left, right, size, threshold, flipped)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
+from odrf.engine.limits import in_fewer_bits
 
 __all__ = ["MOST_SURROGATES", "Marks", "SurrogateSplits", "marks_of", "no_surrogates"]
 
@@ -68,10 +69,10 @@ class SurrogateSplits(NamedTuple):
 
     Attributes
     ----------
-    first : (m + 1,) int64
+    first : (m + 1,) int32, or int64 if there are too many surrogates
     majority_left : (m,) bool
         Whether at least half of the weight of the rows that have all values goes left.
-    start : (S + 1,) int64
+    start : (S + 1,) int32, or int64 if they have too many terms
     threshold : (S,) float32
     flipped : (S,) bool
     agree : (S,) float64
@@ -87,17 +88,26 @@ class SurrogateSplits(NamedTuple):
     marks : Marks
     """
 
-    first: np.ndarray
-    majority_left: np.ndarray
-    start: np.ndarray
-    threshold: np.ndarray
-    flipped: np.ndarray
-    agree: np.ndarray
-    adj: np.ndarray
-    n_split: np.ndarray
-    column: np.ndarray
-    coef: np.ndarray
+    first: NDArray[np.integer]
+    majority_left: NDArray[np.bool_]
+    start: NDArray[np.integer]
+    threshold: NDArray[np.float32]
+    flipped: NDArray[np.bool_]
+    agree: NDArray[np.float64]
+    adj: NDArray[np.float64]
+    n_split: NDArray[np.int32]
+    column: NDArray[np.int32]
+    coef: NDArray[np.float32]
     marks: Marks
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays, but for the marks, which all trees of a forest share."""
+        return sum([array.nbytes for array in self[:-1]])
+
+    def in_fewer_bits(self) -> SurrogateSplits:
+        """Return the same with whole numbers in 32 bits where these suffice."""
+        return self._replace(first=in_fewer_bits(self.first), start=in_fewer_bits(self.start))
 
     def of_nodes(self, nodes: NDArray[np.integer]) -> SurrogateSplits:
         """Return the surrogates of these nodes, in this order."""
@@ -129,16 +139,16 @@ class SurrogateSplits(NamedTuple):
         }
         for name in ("first", "start"):
             sizes = np.concatenate([np.diff(getattr(part, name)) for part in parts])
-            arrays[name] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            arrays[name] = _ends(sizes)
         return self._replace(**arrays)
 
 
 def no_surrogates(m: int, marks: Marks) -> SurrogateSplits:
     """Return those of m nodes that have none."""
     return SurrogateSplits(
-        np.zeros(m + 1, dtype=np.int64),
+        np.zeros(m + 1, dtype=np.int32),
         np.zeros(m, dtype=np.bool_),
-        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int32),
         np.empty(0, dtype=np.float32),
         np.empty(0, dtype=np.bool_),
         np.empty(0),
@@ -151,12 +161,17 @@ def no_surrogates(m: int, marks: Marks) -> SurrogateSplits:
 
 
 def _ranges(
-    first: NDArray[np.int64], which: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    first: NDArray[np.integer], which: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
     """Return the numbers ``first[i]`` … ``first[i + 1] - 1`` of each i of `which`, and their ends.
 
     The ends begin with 0.
     """
     sizes = first[which + 1] - first[which]
-    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return np.arange(ends[-1]) + np.repeat(first[which] - ends[:-1], sizes), ends
+    ends = _ends(sizes)
+    return np.arange(int(ends[-1])) + np.repeat(first[which] - ends[:-1], sizes), ends
+
+
+def _ends(sizes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return where pieces of these sizes (k,) end, one after the other; 0 comes first."""
+    return in_fewer_bits(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]))

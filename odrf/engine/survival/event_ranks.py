@@ -44,7 +44,7 @@ class EventRanks(NamedTuple):
         Of the subdistribution of one cause, whose events alone count: of rows that had an event of
         another cause, which stay at risk, 1/G(T-), G being the survival of censoring and T their
         time; 0 for others.  Empty if rows leave with their events.
-    observed : (R + 1,) float64
+    uncensored : (R + 1,) float64
         Then G(t_r-), and 1 for r = 0; else empty.
     """
 
@@ -54,7 +54,7 @@ class EventRanks(NamedTuple):
     cause: np.ndarray
     n_causes: int
     staying: np.ndarray = NO_WEIGHTS
-    observed: np.ndarray = NO_WEIGHTS
+    uncensored: np.ndarray = NO_WEIGHTS
 
 
 def event_ranks(
@@ -89,8 +89,8 @@ def subdistribution_ranks(
     event: NDArray[np.int64],
     cause: int,
     event_times: NDArray[np.float64],
-    observed_to: NDArray[np.float64],
-    observed: NDArray[np.float64],
+    uncensored_to_end: NDArray[np.float64],
+    uncensored: NDArray[np.float64],
 ) -> EventRanks:
     """Return the ranks of rows for the subdistribution of one cause (Fine and Gray 1999).
 
@@ -102,15 +102,15 @@ def subdistribution_ranks(
         From 1.
     event_times : (R,) float64
         Times of its events, ascending.
-    observed_to : (n,) float64
+    uncensored_to_end : (n,) float64
         G(T-): the probability not to be censored before the end T of each row.
-    observed : (R,) float64
+    uncensored : (R,) float64
         The same before each of the event times.
     """
     ranks = event_ranks(time, event == cause, None, event_times)
-    stays = (event > 0) & (event != cause) & (observed_to > 0)
-    staying = np.divide(1.0, observed_to, out=np.zeros(len(time)), where=stays)
-    return ranks._replace(staying=staying, observed=np.concatenate([[1.0], observed]))
+    stays = (event > 0) & (event != cause) & (uncensored_to_end > 0)
+    staying = np.divide(1.0, uncensored_to_end, out=np.zeros(len(time)), where=stays)
+    return ranks._replace(staying=staying, uncensored=np.concatenate([[1.0], uncensored]))
 
 
 @part

@@ -27,7 +27,7 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, merged, part
 from odrf.engine.randomness import uniform
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of_rank, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
 from odrf.engine.survival.subdistribution_scores import write_subdistribution_scores
 
@@ -122,20 +122,15 @@ def _scores_by_rank(rows, lo, m, ranks, sums, signs):
 
 
 @part
-def _key(rank, position):
-    return (np.uint64(rank) << VALUE_SHIFT) | np.uint64(position)
-
-
-@part
 def _scores_by_sorting(rows, lo, m, ranks, keys, entries, signs):
     """Write the scores of a node of few rows, which are sorted by the ends of their observation."""
     truncated = len(ranks.entry) > 0
     at_risk = 0.0
     for i in range(m):
         at = rows.at[lo + i]
-        keys[i] = _key(exit_rank(ranks.code[at]), i)
+        keys[i] = key_of_rank(exit_rank(ranks.code[at]), i)
         if truncated:
-            entries[i] = _key(ranks.entry[at], i)
+            entries[i] = key_of_rank(ranks.entry[at], i)
             rows.y[lo + i] = 0.0
         else:
             at_risk += rows.weights[lo + i]

@@ -28,6 +28,9 @@ def split_log_ranks(
     those of the others being censored, and the sum of these is returned.  It is 0 where the sides
     cannot be compared.
 
+    With ranks of the subdistribution of one cause it is the same with the risk sets of this, in
+    which rows with an event of another cause stay, weighted as by Fine and Gray (1999).
+
     Parameters
     ----------
     tree : Forest
@@ -51,6 +54,7 @@ def split_log_ranks(
     statistic = np.zeros(m)
     _write_statistics(
         left, first, last, by_exit, by_entry, exits, entries, cause, weights,
+        ranks.staying * weights if len(ranks.staying) else ranks.staying, ranks.uncensored,
         np.zeros(n, dtype=np.int64), np.empty(len(used), dtype=np.int64),
         np.zeros((5, ranks.n_causes + 1)), statistic,
     )  # fmt: skip
@@ -106,7 +110,23 @@ def _merge(rows, lo, mid, hi, rank, scratch):
 
 
 @part
-def _statistic(by_exit, by_entry, lo, hi, exits, entries, cause, weights, side, sums):
+def _staying(by_exit, lo, hi, staying, side):
+    """Return weight and number of the rows that stay at risk, of all and on the left."""
+    weight, weight_left, rows, rows_left = 0.0, 0.0, 0, 0
+    for i in range(lo, hi):
+        row = by_exit[i]
+        if staying[row] > 0.0:
+            weight += staying[row]
+            weight_left += staying[row] * (1 - side[row])
+            rows += 1
+            rows_left += 1 - side[row]
+    return weight, weight_left, rows, rows_left
+
+
+@part
+def _statistic(
+    by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side, sums
+):
     """Return the sum of the log-rank statistics of the causes, for sides 0 and 1 of rows.
 
     Risk sets are summed up from the last time back: so the smallest ones are sums of few weights.
@@ -114,6 +134,9 @@ def _statistic(by_exit, by_entry, lo, hi, exits, entries, cause, weights, side, 
     dead, dead_left, number, difference, variance = sums
     difference[:], variance[:] = 0.0, 0.0
     present, present_left, rows, rows_left = 0.0, 0.0, 0, 0
+    stay, stay_left = 0.0, 0.0
+    if len(staying) > 0:
+        stay, stay_left, rows, rows_left = _staying(by_exit, lo, hi, staying, side)
     i, entered = lo, lo
     while i < hi:
         rank = exits[by_exit[i]]
@@ -125,8 +148,12 @@ def _statistic(by_exit, by_entry, lo, hi, exits, entries, cause, weights, side, 
             on_left = 1 - side[row]
             present += weights[row]
             present_left += weights[row] * on_left
-            rows += 1
-            rows_left += on_left
+            if len(staying) > 0 and staying[row] > 0.0:  # counted: it only stays from now on
+                stay -= staying[row]
+                stay_left -= staying[row] * on_left
+            else:
+                rows += 1
+                rows_left += on_left
             dead[cause[row]] += weights[row]
             dead_left[cause[row]] += weights[row] * on_left
             number[cause[row]] += 1.0
@@ -143,13 +170,17 @@ def _statistic(by_exit, by_entry, lo, hi, exits, entries, cause, weights, side, 
         if rows_left == 0 or rows_left == rows:  # one side is alone: nothing is compared
             present_left = 0.0 if rows_left == 0 else present
             continue
+        at_risk, at_risk_left = present, present_left
+        if len(staying) > 0:
+            at_risk += uncensored[rank] * max(stay, 0.0)
+            at_risk_left += uncensored[rank] * max(stay_left, 0.0)
         for c in range(1, len(dead)):
             d = dead[c]
             if d > 0.0:
-                share = min(present_left / present, 1.0)
+                share = min(at_risk_left / at_risk, 1.0)
                 difference[c] += dead_left[c] - d * share
-                if present > 1.0 and number[c] < rows:
-                    spread = d * max(present - d, 0.0) / (present - 1.0)
+                if at_risk > 1.0 and number[c] < rows:
+                    spread = d * max(at_risk - d, 0.0) / (at_risk - 1.0)
                     variance[c] += spread * share * (1.0 - share)
     total = 0.0
     for c in range(1, len(dead)):
@@ -160,12 +191,15 @@ def _statistic(by_exit, by_entry, lo, hi, exits, entries, cause, weights, side, 
 
 @kernel
 def _write_statistics(
-    left, first, last, by_exit, by_entry, exits, entries, cause, weights, side, scratch, sums, out
-):
+    left, first, last, by_exit, by_entry, exits, entries, cause, weights, staying, uncensored, side,
+    scratch, sums, out,
+):  # fmt: skip
     """Write the statistic of each split to out (m,), which must be 0.
 
     `by_exit`, and of truncated rows `by_entry`, have the rows of each leaf by falling ranks, and
-    in the end those of the root.  side (n,), scratch (n,) and sums (5, C + 1) are scratch.
+    in the end those of the root.  `staying` (n,) are weights with which rows stay at risk, times
+    `uncensored` (R + 1,); empty if none does.  side (n,), scratch (n,) and sums (5, C + 1) are
+    scratch.
     """
     for node in range(len(left) - 1, -1, -1):
         if left[node] < 0:
@@ -177,5 +211,6 @@ def _write_statistics(
         if len(by_entry) > 0:
             _merge(by_entry, lo, mid, hi, entries, scratch)
         out[node] = _statistic(
-            by_exit, by_entry, lo, hi, exits, entries, cause, weights, side, sums
-        )
+            by_exit, by_entry, lo, hi, exits, entries, cause, weights, staying, uncensored, side,
+            sums,
+        )  # fmt: skip

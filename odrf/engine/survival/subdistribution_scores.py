@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of_rank, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
 
 __all__ = ["write_subdistribution_scores"]
@@ -21,7 +21,10 @@ __all__ = ["write_subdistribution_scores"]
 
 @part
 def _by_rank(rows, lo, m, ranks, sums):
-    """Write the scores of a node of many rows, by sums for all ranks."""
+    """Write the scores of a node of many rows, by sums for all ranks.
+
+    ΣG(t-)·dΛ up to each rank is written over the events of that rank, which are not needed again.
+    """
     deaths, leaving, staying = sums.deaths, sums.leaving, sums.staying
     deaths[:], leaving[:], staying[:] = 0.0, 0.0, 0.0
     at_risk = 0.0
@@ -32,20 +35,20 @@ def _by_rank(rows, lo, m, ranks, sums):
         deaths[rank] += weight * has_event(ranks.code[at])
         staying[rank] += weight * ranks.staying[at]
         at_risk += weight
-    hazard, faded, stayed = 0.0, 0.0, 0.0
+    hazard, weighted, stayed = 0.0, 0.0, 0.0
     sums.cumulative[0], deaths[0] = 0.0, 0.0
     for r in range(1, len(deaths)):
         at_risk -= leaving[r - 1]
         stayed += staying[r - 1]
         if deaths[r] > 0.0:
-            step = deaths[r] / max(at_risk + ranks.observed[r] * stayed, deaths[r])
+            step = deaths[r] / max(at_risk + ranks.uncensored[r] * stayed, deaths[r])
             hazard += step
-            faded += ranks.observed[r] * step
-        sums.cumulative[r], deaths[r] = hazard, faded
+            weighted += ranks.uncensored[r] * step
+        sums.cumulative[r], deaths[r] = hazard, weighted
     for i in range(lo, lo + m):
         at = rows.at[i]
         rank = exit_rank(ranks.code[at])
-        later = ranks.staying[at] * (faded - deaths[rank])
+        later = ranks.staying[at] * (weighted - deaths[rank])
         rows.y[i] = has_event(ranks.code[at]) - sums.cumulative[rank] - later
 
 
@@ -54,11 +57,10 @@ def _by_sorting(rows, lo, m, ranks, keys):
     """Write the scores of a node of few rows, which are sorted by the ends of their observation."""
     at_risk = 0.0
     for i in range(m):
-        rank = exit_rank(ranks.code[rows.at[lo + i]])
-        keys[i] = (np.uint64(rank) << VALUE_SHIFT) | np.uint64(i)
+        keys[i] = key_of_rank(exit_rank(ranks.code[rows.at[lo + i]]), i)
         at_risk += rows.weights[lo + i]
     sort_keys(keys, m)
-    hazard, faded, stayed, first = 0.0, 0.0, 0.0, 0
+    hazard, weighted, stayed, first = 0.0, 0.0, 0.0, 0
     while first < m:
         rank = keys[first] >> VALUE_SHIFT
         last, deaths, leaving, staying = first, 0.0, 0.0, 0.0
@@ -70,18 +72,18 @@ def _by_sorting(rows, lo, m, ranks, keys):
             staying += weight * ranks.staying[at]
             last += 1
         if deaths > 0.0:
-            step = deaths / max(at_risk + ranks.observed[rank] * stayed, deaths)
+            step = deaths / max(at_risk + ranks.uncensored[rank] * stayed, deaths)
             hazard += step
-            faded += ranks.observed[rank] * step
+            weighted += ranks.uncensored[rank] * step
         for j in range(first, last):
             i = lo + np.int64(keys[j] & POSITION)
             at = rows.at[i]
-            rows.y[i] = has_event(ranks.code[at]) - hazard + ranks.staying[at] * faded
+            rows.y[i] = has_event(ranks.code[at]) - hazard + ranks.staying[at] * weighted
         at_risk -= leaving
         stayed += staying
         first = last
     for i in range(lo, lo + m):
-        rows.y[i] -= ranks.staying[rows.at[i]] * faded
+        rows.y[i] -= ranks.staying[rows.at[i]] * weighted
 
 
 @kernel

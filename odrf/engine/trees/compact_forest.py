@@ -20,7 +20,19 @@ from odrf.engine.trees.level_tables import UNIT
 from odrf.engine.trees.packing import FEWER, HEAD, Packed, groups_of_trees
 from odrf.errors import InputError
 
-__all__ = ["KEPT", "CompactForest", "CompactJoining", "Compaction", "compact_forest_of"]
+__all__ = [
+    "KEPT",
+    "NODES_ARE_ABSENT",
+    "CompactForest",
+    "CompactJoining",
+    "Compaction",
+    "compact_forest_of",
+]
+
+NODES_ARE_ABSENT = (
+    "this needs the nodes of the trees, and compact() has kept only what predicts: use the fit "
+    "before it, or fit again"
+)
 
 
 class Compaction(NamedTuple):
@@ -160,10 +172,7 @@ class CompactForest(Forest):
 
     def require_nodes(self) -> None:
         """Raise `InputError`: the nodes are not there."""
-        raise InputError(
-            "this needs the nodes of the trees, and compact() has kept only what predicts: use the "
-            "fit before it, or fit again"
-        )
+        raise InputError(NODES_ARE_ABSENT)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in KEPT}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.joining.following_arrays import FOLLOWED, FOLLOWING
-from odrf.engine.joining.joined_arrays import OF_NODES, OF_TERMS, JoinedArrays, in_fewer_bits
+from odrf.engine.joining.joined_arrays import OF_NODES, OF_TERMS, JoinedArrays
 from odrf.engine.joining.memory_of_trees import within_memory
+from odrf.engine.limits import in_fewer_bits
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
@@ -109,7 +110,10 @@ class Forest(ReadLater):
 
     def __post_init__(self) -> None:
         """Keep whole numbers in 32 bits where these suffice, as in files of earlier versions."""
-        self.__dict__.update(left=in_fewer_bits(self.left), start=in_fewer_bits(self.start))
+        surrogates = None if self.surrogates is None else self.surrogates.in_fewer_bits()
+        self.__dict__.update(
+            left=in_fewer_bits(self.left), start=in_fewer_bits(self.start), surrogates=surrogates
+        )
 
     if not TYPE_CHECKING:  # for types, attributes are those that are written down
 
@@ -122,10 +126,13 @@ class Forest(ReadLater):
     def _following(self, name: str) -> NDArray[Any]:
         return FOLLOWING[name](*(getattr(self, of) for of in FOLLOWED))
 
-    def every(self) -> dict[str, Any]:
-        """Return all fields; arrays that follow are made for it, and not kept."""
+    def every(self, later: Callable[[Callable[[], NDArray[Any]]], Any]) -> dict[str, Any]:
+        """Return all fields; of arrays that follow, what `later` makes of a function of them."""
         kept = self.in_memory()
-        return {name: kept[name] if name in kept else self._following(name) for name in _FIELDS}
+        return {
+            name: kept[name] if name in kept else later(partial(self._following, name))
+            for name in _FIELDS
+        }
 
     def that_follow(self, names: Iterable[str] = FOLLOWING) -> set[str]:
         """Return which of these arrays follow from others."""
@@ -170,8 +177,8 @@ class Forest(ReadLater):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays in memory."""
-        return sum([kept.nbytes for name, kept in self.in_memory().items() if name in ARRAYS])
+        """Bytes of the arrays in memory, those of surrogates too."""
+        return sum([kept.nbytes for kept in self.in_memory().values() if kept is not None])
 
     @cached_property
     def packed(self) -> Packed:

@@ -51,6 +51,8 @@ class ReadLater:
         def __getattr__(self, name: str) -> Any:
             reading = self.__dict__.get("_reading")
             if reading is None or name not in self._names():
+                if name in self.__dict__:  # another thread has read it just now
+                    return self.__dict__[name]
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             reading(self)
             return getattr(self, name)

@@ -1,4 +1,4 @@
-"""From the arrays of an updatable tree to a forest of one tree, and the draws of rows to come."""
+"""From the arrays of an updatable tree to a forest of one tree."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class UpdatableCells(NamedTuple):
     Attributes
     ----------
     X : (r, room) float32; codes : (F, room) int32; place, level : (p,) int32
-        As `odrf.engine.growth.forest_growth.read_by_growth` returns them.
+        As `odrf.engine.growth.tree_growth.read_by_growth` returns them.
     y, weights : (room,) float64
     """
 

@@ -42,8 +42,7 @@ CHANGING = (
     "left", "threshold", "first", "size", "value", "n_rows", "weight", "impurity", "gain", "order",
     "n_at_split",
 )  # fmt: skip
-
-
+# Arrays that have the same name in a `Forest`.
 AS_IN_TREES = ("left", "threshold", "value", "weight", "impurity", "gain", "order", "coef")
 
 
@@ -85,22 +84,7 @@ class UpdatableTree:
         self.undo = Undo(np.empty(0, dtype=np.int32), ())
         self.n_leaves, self.ranked = int((tree.left < 0).sum()), int(tree.order.max())
         self.levels = np.bincount(depth)
-        given: dict[str, NDArray[Any]] = {name: getattr(tree, name) for name in AS_IN_TREES}
-        given |= {"n_rows": tree.count, "column": tree.index}
-        given |= {"first": tree.start[:-1], "size": np.diff(tree.start), "depth": depth}
-        given |= {"parent": tree.parents(), "n_at_split": n_at_split}
-        given |= {"mark": np.zeros(m), "head": np.full(m, -1)}
-        arrays: dict[str, NDArray[Any]] = {}
-        for name in (*OF_NODES, *OF_TERMS):
-            old = given[name]
-            shape = (_room(len(old)), *old.shape[1:])
-            arrays[name] = np.empty(shape, dtype=_TYPES[name])
-            arrays[name][: len(old)] = old
-        rows = len(cells.y)
-        arrays["following"] = np.empty(rows, dtype=np.int32)
-        arrays["times"] = np.zeros(rows, dtype=np.uint16)
-        arrays["times"][: len(counts)] = counts
-        self.arrays = UpdatableArrays(**arrays)
+        self.arrays = _arrays_of(tree, n_at_split, depth, counts, len(cells.y))
         at = np.flatnonzero(counts)
         leaf = self._leaves(cells, at)
         chain_rows(self.arrays, at, leaf)
@@ -299,6 +283,34 @@ _TYPES: dict[str, type] = {
     "gain": np.float64, "order": np.int32, "n_at_split": np.int32, "depth": np.int32,
     "parent": np.int32, "mark": np.int64, "head": np.int32, "column": np.int32, "coef": np.float32,
 }  # fmt: skip
+
+
+def _arrays_of(
+    tree: Forest,
+    n_at_split: NDArray[np.int32],
+    depth: NDArray[np.int64],
+    counts: NDArray[np.integer],
+    rows: int,
+) -> UpdatableArrays:
+    """Return the arrays of a forest of one tree with room for more; no leaf has a row yet.
+
+    `depth` (m,) is that of the nodes, and `rows` the room for rows.
+    """
+    m = tree.n_nodes
+    old: dict[str, NDArray[Any]] = {name: getattr(tree, name) for name in AS_IN_TREES}
+    old |= {"n_rows": tree.count, "column": tree.index}
+    old |= {"first": tree.start[:-1], "size": np.diff(tree.start), "depth": depth}
+    old |= {"parent": tree.parents(), "n_at_split": n_at_split}
+    old |= {"mark": np.zeros(m), "head": np.full(m, -1)}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in (*OF_NODES, *OF_TERMS):
+        shape = (_room(len(old[name])), *old[name].shape[1:])
+        arrays[name] = np.empty(shape, dtype=_TYPES[name])
+        arrays[name][: len(old[name])] = old[name]
+    arrays["following"] = np.empty(rows, dtype=np.int32)
+    arrays["times"] = np.zeros(rows, dtype=np.uint16)
+    arrays["times"][: len(counts)] = counts
+    return UpdatableArrays(**arrays)
 
 
 def _room(needed: int) -> int:

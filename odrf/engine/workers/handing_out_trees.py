@@ -33,8 +33,8 @@ TreeTask: TypeAlias = "tuple[int, NDArray[np.uint64]]"
 
 # Numbers that a thread reads for trees that it grows one after the other: some milliseconds.
 TOGETHER = 2**17
-# A group has at most this share of the trees that are left, for each thread.
-SHARES = 4
+# Groups that each thread or worker takes one after the other, if there are trees enough.
+GROUPS = 4
 
 
 class GroupsElsewhere(Protocol):
@@ -101,16 +101,16 @@ def groups_for_threads(
     most = max(1, TOGETHER // max(size, 1)) if n_jobs > 1 else 1
     groups, begin = [], 0
     while begin < len(tasks):
-        end = begin + max(1, min(most, (len(tasks) - begin) // (SHARES * n_jobs)))
+        end = begin + max(1, min(most, (len(tasks) - begin) // (GROUPS * n_jobs)))
         groups.append(tasks[begin:end])
         begin = end
     return groups
 
 
 def groups_of_tasks(tasks: Sequence[Any], n_workers: int) -> list[Sequence[Any]]:
-    """Cut tasks into groups of consecutive ones, four for each worker if there are so many.
+    """Cut tasks into groups of consecutive ones, `GROUPS` for each worker if there are so many.
 
     Then what is the same for all tasks is sent seldom, and no worker waits long for another one.
     """
-    size = max(1, -(-len(tasks) // (4 * max(1, n_workers))))
+    size = max(1, -(-len(tasks) // (GROUPS * max(1, n_workers))))
     return [tasks[lo : lo + size] for lo in range(0, len(tasks), size)]

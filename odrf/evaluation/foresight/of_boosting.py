@@ -84,7 +84,7 @@ def forecast_of_boosting(
         B * (HEAD * WORD * splits + OF_TERM * len(forest.index) / tried),
         0.0,
         B,
-        (splits + 1),
+        splits + 1,
         f"{quantity(rounds, 'round')} on {n:,} rows",
         _notes(control),
     )

@@ -26,12 +26,12 @@ def curves_of_pilots(
 
     0 if the response is no time to an event.
     """
-    if data.ranks is None:
+    if data.times is None:
         return 0.0
     draws = Draws(
         data.weights, [control.sampling] * len(trees), streams, control.n_jobs, data.codes
     )
-    found = leaf_curves(joined(trees, len(trees)), data.X, data.ranks, draws)
+    found = leaf_curves(joined(trees, len(trees)), data.X, data.times.ranks, draws)
     return bytes_in_memory(found) / len(trees)
 
 

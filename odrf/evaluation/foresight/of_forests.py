@@ -35,9 +35,8 @@ from odrf.evaluation.foresight.pilot_rows import (
 from odrf.fits.blending import pilot_trees
 from odrf.fits.fit import Fit
 from odrf.fits.growing import joining_of, kinds_of_blend, one_kind
-from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.saving import saved_bytes
-from odrf.fits.survival.evidence_of_curves import EvidenceOfCurves
+from odrf.fits.survival.evidence_of_curves import judge_of_pilots
 from odrf.fits.survival.grown_response import grown_response
 from odrf.options.control import Control
 from odrf.options.kinds import blends
@@ -140,8 +139,7 @@ def _of_each_kind(
     if len(kinds) == 1:
         return np.array([base.n_trees]), 0.0
     response = grown_response(data, base)
-    judge = pilot_evidence if data.times is None else EvidenceOfCurves(data.times, data.weights)
-    evidence = judge(
+    evidence = judge_of_pilots(data, base)(
         [each.trees for each in pilots],
         data.X,
         response.y,

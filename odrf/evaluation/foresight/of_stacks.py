@@ -12,7 +12,7 @@ from odrf.evaluation.foresight.forecast import Bytes, Forecast
 from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
 from odrf.evaluation.foresight.of_forests import forecast_of_forest
 from odrf.fits.stacked.additive_base import KNOTS
-from odrf.fits.stacked.growing_parts import (
+from odrf.fits.stacked.growing_stack import (
     FOREST,
     MANY_CLASSES,
     MANY_ROWS,
@@ -104,8 +104,10 @@ def forecast_of_stack(
 
 
 def _notes(control: StackedControl) -> tuple[str, ...]:
-    notes = ["A forest on few predictors is not counted: only the fit tells whether there is one."]
-    notes.append("All rounds of boosting are counted; fewer may be kept.")
-    if control.budget is not None:
-        notes.append("budget= may end the fit earlier, or add other boosted runs.")
-    return tuple(notes)
+    notes = (
+        "A forest on few predictors is not counted: only the fit tells whether there is one.",
+        "All rounds of boosting are counted; fewer may be kept.",
+    )
+    if control.budget is None:
+        return notes
+    return (*notes, "budget= may end the fit earlier, or add other boosted runs.")

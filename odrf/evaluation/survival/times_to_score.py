@@ -14,7 +14,7 @@ from odrf.public import public
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import harrells_c, unos_c
 from odrf.statistics.survival.observation import ObservationCurve, observation_curve
-from odrf.statistics.survival.of_curves.given_survival import given_survival
+from odrf.statistics.survival.of_curves.conditional_survival import conditional_survival
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 
 __all__ = [
@@ -96,7 +96,7 @@ def integrated_brier_of_curves(observed: TimesToScore, survival: Floats) -> floa
     rows, used = _judging(observed)
     curves, at = survival[used], observed.at
     if rows.start is not None:
-        later = given_survival(curves, curves[:, 0])
+        later = conditional_survival(curves, curves[:, 0])
         curves = np.column_stack([np.ones(len(later)), later])
     found = brier_scores(
         rows.time, rows.event, 1 - curves, at, observed=observed.observed, start=rows.start

@@ -15,7 +15,7 @@ from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.design.withheld import STREAMED, WithheldData
 from odrf.engine.all_rows.grafting import grafted
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.growth.forest_growth import growth_kernel
+from odrf.engine.growth.tree_growth import growth_kernel
 from odrf.engine.randomness import branched, streams
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.splits.criteria import CRITERIA

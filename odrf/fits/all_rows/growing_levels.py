@@ -20,8 +20,8 @@ from odrf.engine.all_rows.sending_rows import (
     settle_split,
 )
 from odrf.engine.directions.candidates import count_terms
-from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.growth.growth_scratch import GrowthScratch, ScratchPool
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched, shuffle_front
 from odrf.engine.rows.rows import Rows, rows_at

@@ -24,7 +24,7 @@ from odrf.engine.all_rows.bin_sums import (
 )
 from odrf.engine.all_rows.sampled_candidates import NodeCandidates
 from odrf.engine.all_rows.sending_rows import LEFT, RIGHT, send_stripe
-from odrf.engine.growth.forest_growth import read_by_growth
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.coded import with_rows
 from odrf.engine.rows.rows import Rows, rows_at

@@ -1,20 +1,21 @@
-"""All rows in a temporary file, in stripes of one size, with the node that each has reached.
+"""All rows in temporary files, in stripes of one size, with the node that each has reached.
 
 Columns are kept as the 32-bit numbers that predictions read, not as numbers of bins: so each row
 goes to the side of a split that predictions send it to, and branches grow as those of a data frame.
 
-The file is read with plain reads into arrays of one stripe: a file that is mapped into memory would
-count as memory of the process, and the disk being full would end the process.
+They are read with plain reads into arrays of one stripe: a file that is mapped into memory would
+count as memory of the process, and the disk being full would end the process.  The files have no
+name, or on Windows end with the process: so they leave nothing behind, even if it is killed.
 """
 
 from __future__ import annotations
 
 import shutil
+import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,15 +56,15 @@ class Stripe(NamedTuple):
 
 
 class RowFile:
-    """Rows in two files of a folder: what does not change, and the nodes that they have reached.
+    """Rows in two files: what does not change, and the nodes that they have reached.
 
     A stripe holds its columns of the matrix one after the other as float32, then its responses and,
     unless all are 1, its weights as float64.
 
     Parameters
     ----------
-    folder : path
-        An empty folder, which belongs to the file.
+    rows, nodes : binary file
+        Empty ones, which can be read and written.
     n_stored : int
         Rows of the matrix that `odrf.engine.rows.coded.stored` returns.
     layout : Layout or None
@@ -78,10 +79,17 @@ class RowFile:
         Rows of a stripe.
     """
 
-    def __init__(self, folder: Path, n_stored: int, layout: Layout | None, unit: bool) -> None:
+    def __init__(
+        self,
+        rows: IO[bytes],
+        nodes: IO[bytes],
+        n_stored: int,
+        layout: Layout | None,
+        unit: bool,
+    ) -> None:
         self.n_stored, self.layout, self.unit, self.n = n_stored, layout, unit, 0
         self.size = int(np.clip(STRIPE // self.bytes_per_row, FEWEST, MOST))
-        self._rows, self._nodes = folder / "rows", folder / "nodes"
+        self._rows, self._nodes, self._lock = rows, nodes, threading.Lock()
 
     @property
     def bytes_per_row(self) -> int:
@@ -103,25 +111,26 @@ class RowFile:
         """
         held: list[TreeRows] = []
         try:
-            with self._rows.open("wb") as file, self._nodes.open("wb") as nodes:
-                for block in blocks:
-                    held.append(block)
-                    while sum(len(each.y) for each in held) >= self.size:
-                        held = self._write_stripe(held, file, nodes)
-                if any(len(each.y) for each in held):
-                    self._write_stripe(held, file, nodes)
+            for block in blocks:
+                held.append(block)
+                while sum(len(each.y) for each in held) >= self.size:
+                    held = self._write_stripe(held)
+            if any(len(each.y) for each in held):
+                self._write_stripe(held)
+            self._rows.flush()
+            self._nodes.flush()
         except OSError as error:
-            raise InputError(f"{_elsewhere(self._rows.parent)}: {error}") from error
+            raise InputError(f"{_elsewhere()}: {error}") from error
 
-    def _write_stripe(self, held: list[TreeRows], file: Any, nodes: Any) -> list[TreeRows]:
+    def _write_stripe(self, held: list[TreeRows]) -> list[TreeRows]:
         """Write a stripe of the rows `held`, and return those that are left."""
         X = np.concatenate([stored(each.X) for each in held], axis=1)
         y = np.concatenate([each.y for each in held])
         weights = np.concatenate([each.weights for each in held])
         m = min(self.size, len(y))
         for array in (X[:, :m], y[:m], *([] if self.unit else [weights[:m]])):
-            file.write(np.ascontiguousarray(array).data)
-        nodes.write(np.zeros(m, dtype=np.int32).data)
+            self._rows.write(np.ascontiguousarray(array).data)
+        self._nodes.write(np.zeros(m, dtype=np.int32).data)
         self.n += m
         return [TreeRows(with_layout(X[:, m:], self.layout), y[m:], weights[m:])]
 
@@ -132,22 +141,19 @@ class RowFile:
         X = np.empty((self.n_stored, m), dtype=np.float32)
         y, nodes = np.empty(m), np.empty(m, dtype=np.int32)
         weights = np.ones(m) if self.unit else np.empty(m)
-        with self._rows.open("rb", buffering=0) as file:
-            file.seek(begin * self.bytes_per_row)
-            _fill(X, file)
-            _fill(y, file)
-            if not self.unit:
-                _fill(weights, file)
-        with self._nodes.open("rb", buffering=0) as file:
-            file.seek(begin * NODE)
-            _fill(nodes, file)
+        with self._lock:
+            self._rows.seek(begin * self.bytes_per_row)
+            for array in (X, y) if self.unit else (X, y, weights):
+                _fill(array, self._rows)
+            self._nodes.seek(begin * NODE)
+            _fill(nodes, self._nodes)
         return Stripe(begin, with_layout(X, self.layout), y, weights, nodes)
 
     def write_nodes(self, stripe: Stripe) -> None:
         """Write the nodes that the rows of a stripe have reached."""
-        with self._nodes.open("r+b", buffering=0) as file:
-            file.seek(stripe.begin * NODE)
-            file.write(np.ascontiguousarray(stripe.nodes).data)
+        with self._lock:
+            self._nodes.seek(stripe.begin * NODE)
+            self._nodes.write(np.ascontiguousarray(stripe.nodes).data)
 
 
 def _fill(array: NDArray[Any], file: Any) -> None:
@@ -161,29 +167,29 @@ def _fill(array: NDArray[Any], file: Any) -> None:
 
 @contextmanager
 def row_file(n: int, X: Matrix, unit: bool) -> Iterator[RowFile]:
-    """Make a temporary file for about n rows of matrices like X; it is removed at the end.
+    """Make temporary files for about n rows of matrices like X; they are gone at the end.
 
-    It is in the folder for temporary files, which the environment variable TMPDIR names.
+    They are in the folder for temporary files, which the environment variable TMPDIR names.
 
     Raises
     ------
     InputError
         The disk has no room for the rows.
     """
-    with TemporaryDirectory(prefix="odrf-rows-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        file = RowFile(folder, len(stored(X)), layout_of(X), unit)
-        needed, free = n * (file.bytes_per_row + NODE), shutil.disk_usage(folder).free
+    with tempfile.TemporaryFile() as rows, tempfile.TemporaryFile() as nodes:
+        file = RowFile(rows, nodes, len(stored(X)), layout_of(X), unit)
+        needed = n * (file.bytes_per_row + NODE)
+        free = shutil.disk_usage(tempfile.gettempdir()).free
         if needed + ROOM > free:
             raise InputError(
-                f"{_elsewhere(folder)}: it needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB "
-                "are free"
+                f"{_elsewhere()}: it needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
             )
         yield file
 
 
-def _elsewhere(folder: Path) -> str:
+def _elsewhere() -> str:
     return (
-        f"a tree of all rows keeps them in a temporary file, for which {str(folder.parent)!r} has "
-        "no room: set the environment variable TMPDIR to another folder, or grow a forest by odrf()"
+        f"a tree of all rows keeps them in a temporary file, for which {tempfile.gettempdir()!r} "
+        "has no room: set the environment variable TMPDIR to another folder, or grow a forest by "
+        "odrf()"
     )

@@ -13,9 +13,10 @@ from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.raw_rows import RawRows
 from odrf.statistics.averaged.functionals import functional_covariance
-from odrf.statistics.drawn_together import tells_rows_apart
+from odrf.statistics.curves.bands import CurveSpread
+from odrf.statistics.drawn_together import degrees_of_freedom, tells_rows_apart
 
-__all__ = ["MeanCurve", "covariance_of", "mean_curve", "why_no_errors"]
+__all__ = ["MeanCurve", "mean_curve", "spread_of", "why_no_errors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +63,13 @@ def why_no_errors(fit: AnyFit) -> str | None:
     return None
 
 
-def covariance_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Return the covariance (M, M) of the means over the trees of values (B, M); None if unknown.
+def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread | None:
+    """Return how the means over the trees of values (B, M) vary over samples; None if unknown.
 
-    It is that over training samples; see `odrf.statistics.averaged.functionals`.
+    See `odrf.statistics.averaged.functionals`.
     """
     if of_trees is None or not isinstance(fit, Fit):
         return None
     kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    return functional_covariance(of_trees, kinds, fit.draws).total
+    found = functional_covariance(of_trees, kinds, fit.draws)
+    return CurveSpread(found.total, found.raw, found.n_rows, degrees_of_freedom(fit.draws))

@@ -27,6 +27,8 @@ KNOWN_DTYPE = re.compile(
 FEW = 16
 # Ways to write are compared on this many bytes.
 SAMPLE = 2**16
+# Numbers that are looked at together.
+PIECE = 2**18
 # Looking for runs only is several times as fast as looking for any repetition, and so may take this
 # much more room.
 FASTER = 1.1
@@ -177,7 +179,8 @@ def _narrowed(flat: NDArray) -> tuple[NDArray, bool]:
     if flat.dtype.kind == "f" or narrow.dtype.itemsize == 1:
         return narrow, False
     # in arithmetic without a sign differences go round, and so does the sum that undoes them
-    steps = np.diff(flat, prepend=flat.dtype.type(0))
+    steps = flat.copy()
+    steps[1:] -= flat[:-1]
     steps = _narrowest(steps)
     if steps.dtype.itemsize < narrow.dtype.itemsize:
         return steps, True
@@ -194,11 +197,20 @@ def _narrowest(flat: NDArray) -> NDArray:
             limits = np.iinfo(kept)
             if not (low >= limits.min and high <= limits.max):
                 continue
-        with np.errstate(all="ignore"):
-            narrow = flat.astype(kept)
-        if narrow.astype(flat.dtype).tobytes() == flat.tobytes():
-            return narrow
+        if _holds(kept, flat):
+            return flat.astype(kept)
     return flat
+
+
+def _holds(kept: np.dtype, flat: NDArray) -> bool:
+    """Return whether a type holds all numbers: looked at piece by piece, to take little memory."""
+    for at in range(0, len(flat), PIECE):
+        piece = flat[at : at + PIECE]
+        with np.errstate(all="ignore"):
+            back = piece.astype(kept).astype(flat.dtype)
+        if back.tobytes() != piece.tobytes():
+            return False
+    return True
 
 
 def _apart(flat: NDArray) -> NDArray[np.uint8]:

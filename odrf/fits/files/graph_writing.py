@@ -27,6 +27,7 @@ from odrf.fits.files.array_coding import coded_array
 from odrf.fits.files.costs import cost_of_built, cost_of_json
 from odrf.fits.files.known_classes import CLASSES, field_names
 from odrf.fits.files.pandas_values import pandas_as_fields
+from odrf.fits.files.passing import Passing
 from odrf.fits.files.plain_values import AS_THEY_ARE, scalar_as_json
 from odrf.fits.guided_fit import GuidedFit
 from odrf.options.rule_function import RuleFunction
@@ -90,6 +91,9 @@ class FitWriter:
         if kind is dict:
             pairs = value.items()
             return {"dict": [[self._value(key, name), self._value(v, name)] for key, v in pairs]}
+        if kind is Passing:
+            self._parts.append(self._of_array(value.make(), name))
+            return {"part": len(self._parts) - 1}
         if id(value) in self._number:
             return {"part": self._number[id(value)]}
         if kind is pd.Interval:
@@ -111,8 +115,7 @@ class FitWriter:
             fields = {**_as_doubles(np.asarray(value)), "is_array": isinstance(value, np.ndarray)}
             return {"is": "LongDouble"} | {key: self._value(v, name) for key, v in fields.items()}
         if isinstance(value, np.ndarray):
-            objects = value.dtype.hasobject
-            return self._objects(value, name) if objects else self._array(value, name)
+            return self._of_array(value, name)
         found = pandas_as_fields(value)
         if found is not None:
             kind, fields = found
@@ -133,13 +136,14 @@ class FitWriter:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         if type(value) is Forest:
-            fields = value.every()
+            fields = value.every(Passing)
         else:
             fields = {name: getattr(value, name) for name in field_names(type(value))}
         if type(value) in (Forest, GuidedForest):
             # Children follow each other: their numbers alone are shorter than one for each node.
             left = fields.pop("left")
-            fields |= {"divided": left >= 0, "children": left[left >= 0]}
+            fields["divided"] = Passing(lambda: left >= 0)
+            fields["children"] = Passing(lambda: left[left >= 0])
         elif isinstance(value, TrainingData):
             fields |= _in_whole_numbers_and_others(stored(value.X))
             fields["X"] = layout_of(value.X)
@@ -170,6 +174,9 @@ class FitWriter:
             f"{name} is of the type {type(value).__module__}.{type(value).__qualname__}, which a "
             "file cannot hold: use pickle or joblib, whose files run code when they are loaded"
         )
+
+    def _of_array(self, array: NDArray, name: str) -> dict[str, Any]:
+        return self._objects(array, name) if array.dtype.hasobject else self._array(array, name)
 
     def _array(self, array: NDArray, name: str) -> dict[str, Any]:
         self._memory += array.nbytes
@@ -227,7 +234,7 @@ class FitWriter:
             return {"is": "objects", "shape": list(array.shape), "values": values}
         lines: dict[str, int] = {}
         known: dict[str, int] = {}
-        codes = np.empty(array.size, dtype=np.int64)
+        codes: NDArray[np.int64] = np.empty(array.size, dtype=np.int64)
         for i, value in enumerate(array.ravel().tolist()):
             code = known.get(value) if type(value) is str else None
             if code is None:
@@ -238,7 +245,7 @@ class FitWriter:
             codes[i] = code
         content = "\n".join(lines).encode()
         self._memory += array.nbytes + cost_of_json(content)
-        numbers = self._value(codes, f"{name}.codes")
+        numbers = self._value(Passing(lambda: codes), f"{name}.codes")
         place = self._place("objects", name, "jsonl", [content], 0)
         shape = list(array.shape)
         return {"is": "objects", "shape": shape, "codes": numbers, "size": len(content), **place}
@@ -256,13 +263,14 @@ def _as_doubles(value: Any) -> dict[str, Any]:
     return {"high": high, "low": np.asarray(low), **exponent}
 
 
-def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, NDArray]:
+def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
     """Return the rows of a matrix (r, n) that hold whole numbers, such as indicators, apart.
 
     In a few bits each they take a fraction of the room.
     """
     whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
-    return {"is_whole": whole, "whole": X[whole], "others": X[~whole]}
+    of_these = {"whole": Passing(lambda: X[whole]), "others": Passing(lambda: X[~whole])}
+    return {"is_whole": whole, **of_these}
 
 
 def _is_whole(row: NDArray[np.float32]) -> bool:

@@ -57,7 +57,7 @@ from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
-from odrf.fits.survival.inference.numbers_of_curves import EstimandFit
+from odrf.fits.survival.inference.estimand_fit import EstimandFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.fits.updatable.stream_record import StreamRecord
 from odrf.options.boosting_control import BoostingControl

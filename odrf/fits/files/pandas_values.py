@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
+from odrf.fits.files.passing import Passing
 from odrf.fits.files.plain_values import pandas_zone, zone_as_json
 
 __all__ = ["BUILDERS", "pandas_as_fields"]
@@ -51,7 +53,7 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
         plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
         alike.setdefault(dtype if plain else j, []).append(j)
     parts = [
-        np.ascontiguousarray(table.iloc[:, places].to_numpy().T)
+        Passing(partial(_side_by_side, table, places))
         if isinstance(dtype, np.dtype)
         else _values(table.iloc[:, places[0]])
         for dtype, places in alike.items()
@@ -63,6 +65,10 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
         "parts": tuple(parts),
         "attrs": dict(table.attrs),
     }
+
+
+def _side_by_side(table: pd.DataFrame, places: list[int]) -> NDArray:
+    return np.ascontiguousarray(table.iloc[:, places].to_numpy().T)
 
 
 def _index(index: pd.Index) -> tuple[str, dict[str, Any]]:
@@ -112,7 +118,7 @@ def _column(array: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(array, pd.arrays.SparseArray):
         return "SparseArray", {"values": np.asarray(array), "fill": array.fill_value}
     if isinstance(dtype, pd.StringDtype):
-        texts = array.to_numpy(dtype=object, na_value=None)
+        texts = Passing(lambda: array.to_numpy(dtype=object, na_value=None))
         is_nan = dtype.na_value is not pd.NA
         return "StringArray", {"texts": texts, "storage": dtype.storage, "is_nan": is_nan}
     if isinstance(dtype, pd.ArrowDtype):

@@ -272,14 +272,14 @@ def _require_surrogates(surrogates: SurrogateSplits, m: int, p: int) -> None:
     _require_ranges(surrogates.first, S)
     _require_ranges(surrogates.start, z)
     types = {
-        "first": (np.int64, m + 1), "majority_left": (np.bool_, m), "start": (np.int64, S + 1),
-        "threshold": (np.float32, S), "flipped": (np.bool_, S), "agree": (np.float64, S),
-        "adj": (np.float64, S), "n_split": (np.int32, S), "column": (np.int32, z),
-        "coef": (np.float32, z),
+        "first": (np.signedinteger, m + 1), "majority_left": (np.bool_, m),
+        "start": (np.signedinteger, S + 1), "threshold": (np.float32, S), "flipped": (np.bool_, S),
+        "agree": (np.float64, S), "adj": (np.float64, S), "n_split": (np.int32, S),
+        "column": (np.int32, z), "coef": (np.float32, z),
     }  # fmt: skip
     for name, (dtype, size) in types.items():
         array = getattr(surrogates, name)
-        _require(array.dtype == dtype and array.shape == (size,))
+        _require(np.issubdtype(array.dtype, dtype) and array.shape == (size,))
     marks = surrogates.marks
     P = len(marks.mark)
     _require(len(marks.first) == P + 1 and len(marks.predictor) == p)

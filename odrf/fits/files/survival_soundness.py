@@ -51,7 +51,7 @@ def require_curves_of(fit: SurvivalFit, forest: Forest) -> None:
         of_nodes = hazards.events, hazards.expected, hazards.person_time, hazards.relative
         _require(all(numbers.shape == (m,) for numbers in of_nodes))
         _require(hazards.log_rank.shape == (m,) and bool((hazards.log_rank >= 0).all()))
-        causes = len(fit.design.response.causes)
+        causes = 1 if fit.control.cause is not None else len(fit.design.response.causes)
         _require(hazards.of_cause.shape == ((m, causes) if causes > 1 else (0, 0)))
 
 

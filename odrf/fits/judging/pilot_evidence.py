@@ -119,7 +119,7 @@ def evidence_of_errors(
     pilots: Sequence[Sequence[Forest]],
     X: Matrix,
     target: NDArray[np.float64],
-    root: NDArray[np.float64],
+    root_weights: NDArray[np.float64],
     weights: NDArray[np.float64],
     samplings: Sequence[Sampling],
     tree_streams: NDArray[np.uint64],
@@ -130,14 +130,14 @@ def evidence_of_errors(
 
     Parameters
     ----------
-    target, root : (n, K) float64
+    target, root_weights : (n, K) float64
         What is to be predicted, and the square roots of the weights of the squared errors.
     pilots, X, weights, samplings, tree_streams, n_jobs, codes
         As in `pilot_evidence`.
     """
     judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
     at = judged.at
-    return _evidence_of_numbers(judged, target[at], root[at], weights[at])
+    return _evidence_of_numbers(judged, target[at], root_weights[at], weights[at])
 
 
 def _judged(
@@ -192,13 +192,14 @@ def _values(
 def _evidence_of_numbers(
     judged: _JudgedPilots,
     target: NDArray[np.float64],
-    root: NDArray[np.float64],
+    root_weights: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> Evidence:
     """Return the evidence on a regression, of K numbers for each row."""
 
     def products_of(values: list[NDArray[np.float64]], block: slice) -> NDArray[np.float64]:
-        errors = [(value - target[block, None, :]) * root[block, None, :] for value in values]
+        roots = root_weights[block, None, :]
+        errors = [(value - target[block, None, :]) * roots for value in values]
         return products_of_rows(errors, [mask[block] for mask in judged.unseen])
 
     blocks = np.concatenate(judged.by_blocks(products_of), axis=2)

@@ -12,7 +12,7 @@ A tree with surrogates needs no fills: it only has to be told which cells are em
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +28,19 @@ from odrf.engine.rows.coded import (
     with_layout,
     with_rows,
 )
+from odrf.engine.trees.compact_forest import NODES_ARE_ABSENT, CompactForest
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.packing import Packed, groups_of_trees
+from odrf.engine.trees.read_later import ReadLater
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.engine.trees.single import predict_row
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.streamed.streamed_fit import StreamedFit
 
-__all__ = ["FillingRule", "empty_columns", "filling_rule", "reading_empty_cells"]
+__all__ = ["FillingRule", "NoFills", "empty_columns", "filling_rule", "reading_empty_cells"]
 
 
 def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
@@ -89,18 +92,38 @@ def with_empty_cells(X: Matrix, columns: NDArray[np.int64]) -> Matrix:
     return beside([filled, empty.astype(np.float32)])
 
 
-def filling_rule(fit: AnyFit) -> FillingRule:
-    """Return what predicts single rows with empty cells."""
-    X = fit.data.X
-    columns = number_columns(X)
-    one_row = beside([with_rows(X, slice(1)), _nothing(columns, 1)])
-    packed = filling_forest(fit, columns).packed_for(one_row)
-    return FillingRule(packed, columns, layout_of(X))
+def filling_rule(fit: AnyFit) -> FillingRule | NoFills:
+    """Return what predicts single rows with empty cells.
+
+    The fills are found when the first such row comes, which may be never: that takes the training
+    rows, and the trees with fills take about twice as much memory.
+    """
+    if isinstance(fit.forest, CompactForest):
+        return NoFills()
+
+    def find(rule: FillingRule) -> None:
+        X = fit.data.X
+        columns = number_columns(X)
+        one_row = beside([with_rows(X, slice(1)), _nothing(columns, 1)])
+        packed = filling_forest(fit, columns).packed_for(one_row)
+        rule.set_fields({"packed": packed, "columns": columns, "layout": layout_of(X)})
+
+    return FillingRule.read_by(find)
+
+
+class NoFills:
+    """Stands for the fills of compact trees, which have none."""
+
+    def mean(self, value: NDArray[np.float64], x: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Raise `InputError`: a row with empty cells needs the nodes."""
+        raise InputError(NODES_ARE_ABSENT)
 
 
 @dataclass(frozen=True)
-class FillingRule:
+class FillingRule(ReadLater):
     """The trees with a fill for each term, for one row at a time.
+
+    They can be pickled, and have no training rows then.
 
     Attributes
     ----------
@@ -115,10 +138,13 @@ class FillingRule:
     columns: NDArray[np.int64]
     layout: Layout | None
 
-    def numbers(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the numbers (r + q,) that `packed` reads, for those of a row, x (r,)."""
+    def mean(self, value: NDArray[np.float64], x: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the mean (K,) of the `value` (m, K) of leaves of a row x (r,), NaN where empty."""
         X = with_empty_cells(with_layout(x[:, np.newaxis], self.layout), self.columns)
-        return np.ascontiguousarray(stored(X)[:, 0])
+        return predict_row(self.packed, value, np.ascontiguousarray(stored(X)[:, 0]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.in_memory()
 
 
 def _rows(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.integer]:

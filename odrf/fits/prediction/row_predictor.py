@@ -16,7 +16,7 @@ from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.single import predict_row
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.empty_cells import FillingRule, filling_rule
+from odrf.fits.prediction.empty_cells import FillingRule, NoFills, filling_rule
 from odrf.fits.prediction.predicting import require_classes
 
 __all__ = ["ROW_PREDICTIONS", "RowPredictor", "row_predictor"]
@@ -31,8 +31,9 @@ class RowPredictor:
     """A function that predicts one row, as returned by ``fit.row_predictor()``.
 
     It returns what ``fit.predict`` returns for a data frame with this row, but takes a few
-    microseconds instead of hundreds.  It contains the trees but no training data, and can be
-    pickled.
+    microseconds instead of hundreds.  It can be pickled, with the trees but without training data.
+    In memory it keeps the fit until the first row with an empty cell comes, in a predictor that has
+    none in training: then what such cells stand for is found among the training rows.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class RowPredictor:
         How raw values become scaled predictors.
     packed : Packed
         The trees.
-    filling : FillingRule or None
+    filling : FillingRule, NoFills or None
         The trees for rows with empty cells in predictors that have none in training: with a fill
         for each term, or surrogates.  None unless ``missing`` is "split" or "surrogate".
     value : (m, K) float64
@@ -71,7 +72,7 @@ class RowPredictor:
     type: str
     plan: RowPlan
     packed: Packed
-    filling: FillingRule | None
+    filling: FillingRule | NoFills | None
     value: NDArray[np.float64]
     labels: tuple[Any, ...]
     votes: bool
@@ -119,7 +120,7 @@ class RowPredictor:
     def _mean(self, x: NDArray[np.float32]) -> NDArray[np.float64]:
         if self.filling is None or not np.isnan(x).any():
             return predict_row(self.packed, self.value, x)
-        return predict_row(self.filling.packed, self.value, self.filling.numbers(x))
+        return self.filling.mean(self.value, x)
 
     def _missing(self) -> Any:
         if self.type == "prob":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from odrf.design import TrainingData
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.stacked.growing_parts import grow_stack
+from odrf.fits.stacked.growing_stack import grow_stack
 from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["stack_grown_alike"]

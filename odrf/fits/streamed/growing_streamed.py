@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.design.withheld import STREAMED, WithheldData
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.growth.forest_growth import growth_kernel
+from odrf.engine.growth.tree_growth import growth_kernel
 from odrf.engine.memory import available_memory, require_memory
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams

@@ -27,8 +27,10 @@ from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = [
-    *("BoostedSurvivalFit", "enlarged_boosted_survival", "grow_boosted_survival"),
-    *("require_boostable_times", "times_of"),
+    "BoostedSurvivalFit",
+    "enlarged_boosted_survival",
+    "grow_boosted_survival",
+    "require_boostable_times",
 ]
 
 # Curves of fewer events that the trees have not seen vary more than those of all rows are wrong.
@@ -55,21 +57,14 @@ class BoostedSurvivalFit(BoostedFit):
 
     @property
     def times(self) -> SurvivalTimes:
-        """Times and events of the training rows; see `times_of`."""
-        return times_of(self)
+        """Times and events of the training rows.
 
-
-def times_of(fit: BoostedFit) -> SurvivalTimes:
-    """Return times and events of the training rows.
-
-    Raises
-    ------
-    InputError
-        The fit was loaded without its training rows.
-    """
-    if fit.data.times is None:
-        raise InputError("the fit was loaded without its training rows: save it with data=True")
-    return fit.data.times
+        Raises
+        ------
+        InputError
+            The fit was kept without its training rows.
+        """
+        return self.data.require_times()
 
 
 def grow_boosted_survival(
@@ -94,8 +89,7 @@ def grow_boosted_survival(
 
 def require_boostable_times(design: Design, data: TrainingData, control: BoostingControl) -> None:
     """Raise `InputError` if the loss cannot take the times: they have several causes, or are 0."""
-    times = data.times
-    assert times is not None
+    times = data.require_times()
     if len(times.causes) > 1:
         raise InputError(
             f"response {design.response.name!r} has events of {len(times.causes)} causes, and "
@@ -134,12 +128,12 @@ def _with_curves(fit: BoostedFit) -> BoostedSurvivalFit:
     curves = _curves(fit, scores[rows], rows, judged != "training")
     known = {each.name: getattr(fit, each.name) for each in fields(BoostedFit)}
     return BoostedSurvivalFit(
-        **known, curves=curves, event_times=times_of(fit).event_times, judged=judged
+        **known, curves=curves, event_times=fit.data.require_times().event_times, judged=judged
     )
 
 
 def _has_events(fit: BoostedFit, rows: NDArray[np.bool_]) -> bool:
-    counted = rows & (times_of(fit).event > 0) & (fit.data.weights > 0)
+    counted = rows & (fit.data.require_times().event > 0) & (fit.data.weights > 0)
     return int(counted.sum()) >= FEWEST_EVENTS
 
 
@@ -147,7 +141,7 @@ def _curves(
     fit: BoostedFit, scores: NDArray[np.float64], rows: NDArray[np.bool_], calibrated: bool
 ) -> CurvesOfScores:
     """Return the curves of the scores of some rows, with a slope if `calibrated`."""
-    times, weights, loss = times_of(fit).keeping(rows), fit.data.weights[rows], fit.loss
+    times, weights, loss = fit.data.require_times().keeping(rows), fit.data.weights[rows], fit.loss
     event = times.event > 0
     if not isinstance(loss, FailureTimeLoss):
         curves = calibrated_hazards if calibrated else breslow_baseline

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.design import TrainingData
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
@@ -17,13 +18,14 @@ from odrf.engine.survival.curve_numbers import survival_at
 from odrf.engine.survival.incidence_numbers import incidence_at
 from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
 from odrf.engine.trees.forest_arrays import Forest, joined
-from odrf.fits.judging.pilot_evidence import evidence_of_errors
+from odrf.fits.judging.pilot_evidence import Judge, evidence_of_errors, pilot_evidence
 from odrf.fits.stacking import Evidence
-from odrf.fits.survival.asked_causes import asked_causes
-from odrf.statistics.survival.known_states import known_states
+from odrf.fits.survival.cause_numbers import cause_numbers
+from odrf.options.control import Control
 from odrf.statistics.survival.observation import observation_curve
+from odrf.statistics.survival.weighted_states import weighted_states
 
-__all__ = ["EvidenceOfCurves"]
+__all__ = ["EvidenceOfCurves", "judge_of_pilots"]
 
 # Quantiles of the event times at which survival is judged.
 JUDGED = np.linspace(0.1, 0.9, 9)
@@ -61,11 +63,11 @@ class EvidenceOfCurves:
         codes: RowCodes | None = None,
     ) -> Evidence:
         """Return the evidence; see `odrf.fits.judging.pilot_evidence.pilot_evidence`."""
-        weights = self.case_weights
+        weights = self.case_weights  # those of the argument may be exposures
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))
         grid = np.searchsorted(self.times.event_times, at, side="right")
-        causes, ranks = asked_causes(self.cause, self.times.causes), self.times.ranks
+        causes, ranks = cause_numbers(self.cause, self.times.causes), self.times.ranks
         valued = []
         for of_kind, sampling in zip(pilots, samplings, strict=True):
             draws = Draws(weights, [sampling] * len(of_kind), tree_streams, n_jobs, codes)
@@ -75,7 +77,7 @@ class EvidenceOfCurves:
             valued.append([forest.tree(b) for b in range(len(of_kind))])
         alive = time[:, None] > at
         observed = observation_curve(time, event, weights, start)
-        states = known_states(time, event, None, observed, start)
+        states = weighted_states(time, event, None, observed, start)
         seen = np.column_stack([states.at(t).weight for t in at])
         target = alive
         if len(self.times.causes) > 1:
@@ -95,3 +97,10 @@ class EvidenceOfCurves:
         return np.column_stack(
             [incidence_at(curves, int(k), rank) for k in causes for rank in grid]
         )
+
+
+def judge_of_pilots(data: TrainingData, control: Control) -> Judge:
+    """Return what judges the pilot trees of a blend with these options, on these rows."""
+    if data.times is None:
+        return pilot_evidence
+    return EvidenceOfCurves(data.times, data.weights, control.cause)

@@ -11,13 +11,13 @@ from odrf.design import TrainingData
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.errors import InputError
-from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.options.control import Control
 from odrf.options.criterion_names import EXPONENTIAL, GRAY
 from odrf.statistics.survival.observation import censoring_curve
 
-__all__ = ["GrownResponse", "grown_response"]
+__all__ = ["GrownResponse", "grown_response", "ranks_of_splits"]
 
 
 class GrownResponse(NamedTuple):
@@ -47,17 +47,36 @@ def grown_response(data: TrainingData, control: Control) -> GrownResponse:
     """
     if data.times is None:
         return GrownResponse(data.y, data.weights, None)
-    times = data.times
-    if control.cause is not None:
-        times = times.about(control.cause)
-        _require_events_of(control.cause, times, data.weights)
-    if control.criterion == EXPONENTIAL:
-        exposure = hazard_scale(times, data.weights).exposure(times)
-        return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
+    if control.criterion != EXPONENTIAL:
+        return GrownResponse(data.y, data.weights, ranks_of_splits(data, control))
+    times = _times_of_splits(data, control)
+    exposure = hazard_scale(times, data.weights).exposure(times)
+    return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
+
+
+def ranks_of_splits(data: TrainingData, control: Control) -> EventRanks:
+    """Return the times of the rows as ranks, with the events that splits are about.
+
+    Raises
+    ------
+    InputError
+        No row of positive weight has such an event.
+    """
+    times = _times_of_splits(data, control)
     if control.criterion == GRAY:
-        ranks = _with_subdistribution(data.times, times.event_times, control.cause, data.weights)
-        return GrownResponse(data.y, data.weights, ranks)
-    return GrownResponse(data.y, data.weights, times.ranks)
+        return _with_subdistribution(
+            data.require_times(), times.event_times, control.cause, data.weights
+        )
+    return times.ranks
+
+
+def _times_of_splits(data: TrainingData, control: Control) -> SurvivalTimes:
+    times = data.require_times()
+    if control.cause is None:
+        return times
+    times = times.about(control.cause)
+    _require_events_of(control.cause, times, data.weights)
+    return times
 
 
 def _with_subdistribution(
@@ -68,7 +87,7 @@ def _with_subdistribution(
 ) -> EventRanks:
     """Return ranks in which rows stay at risk after events of other causes."""
     G = censoring_curve(times.time, times.event, weights)
-    number = 1 + int(asked_causes(cause, times.causes)[0])
+    number = 1 + int(cause_numbers(cause, times.causes)[0])
     return subdistribution_ranks(
         times.time, times.event, number, event_times, G.just_before(times.time),
         G.just_before(event_times),

@@ -14,7 +14,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.prediction.labels import spread_codes, spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
-from odrf.fits.survival.asked_causes import asked_causes
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
@@ -64,7 +64,7 @@ def predict_survival(
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)
     fit = cast(SurvivalFit, rows.fit)
-    causes = asked_causes(cause, fit.design.response.causes)
+    causes = cause_numbers(cause, fit.design.response.causes)
     if type == LEAF:
         leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
         leaves = spread_codes(leaves, rows.complete)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.curve_numbers import mortality, with_means_above
 from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
-from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 
@@ -49,18 +48,14 @@ class SurvivalFit(Fit):
         Raises
         ------
         InputError
-            The fit was loaded without its training rows.
+            The fit was kept without its training rows.
         """
-        if self.data.times is None:
-            raise InputError("the fit was loaded without its training rows: save it with data=True")
-        return self.data.times
+        return self.data.require_times()
 
 
 def with_curves(fit: Fit) -> SurvivalFit:
     """Return the fit with the curves of its leaves, from the rows that each tree drew."""
-    ranks = fit.data.ranks
-    if ranks is None:
-        raise InputError("the response is no time to an event")
+    ranks = fit.data.require_times().ranks
     curves = leaf_curves(fit.forest, fit.data.X, ranks, fit.draws)
     value = with_means_above(fit.forest, mortality(curves, ranks.n_times))
     forest = replace(fit.forest, value=value[:, np.newaxis])
@@ -70,6 +65,5 @@ def with_curves(fit: Fit) -> SurvivalFit:
 def as_survival_fit(fit: Fit, **changes: Any) -> SurvivalFit:
     """Return the fit as one of times to an event, with other values of the fields `changes`."""
     known = {each.name: getattr(fit, each.name) for each in fields(Fit)}
-    times = fit.data.times
-    assert times is not None
-    return SurvivalFit(**(known | {"event_times": times.event_times} | changes))
+    event_times = fit.data.require_times().event_times
+    return SurvivalFit(**(known | {"event_times": event_times} | changes))

@@ -224,15 +224,15 @@ class Version:
         data.set_fields(_fields(read))
 
     def _read_forest(self, forest: Forest) -> None:
-        forest.set_fields(_fields(self._both()[0]))
+        forest.set_fields(_fields(self._trees_and_counts()[0]))
 
     def _read_fit(self, fit: Fit) -> None:
-        known: dict[str, Any] = {"n_at_split": self._both()[1], "arrival_losses": None}
+        known: dict[str, Any] = {"n_at_split": self._trees_and_counts()[1], "arrival_losses": None}
         if fit.stream is None:
             known["arrival_losses"] = self.updatable.losses[: self.n_losses].copy()
         fit.set_fields(known)
 
-    def _both(self) -> tuple[Forest, NDArray[np.int32]]:
+    def _trees_and_counts(self) -> tuple[Forest, NDArray[np.int32]]:
         """Return the trees as they were, and how many rows their nodes had at their splits."""
         if self._trees is None:
             undone = list(_undone(self))

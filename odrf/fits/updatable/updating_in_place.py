@@ -95,11 +95,7 @@ def updated_in_place(
         require_room(n + m)
     seen = n if record is None else record.seen
     which, gone = _kept_of(updatable, before, fit.control.seed, seen, m, keep)
-    if shown is fit:
-        value = updatable.predicted(updatable.rows.cells_of(new))
-        losses = losses_of(value, new.y, fit.ordered)
-    else:
-        losses = losses_by(shown, new.X, new.y)
+    losses = _losses_of_new(updatable, fit, shown, new)
     with updatable.changing(before) as version:
         places = updatable.rows.append(new, which, seen)
         if keep is None:
@@ -121,10 +117,9 @@ def updated_in_place(
         first = first if record is None else record.first
         arrivals = _arrivals(fit, losses, new.weights, n)
         stream = version.record(keep, first, seen + m, updates, arrivals)
-        own = updatable.rows.numbers[updatable.rows.places(version.used, version.number)]
-        stay = int(np.searchsorted(own, first))
-        control = _from(control, stay)
-        kinds = {name: _from(kind, stay) for name, kind in kinds.items()}
+        stay = _n_of_first(version, first)
+        control = _with_rows_from(control, stay)
+        kinds = {name: _with_rows_from(kind, stay) for name, kind in kinds.items()}
     return version.read_rest(
         replace(
             fit,
@@ -140,6 +135,23 @@ def updated_in_place(
             stream=stream,
         )
     )
+
+
+def _losses_of_new(
+    updatable: UpdatableForest, fit: Fit, shown: Fit, new: NewRows
+) -> NDArray[np.float64]:
+    """Return the losses (m,) of new rows, predicted by the fit as it is `shown`."""
+    if shown is not fit:
+        return losses_by(shown, new.X, new.y)
+    value = updatable.predicted(updatable.rows.cells_of(new))
+    return losses_of(value, new.y, fit.ordered)
+
+
+def _n_of_first(version: Version, first: int) -> int:
+    """Return how many rows of a version are among the `first` ones of the stream."""
+    rows = version.updatable.rows
+    numbers = rows.numbers[rows.places(version.used, version.number)]
+    return int(np.searchsorted(numbers, first))
 
 
 def _kept_of(
@@ -215,7 +227,7 @@ def _arrivals(
     return sums
 
 
-def _from(control: Control, stay: int) -> Control:
+def _with_rows_from(control: Control, stay: int) -> Control:
     """Return the options of trees on `stay` of their first rows, and others that came later."""
     later = (Batch(stay, control.batches[-1].fraction),)
     return replace(control, sampling=control.sampling._replace(later=later))

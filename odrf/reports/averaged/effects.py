@@ -48,6 +48,8 @@ class Effects(Carded):
         The value that is tested: 0, or 1 for ratios.
     notes : tuple of str
         What to know of the standard errors.
+    limits : tuple of two numbers, optional
+        What estimates lie between: 0 and 1 for probabilities.
 
     Attributes
     ----------
@@ -55,6 +57,8 @@ class Effects(Carded):
         One row for each estimate.  Columns: ``term``, ``contrast``; the columns of `by` and `at`;
         ``class`` if the response is a class; ``estimate``, ``std_error``, ``statistic``,
         ``p_value``, ``conf_low`` and ``conf_high``.  NaN where there are no standard errors.
+        Intervals of probabilities are on the scale of the log odds, at most twice as far from the
+        estimate as plain ones.
     covariance : (M, M) float64 or None
         The covariance of the estimates over training samples.
     notes : tuple of str
@@ -77,6 +81,7 @@ class Effects(Carded):
         level: float,
         null: float = 0.0,
         notes: tuple[str, ...] = (),
+        limits: tuple[float, float] | None = None,
     ) -> None:
         self.title, self.call, self.level, self.null = title, call, level, null
         self.notes, self.estimates = notes, estimates
@@ -85,7 +90,9 @@ class Effects(Carded):
         if known is not None:
             error = known.errors()
         df = np.inf if known is None else known.df
-        self.table = with_errors(estimates.labels, estimates.estimate, error, level, null, df)
+        self.table = with_errors(
+            estimates.labels, estimates.estimate, error, level, null, df, limits
+        )
 
     @cached_property
     def covariance(self) -> NDArray[np.float64] | None:

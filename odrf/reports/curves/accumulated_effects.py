@@ -14,7 +14,7 @@ from odrf.fits.curves.local_effects import (
     local_effects_of_number,
     local_effects_of_two,
 )
-from odrf.fits.curves.mean_curve import covariance_of
+from odrf.fits.curves.mean_curve import spread_of
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
 from odrf.public.progress import progress_bar
@@ -62,8 +62,8 @@ def accumulated_effects(
             found = local_effects_of_levels(fit, rows, axes[0], bar.update)
         else:
             found = local_effects_of_number(fit, rows, axes[0], bar.update)
-    covariances = tuple(
-        covariance_of(fit, None if found.of_trees is None else found.of_trees[:, :, k])
+    spreads = tuple(
+        spread_of(fit, None if found.of_trees is None else found.of_trees[:, :, k])
         for k in range(found.mean.shape[1])
     )
-    return effect_report(fit, TITLES[len(names)], axes, found.mean, covariances, level)
+    return effect_report(fit, TITLES[len(names)], axes, found.mean, spreads, level)

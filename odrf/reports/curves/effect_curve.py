@@ -14,7 +14,7 @@ from odrf import plots
 from odrf.checks import checked_share
 from odrf.errors import InputError
 from odrf.public import public
-from odrf.statistics.curves.bands import Bands, bands
+from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -48,14 +48,17 @@ class EffectCurve(Carded):
         The variable and its G points.
     estimate : (G, K) float64
         The curve; K is 1, or the number of classes.
+    spreads : tuple of CurveSpread, or None
+        For each k how the estimates vary over training samples.
     covariances : tuple of (G, G) arrays, or None
-        For each k the covariance of the estimates over training samples.
+        For each k the covariance of the estimates.
     level : float
         Coverage of intervals and bands.
     note : str
         How far the errors can be trusted, or why there are none.
     limits : tuple of two numbers, or None
-        What intervals are cut at: 0 and 1 for probabilities.
+        What estimates lie between: 0 and 1 for probabilities, whose intervals are on the scale of
+        the log odds, at most twice as far from the estimate as plain ones.
     seed : int
         Of the simulation that makes bands simultaneous.
 
@@ -74,18 +77,23 @@ class EffectCurve(Carded):
     classes: pd.Index | None
     axis: VariablePoints
     estimate: NDArray[np.float64]
-    covariances: tuple[NDArray[np.float64] | None, ...]
+    spreads: tuple[CurveSpread | None, ...]
     level: float
     note: str
     limits: tuple[float, float] | None
     seed: int
 
+    @property
+    def covariances(self) -> tuple[NDArray[np.float64] | None, ...]:
+        """For each k the covariance (G, G) of the estimates over training samples, or None."""
+        return tuple(None if each is None else each.covariance for each in self.spreads)
+
     @cached_property
     def _bands(self) -> list[Bands]:
         """For each k the intervals of the curve."""
         return [
-            bands(self.estimate[:, k], covariance, self.level, self.limits, self.seed)
-            for k, covariance in enumerate(self.covariances)
+            bands(self.estimate[:, k], spread, self.level, self.limits, self.seed)
+            for k, spread in enumerate(self.spreads)
         ]
 
     @cached_property
@@ -94,9 +102,9 @@ class EffectCurve(Carded):
 
         Columns: ``term``, the variable; ``value``; for classes ``class``; ``estimate``;
         ``std_error``; ``conf_low`` and ``conf_high``, an interval for this point alone;
-        ``band_low`` and ``band_high``, which together cover the whole curve; ``rows``, how many
-        rows are nearer to this point than to the others.  Without standard errors these are
-        missing.
+        ``band_low`` and ``band_high``, which together cover the whole curve, by a multivariate t
+        with the degrees of freedom of the estimated variances; ``rows``, how many rows are nearer
+        to this point than to the others.  Without standard errors these are missing.
         """
         rows, parts = self.axis.rows, []
         for k, around in enumerate(self._bands):
@@ -143,16 +151,14 @@ class EffectCurve(Carded):
         title = f"slope of {self.title}"
         with np.errstate(over="ignore", invalid="ignore"):
             estimate = D @ self.estimate
-            of_slopes = [None if C is None else D @ C @ D.T for C in self.covariances]
+            of_slopes = [None if each is None else each.combined(D) for each in self.spreads]
         # of points that are very close
-        beyond = [C is not None and not np.isfinite(C).all() for C in of_slopes]
-        spread = tuple(None if no else C for no, C in zip(beyond, of_slopes, strict=True))
+        beyond = [each is not None and not each.is_finite for each in of_slopes]
+        known = tuple(None if no else each for no, each in zip(beyond, of_slopes, strict=True))
         note = self.note
         if any(beyond):
             note = f"{note}; variances of slopes are beyond the largest number".removeprefix("; ")
-        return replace(
-            self, title=title, estimate=estimate, covariances=spread, note=note, limits=None
-        )
+        return replace(self, title=title, estimate=estimate, spreads=known, note=note, limits=None)
 
     def summary(self) -> Summary:
         """Return range and place of the extremes of the curve, and its table, as a summary."""
@@ -234,7 +240,7 @@ class EffectCurve(Carded):
 
     @property
     def _unknown(self) -> bool:
-        return all(covariance is None for covariance in self.covariances)
+        return all(spread is None for spread in self.spreads)
 
 
 def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.public import public
 from odrf.reports.curves.effect_curve import chosen_classes
-from odrf.statistics.curves.bands import Bands, bands
+from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -43,8 +43,10 @@ class EffectSurface(Carded):
         The variables with their G and H points.
     estimate : (G, H, K) float64
         The surface; K is 1, or the number of classes.
+    spreads : tuple of CurveSpread, or None
+        For each k how the estimates vary over training samples, row by row.
     covariances : tuple of (G·H, G·H) arrays, or None
-        For each k the covariance of the estimates over training samples, row by row.
+        For each k the covariance of the estimates.
 
     Examples
     --------
@@ -61,17 +63,22 @@ class EffectSurface(Carded):
     classes: pd.Index | None
     axes: tuple[VariablePoints, VariablePoints]
     estimate: NDArray[np.float64]
-    covariances: tuple[NDArray[np.float64] | None, ...]
+    spreads: tuple[CurveSpread | None, ...]
     level: float
     note: str
     limits: tuple[float, float] | None
     seed: int
 
+    @property
+    def covariances(self) -> tuple[NDArray[np.float64] | None, ...]:
+        """For each k the covariance (G·H, G·H) of the estimates over training samples, or None."""
+        return tuple(None if each is None else each.covariance for each in self.spreads)
+
     @cached_property
     def _bands(self) -> list[Bands]:
         return [
-            bands(self.estimate[:, :, k].ravel(), covariance, self.level, self.limits, self.seed)
-            for k, covariance in enumerate(self.covariances)
+            bands(self.estimate[:, :, k].ravel(), spread, self.level, self.limits, self.seed)
+            for k, spread in enumerate(self.spreads)
         ]
 
     @cached_property

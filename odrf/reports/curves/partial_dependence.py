@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from odrf.checks import checked_part, checked_whole, is_list
 from odrf.errors import InputError
 from odrf.fits.curves.choosing_points import points_of
-from odrf.fits.curves.mean_curve import covariance_of, mean_curve, why_no_errors
+from odrf.fits.curves.mean_curve import mean_curve, spread_of, why_no_errors
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows
 from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
+from odrf.statistics.curves.bands import CurveSpread
 from odrf.statistics.curves.variable_points import VariablePoints
 
 __all__ = ["axes_of", "checked_variables", "effect_report", "partial_dependence"]
@@ -50,12 +51,12 @@ def partial_dependence(
     at_points = {axis.name: axis.values[place] for axis, place in zip(axes, places, strict=True)}
     with progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
         curve = mean_curve(fit, rows, at_points, bar.update)
-    covariances = tuple(
-        covariance_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
+    spreads = tuple(
+        spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
         for k in range(curve.mean.shape[1])
     )
     limits = None if fit.design.response.classes is None else (0.0, 1.0)
-    return effect_report(fit, "partial dependence", axes, curve.mean, covariances, level, limits)
+    return effect_report(fit, "partial dependence", axes, curve.mean, spreads, level, limits)
 
 
 def effect_report(
@@ -63,7 +64,7 @@ def effect_report(
     title: str,
     axes: Sequence[VariablePoints],
     estimate: NDArray[np.float64],
-    covariances: tuple[NDArray[np.float64] | None, ...],
+    spreads: tuple[CurveSpread | None, ...],
     level: float,
     limits: tuple[float, float] | None = None,
 ) -> EffectCurve | EffectSurface:
@@ -74,7 +75,7 @@ def effect_report(
         "call": fit.call,
         "response": response.name,
         "classes": response.classes,
-        "covariances": covariances,
+        "spreads": spreads,
         "level": level,
         "note": _without_errors(fit),
         "limits": limits,

@@ -13,7 +13,7 @@ from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
-from odrf.fits.survival.asked_causes import asked_causes
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.inference.bands_of_rows import curve_errors
 from odrf.fits.survival.predicting_survival import checked_times
@@ -51,7 +51,7 @@ def bands_of(
     fit = cast(SurvivalFit, rows.fit)
     level = checked_part("level", level)
     causes = fit.design.response.causes
-    number = None if cause is None else int(asked_causes(cause, causes)[0])
+    number = None if cause is None else int(cause_numbers(cause, causes)[0])
     notes = notes_on_errors(fit)
     if not trees_vary(fit) or not tells_rows_apart(fit.draws, unseen is not None):
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."

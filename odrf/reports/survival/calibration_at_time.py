@@ -13,7 +13,7 @@ from odrf.public import public
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.wording import number, with_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +46,9 @@ class SurvivalCalibration(Carded):
     table : DataFrame
         For each group of rows, from the lowest predicted probability: ``weight``, the sum of case
         weights, without any the number of rows; ``predicted``, the mean predicted probability of an
-        event by the time; ``observed``, the Kaplan–Meier (of one cause
-        the Aalen–Johansen) estimate; ``std_error``, ``conf_low``,
-        ``conf_high``.  Observed numbers are missing where a group is not observed so long.
+        event by the time; ``observed``, the Kaplan–Meier (of one cause the Aalen–Johansen)
+        estimate; ``std_error``, ``conf_low``, ``conf_high``.  Observed numbers are missing where a
+        group is not observed so long.
     overall : Series
         The same of all rows together.
 
@@ -109,12 +109,11 @@ class SurvivalCalibration(Carded):
         return "Kaplan–Meier" if self.judged.rows.cause is None else "Aalen–Johansen"
 
     def _facts(self) -> dict[str, str]:
-        low, high = self.overall["conf_low"], self.overall["conf_high"]
-        limits = "no limits" if np.isnan(low) else f"{low:.3f} to {high:.3f}"
+        limits = self.overall["conf_low"], self.overall["conf_high"]
         return self.judged.rows.facts() | {
             "Time": number(self.time),
             "Predicted, all rows": f"{self.overall['predicted']:.3f}",
-            "Observed, all rows": f"{self.overall['observed']:.3f} ({limits})",
+            "Observed, all rows": with_limits(self.overall["observed"], *limits),
             "Level": f"{self.level:.0%}",
         }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.judged.permuting_predictors import RepeatedEstimate, losses_when_permuted
 from odrf.fits.survival.survival_fit import SurvivalFit
@@ -14,7 +15,6 @@ from odrf.statistics.probabilities.clustered import normal_or_t
 
 __all__ = ["permutation_measured", "survival_impurity_measured"]
 
-LEVEL = 0.95
 BY_THEIR_OWN_ROWS = (
     "The rows that chose the splits also judge their importances, which favours predictors of many "
     "values: none out of bag has an event."

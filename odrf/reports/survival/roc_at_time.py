@@ -19,7 +19,7 @@ from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.wording import number, with_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,4 +161,4 @@ def _have_controls(rows: JudgedLifetimes, at: NDArray[np.float64]) -> NDArray[np
 
 
 def _with_limits(line: pd.Series) -> str:
-    return f"{line['auc']:.3f} ({line['conf_low']:.3f} to {line['conf_high']:.3f})"
+    return with_limits(line["auc"], line["conf_low"], line["conf_high"])

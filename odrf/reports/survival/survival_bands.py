@@ -111,13 +111,12 @@ class SurvivalBands(Carded):
     def table(self) -> pd.DataFrame:
         """A line for each row and time.
 
-        Columns: ``row``, its label; ``time``; ``estimate``, the survival or the
-        incidence; ``std_error``; ``conf_low`` and ``conf_high``, an interval for this time alone;
-        ``band_low`` and ``band_high``, which together cover the curve of the row at all times.
-        Bands of survival never rise and those of incidences never fall, as curves do, and intervals
-        are inside them.  Where all trees agree, the standard error is 0,
-        which does not make the estimate certain: ends are then those of the next times that tell
-        more, or 0 and 1.
+        Columns: ``row``, its label; ``time``; ``estimate``, the survival or the incidence;
+        ``std_error``; ``conf_low`` and ``conf_high``, an interval for this time alone; ``band_low``
+        and ``band_high``, which together cover the curve of the row at all times.  Bands of
+        survival never rise and those of incidences never fall, as curves do, and intervals are
+        inside them.  Where all trees agree, the standard error is 0, which does not make the
+        estimate certain: ends are then those of the next times that tell more, or 0 and 1.
         """
         m, G = self.estimate.shape
         columns = {"estimate": self.estimate, "std_error": self.std_error, **self._ends}
@@ -169,8 +168,8 @@ class SurvivalBands(Carded):
     def summary(self) -> Summary:
         """Return curves of the first rows at some times, with text, HTML and LaTeX output."""
         of = f" (first {ROWS} of {len(self.rows)} rows)" if len(self.rows) > ROWS else ""
-        number = "Survival" if self.cause is None else f"Incidence of {self.cause}"
-        sections = {f"{number} by time{of}": self._shown.drop(columns=["std_error"])}
+        what = "Survival" if self.cause is None else f"Incidence of {self.cause}"
+        sections = {f"{what} by time{of}": self._shown.drop(columns=["std_error"])}
         return Summary(self._title, self.call, self._facts(), sections, self.notes)
 
     @property

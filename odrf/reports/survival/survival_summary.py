@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
@@ -15,15 +16,13 @@ from odrf.reports.summaries import growth_card, growth_summary
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
 from odrf.statistics.survival.of_curves.scores_of_curves import EXPLAINED, HARRELL, INTEGRATED, UNO
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.wording import number, with_limits
 
 __all__ = ["concordances_in_words", "judged_section", "survival_card", "survival_summary"]
 
-LEVEL = 0.95
 IN_WORDS = {
     HARRELL: "Harrell's C",
     UNO: "Uno's C",
@@ -95,7 +94,7 @@ def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
     source, groups = judged.rows.source, judged.rows.groups
     words = SHORT.get(source, source.capitalize())
     return {
-        f"{words} {IN_WORDS[name]}": _with_interval(*found.interval(LEVEL, groups), found)
+        f"{words} {IN_WORDS[name]}": with_limits(found.estimate, *found.interval(LEVEL, groups))
         for name, found in judged.concordances().items()
     }
 
@@ -118,10 +117,6 @@ def _name(fit: SurvivalFit) -> str:
 
 def _source(source: str) -> str:
     return source if source in SHORT else f"{source} rows"
-
-
-def _with_interval(low: float, high: float, found: RowwiseEstimate) -> str:
-    return f"{found.estimate:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _events(fit: SurvivalFit) -> str:

@@ -14,6 +14,7 @@ from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
+from odrf.reports.summaries import held_out_scores
 from odrf.reports.survival.hazard_nodes import hazard_nodes
 from odrf.reports.survival.survival_summary import survival_summary
 from odrf.text.summary import Summary
@@ -46,7 +47,7 @@ def survival_tree_summary(
     `judged` and `of_causes` are those of `survival_summary`.
     """
     summary = survival_summary(fit, judged, of_causes, deviance_measured(fit))
-    facts = {**summary.facts, **_training(fit), **_held_out(fit, path)}
+    facts = {**summary.facts, **_training(fit), **held_out_scores(fit, path)}
     leaves = _leaves(fit)
     infinite = any(np.isinf(table["median"]).any() for table in leaves.values())
     notes = (*summary.notes, CHOSEN_BY_THEM, *([NEVER] if infinite else []))
@@ -61,21 +62,6 @@ def _training(fit: SurvivalFit) -> dict[str, str]:
     root = float(root_errors(forest)[0])
     explained = {"Deviance explained": f"{1 - deviance / root:.3f}"} if root > 0 else {}
     return {"Training deviance": number(deviance), **explained}
-
-
-def _held_out(fit: SurvivalFit, path: PruningPath[Any] | None) -> dict[str, str]:
-    """Return the deviance of the rows that were held out for the path, if any were."""
-    if path is None or not path.is_evaluated:
-        return {}
-    of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
-    if of_size.empty:
-        return {}
-    share, std_error = of_size[["xerror", "xstd"]].iloc[0]
-    root = float(root_errors(fit.forest)[0]) or 1.0
-    return {
-        "Held-out deviance": f"{number(share * root)} (SE {number(std_error * root)}; {path.by})",
-        "Held-out explained": f"{1 - share:.3f}",
-    }
 
 
 def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:

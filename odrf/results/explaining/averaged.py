@@ -92,7 +92,8 @@ class AveragedResults(FittedResults):
         its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
         for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` have them.
         Tests and intervals are normal; with ``groups=``, by Student's t with as many degrees of
-        freedom as there are groups, less the number of strata.
+        freedom as there are groups, less the number of strata.  Intervals of averaged probabilities
+        are on the scale of the log odds, so that they stay between 0 and 1.
 
         Examples
         --------

@@ -15,11 +15,13 @@ from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import AbsentError, InputError, nearest
 from odrf.fits.fit import AnyFit
+from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.saving import save
 from odrf.public import public
+from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.data_summary import DataSummary
-from odrf.results.absent import ABSENT, ABSENT_OF_TIMES
-from odrf.text.card import Carded
+from odrf.results.absent import why_absent
+from odrf.text.card import Card, Carded
 
 __all__ = ["FitFacts"]
 
@@ -44,12 +46,24 @@ class FitFacts(Carded):
         def __getattr__(self, name: str) -> Any:
             """Say why this kind of fits lacks what another kind has."""
             own = type(self).__name__
-            of_times = ABSENT_OF_TIMES.get(own, {})
-            reason = ABSENT.get(name, {}).get(own, of_times.get(name))
+            reason = why_absent(own, name)
             if reason:
                 raise AbsentError(f"{own} has no {name!r}: {reason}")
             similar = nearest(name, dir(type(self)))
             raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
+
+    def _shown_card(self) -> Card:
+        """Return the short description; without training rows, of which it tells, a shorter one."""
+        if is_compact(self.fit):
+            return CompactionReport(self.fit)._card()
+        if self.fit.data.has_rows:
+            return self._card()
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, {self._why_without_rows}"}
+        return Card(type(self).__name__, facts)
+
+    @property
+    def _why_without_rows(self) -> str:
+        return "left out"
 
     @property
     def call(self) -> str:

@@ -122,7 +122,21 @@ class PrunableTree(FitFacts):
         Raises
         ------
         InputError
-            If an option is invalid, or `newdata` lacks the response, a column or complete rows.
+            If an option is invalid, or `newdata` lacks the response, a column or complete rows; if
+            `loss` is ``"log_rank"``, and the tree is not for times to an event.
+
+        References
+        ----------
+        L. Breiman, J. H. Friedman, R. A. Olshen and C. J. Stone (1984). Classification and
+        regression trees. Wadsworth.
+
+        M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
+        48, 411-425.
+
+        M. LeBlanc and J. Crowley (1993). Survival trees by goodness of split. JASA 88, 457-467.
+
+        H. Zhan, Y. Liu and Y. Xia. Consistency of the oblique decision tree and its random forest.
+        arXiv 2211.12653.
 
         Examples
         --------
@@ -212,7 +226,10 @@ class PrunableTree(FitFacts):
         candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
         smaller = with_leaves(told_by_loss(self.fit, loss), kept, candidates, loss)
-        forest, option = replace(self.forest, left=smaller.left), _told(f"leaves={leaves}", loss)
+        forest, option = (
+            replace(self.forest, left=smaller.left),
+            _arguments(f"leaves={leaves}", loss),
+        )
         subtrees = None if path is None else path.subtrees
         pruned = with_forest(self.fit, forest, option, subtrees)
         return type(self)(pruned, self, path)
@@ -231,11 +248,11 @@ class PrunableTree(FitFacts):
     def _cut(self: Own, alpha: float, option: str, path: PruningPath[Any] | None) -> Own:
         candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         subtrees = None if path is None else path.subtrees
-        told = _told(option, loss)
-        pruned = pruned_at(self.fit, alpha, candidates, told, loss, subtrees)
+        shown = _arguments(option, loss)
+        pruned = pruned_at(self.fit, alpha, candidates, shown, loss, subtrees)
         return type(self)(pruned, self, path)
 
 
-def _told(option: str, loss: str) -> str:
+def _arguments(option: str, loss: str) -> str:
     """Return the arguments of `prune` as the call shows them."""
     return option if loss == ERROR else f"{option}, loss={loss!r}"

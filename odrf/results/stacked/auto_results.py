@@ -27,7 +27,7 @@ from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
 from odrf.fits.prediction.training_rows import training_rows
 from odrf.fits.raw_rows import RawRows
-from odrf.fits.stacked.growing_parts import stack_out_of_bag
+from odrf.fits.stacked.growing_stack import stack_out_of_bag
 from odrf.fits.stacked.predicted_distribution import (
     PredictedDistribution,
     predicted_distribution,

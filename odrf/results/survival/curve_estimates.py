@@ -12,7 +12,7 @@ from odrf.fits.prediction.training_rows import (
     leaves_rows_out,
     training_rows,
 )
-from odrf.fits.survival.inference.numbers_of_curves import estimand_fit
+from odrf.fits.survival.inference.estimand_fit import estimand_fit
 from odrf.reports.survival.bands_asked import bands_of
 from odrf.reports.survival.survival_bands import SurvivalBands
 from odrf.results.survival.estimand_results import EstimandResults
@@ -99,9 +99,9 @@ class CurveEstimates(SurvivalResults):
 
         The curves are of survival, or with `cause` the cumulative incidences of a cause.
 
-        They are for the forest's expectation over training samples, which differs from the true
-        curves by the forest's bias.  Grow the forest with ``inference=True``: standard errors of
-        others are too large (``benchmarks/survival_coverage.py``).
+        Intervals and bands are for the forest's expectation over training samples, which differs
+        from the true curves by the forest's bias.  Grow the forest with ``inference=True``:
+        standard errors of others are too large (``benchmarks/survival_coverage.py``).
 
         Parameters
         ----------

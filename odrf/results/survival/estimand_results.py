@@ -16,7 +16,7 @@ from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
 from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS
-from odrf.fits.survival.inference.numbers_of_curves import EstimandFit
+from odrf.fits.survival.inference.estimand_fit import EstimandFit
 from odrf.reports.curves.interactions import Interactions
 from odrf.reports.proximity.proximity_of_rows import Proximity
 from odrf.reports.summaries import forest_card, forest_summary

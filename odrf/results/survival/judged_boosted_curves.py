@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from odrf.checks import checked_part, checked_whole
 from odrf.errors import InputError
+from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.judged.judged_boosted import judged_new_scores, judged_training_scores
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, NoJudgesError
@@ -20,7 +21,7 @@ from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.reports.survival.survival_curves import SurvivalCurves
 from odrf.results.survival.boosted_predictions import BoostedSurvivalPredictions
-from odrf.results.survival.judged_curves import LEVEL, MOST_GROUPS
+from odrf.results.survival.judged_curves import MOST_GROUPS
 
 __all__ = ["JudgedBoostedCurves"]
 

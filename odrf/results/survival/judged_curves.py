@@ -8,6 +8,7 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
+from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
     NoJudgesError,
@@ -20,9 +21,8 @@ from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.results.survival.drawn_curves import DrawnCurves
 
-__all__ = ["LEVEL", "JudgedSurvivalResults"]
+__all__ = ["MOST_GROUPS", "JudgedSurvivalResults"]
 
-LEVEL = 0.95
 MOST_GROUPS = 1000
 
 
@@ -72,6 +72,10 @@ class JudgedSurvivalResults(DrawnCurves):
             - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
               training rows; 0 if predictors tell nothing.
 
+            Intervals are normal, with ``groups=`` by Student's t; for what lies between 0 and 1,
+            all but ``explained``, on the scale of log(p/(1 - p)), so that they stay within.  A
+            score of 0 or 1 has none.
+
             Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
             the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
 
@@ -79,9 +83,8 @@ class JudgedSurvivalResults(DrawnCurves):
         ------
         InputError
             If `newdata` lacks a column or the response; if no row that judges has an event; if
-            there is no such `cause`; if
-            `until` is before the first event, or beyond the last time; if `level` is not between 0
-            and 1.
+            there is no such `cause`; if `until` is before the first event, or beyond the last time;
+            if `level` is not between 0 and 1; if the fit was kept without its training rows.
 
         Notes
         -----
@@ -176,10 +179,9 @@ class JudgedSurvivalResults(DrawnCurves):
         Notes
         -----
         What is observed in a group is its Kaplan–Meier estimate, of one cause the Aalen–Johansen
-        estimate.  Limits are symmetric for
-        log(-log p).  If rows enter late, what is predicted is a mean that is weighted as in
-        `score`, because rows that live long are seen more often, and all is given no event by the
-        same time.
+        estimate.  Limits are symmetric for log(-log p).  If rows enter late, what is predicted is a
+        mean that is weighted as in `score`, because rows that live long are seen more often, and
+        all is given no event by the same time.
 
         Examples
         --------
@@ -192,11 +194,8 @@ class JudgedSurvivalResults(DrawnCurves):
         """
         judged = self._judging(newdata, cause)
         time = judged.rows.checked_time("time", time)
-        groups, level = (
-            checked_whole("groups", groups, 1, MOST_GROUPS),
-            checked_part("level", level),
-        )
-        return SurvivalCalibration(self.call, judged, time, groups, level)
+        groups = checked_whole("groups", groups, 1, MOST_GROUPS)
+        return SurvivalCalibration(self.call, judged, time, groups, checked_part("level", level))
 
     def roc(
         self,
@@ -229,8 +228,9 @@ class JudgedSurvivalResults(DrawnCurves):
         Cases are the rows with an event by the time, controls those without one by then.  Both are
         weighted by the inverse probability not to be censored (Uno et al. 2007).  Of one cause,
         rows that have had an event of another cause by the time are controls, too.  The score is
-        the predicted probability of an event by that time.  Intervals are normal, by the
-        infinitesimal jackknife over rows, or over groups of a fit with ``groups=``.
+        the predicted probability of an event by that time.  Intervals are those of `score`,
+        by the infinitesimal jackknife over rows, or over groups of a fit with ``groups=``, normal
+        on the scale of log(area/(1 - area)).  An area of 0 or 1 has none.
 
         References
         ----------

@@ -16,7 +16,9 @@ from odrf.checks import (
     checked_whole,
 )
 from odrf.errors import InputError
+from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.survival.boosted_survival_fit import enlarged_boosted_survival
+from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,
@@ -193,16 +195,12 @@ class SurvivalBoostedResults(CompactableResults, JudgedBoostedCurves):
         -------
         Summary
         """
-        importance = self._measured_importance(progress)
-        summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
+        if is_compact(self.fit):
+            summary = CompactionReport(self.fit).summary()
+        else:
+            importance = self._measured_importance(progress)
+            summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _card(self) -> Card:
         return boosted_survival_card(self.fit, self._judging_if_any)
-
-    def _shown_card(self) -> Card:
-        """Return the short description; without training rows, of which it tells, a shorter one."""
-        if self.fit.data.has_rows:
-            return self._card()
-        facts = {"Call": self.call, "Training rows": f"{self.nobs}, left out"}
-        return Card(type(self).__name__, facts)

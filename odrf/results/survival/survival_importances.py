@@ -10,7 +10,7 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.survival.asked_causes import asked_causes
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.survival.importance_of_curves import (
     permutation_measured,
@@ -99,7 +99,7 @@ class SurvivalImportances(JudgedSurvivalResults):
                 raise InputError('cause= is for type="permutation", not "impurity"')
             return survival_impurity_measured(self.fit)
         require_out_of_bag(self.fit, "Permutation importances")
-        asked_causes(cause, self.fit.design.response.causes)
+        cause_numbers(cause, self.fit.design.response.causes)
         known = self._permutation_importances
         if cause not in known:
             judged = self._judging(None, cause)

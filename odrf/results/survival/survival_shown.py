@@ -7,7 +7,6 @@ from odrf.reports.data_summary import with_data
 from odrf.reports.survival.curve_consistency import CurveConsistency
 from odrf.reports.survival.survival_summary import survival_summary
 from odrf.results.survival.survival_plots import PlottedSurvivalResults
-from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["ShownSurvivalResults"]
@@ -52,10 +51,3 @@ class ShownSurvivalResults(PlottedSurvivalResults):
             With ``table``, ``conclusion`` and ``summary()``.
         """
         return CurveConsistency(self.fit)
-
-    def _shown_card(self) -> Card:
-        """Return the short description; without training rows, of which it tells, a shorter one."""
-        if self.fit.data.has_rows:
-            return self._card()
-        facts = {"Call": self.call, "Training rows": f"{self.nobs}, left out"}
-        return Card(type(self).__name__, facts)

@@ -38,7 +38,10 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     A leaf predicts the Kaplan–Meier curve of its rows.  The tree is pruned, and its nodes are
     described, by the exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by;
     with ``loss="log_rank"`` it is pruned by the log-rank statistics of its splits (LeBlanc and
-    Crowley 1993).
+    Crowley 1993).  Of several causes the deviances are added up.  A tree whose splits are about one
+    cause counts the events of this one alone, in deviances, hazards and statistics: the others are
+    censored, or with ``criterion="gray"`` their rows stay at risk, weighted as by Fine and Gray
+    (1999).
 
     Parameters
     ----------
@@ -55,6 +58,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
 
     References
     ----------
+    J. P. Fine and R. J. Gray (1999). A proportional hazards model for the subdistribution of a
+    competing risk. Journal of the American Statistical Association 94, 496-509.
+
     M. LeBlanc and J. Crowley (1992). Relative risk trees for censored survival data. Biometrics
     48, 411-425.
 
@@ -88,8 +94,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         ``relative_hazard``: events divided by the number expected by the hazard of all rows, both
         plus 1, as in rpart; and ``log_rank``: the log-rank statistic of the rows on the left of a
         split against those on its right, missing at leaves.  Of several causes it is the sum of
-        theirs, the events of the others being censored.  In an honest tree ``count`` and the
-        columns after it, except ``order``, are those of the rows that did not choose splits.
+        theirs, the events of the others being censored.  Of a tree whose splits are about one
+        cause, all of these but ``median`` are about this cause.  In an honest tree ``count`` and
+        the columns after it, except ``order``, are those of the rows that did not choose splits.
         """
         return hazard_nodes(self.fit)
 
@@ -139,7 +146,8 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         type : {"impurity"}, optional
             The only one; ``"permutation"`` needs rows out of bag, which forests have.
         cause : None
-            For forests: the exponential deviance is that of all causes.
+            For forests: the exponential deviance is that of all causes, or of the one that splits
+            are about.
         progress : bool, default False
             Without effect: there is nothing to wait for.
 

@@ -7,6 +7,8 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
+from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
+
 __all__ = ["NUMBERS", "with_errors"]
 
 NUMBERS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
@@ -20,17 +22,23 @@ def with_errors(
     level: float,
     null: float = 0.0,
     df: float = np.inf,
+    limits: tuple[float, float] | None = None,
 ) -> pd.DataFrame:
     """Return labels and estimates (M,) with tests of `null` and intervals.
 
     They are by Student's t with `df` degrees of freedom, by default normal.  Without standard
     errors (NaN), tests and intervals are NaN, too; also where the error is 0: the trees then agree,
-    which does not make the estimate certain.
+    which does not make the estimate certain.  With the `limits` 0 and 1 the estimates are
+    probabilities, whose intervals are those of
+    `odrf.statistics.probabilities.limits_of_shares.limits_of_predicted_share`.
     """
     law = scipy.stats.t(df)
     spread = np.where(std_error > 0, std_error, np.nan)
     half = float(law.ppf((1 + level) / 2)) * spread
     statistic = (estimate - null) / spread
     p_value = 2 * law.sf(np.abs(statistic))
-    columns = (estimate, std_error, statistic, p_value, estimate - half, estimate + half)
+    ends = estimate - half, estimate + half
+    if limits is not None:
+        ends = limits_of_predicted_share(estimate, half)
+    columns = (estimate, std_error, statistic, p_value, *ends)
     return labels.assign(**dict(zip(NUMBERS, columns, strict=True)))

@@ -8,9 +8,47 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["Bands", "bands", "simultaneous_width"]
+from odrf.statistics.jackknife import df_of_variances
+from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
+
+__all__ = ["Bands", "CurveSpread", "bands", "simultaneous_width", "typical_df"]
 
 DRAWS = 10_000
+
+
+class CurveSpread(NamedTuple):
+    """How a curve at G points varies over training samples.
+
+    Attributes
+    ----------
+    covariance : (G, G) float64
+    raw : (G, G) float64
+        What it was before its Monte Carlo bias was subtracted, see `odrf.statistics.jackknife`.
+    n_units : int
+        The number of rows, or of groups of rows, that it is a sum over.
+    most_df : float
+        Most degrees of freedom; infinite for rows.
+    """
+
+    covariance: NDArray[np.float64]
+    raw: NDArray[np.float64]
+    n_units: int
+    most_df: float
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances as estimates."""
+        variance, raw = np.diagonal(self.covariance), np.diagonal(self.raw)
+        return min(typical_df(df_of_variances(variance, raw, self.n_units)), self.most_df)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the covariance is within the range of floats."""
+        return bool(np.isfinite(self.covariance).all() and np.isfinite(self.raw).all())
+
+    def combined(self, D: NDArray[np.float64]) -> CurveSpread:
+        """Return that of the linear combinations D (R, G) of the points."""
+        return self._replace(covariance=D @ self.covariance @ D.T, raw=D @ self.raw @ D.T)
 
 
 class Bands(NamedTuple):
@@ -34,33 +72,45 @@ class Bands(NamedTuple):
 
 def bands(
     estimate: NDArray[np.float64],
-    covariance: NDArray[np.float64] | None,
+    spread: CurveSpread | None,
     level: float,
     limits: tuple[float, float] | None,
     seed: int,
 ) -> Bands:
-    """Return intervals of a normal estimate (G,) with this covariance (G, G); None if unknown.
+    """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
 
-    Intervals are cut at the `limits`, if there are any.
+    Bands allow for the few degrees of freedom of variances from few trees.  With the `limits` 0 and
+    1 the estimates are probabilities, whose intervals are those of
+    `odrf.statistics.probabilities.limits_of_shares.limits_of_predicted_share`.
     """
-    if covariance is None:
+    if spread is None:
         return Bands(*np.full((5, len(estimate)), np.nan))
-    error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    error = np.sqrt(np.maximum(np.diagonal(spread.covariance), 0.0))
     alone = scipy.special.ndtri((1 + level) / 2) * error
-    together = simultaneous_width(covariance, level, seed) * error
-    low, high = limits or (-np.inf, np.inf)
-    ends = (estimate + width for width in (-alone, alone, -together, together))
-    return Bands(error, *(np.clip(end, low, high) for end in ends))
+    together = simultaneous_width(spread.covariance, level, seed, spread.df) * error
+    if limits is None:
+        ends = [estimate + width for width in (-alone, alone, -together, together)]
+    else:
+        ends = [
+            end for reach in (alone, together) for end in limits_of_predicted_share(estimate, reach)
+        ]
+    return Bands(error, *ends)
+
+
+def typical_df(df: NDArray[np.float64]) -> float:
+    """Return the degrees of freedom of a curve: the median of its points, ∞ if all are NaN."""
+    known = df[~np.isnan(df)]
+    return float(np.median(known)) if len(known) else float("inf")
 
 
 def simultaneous_width(
-    covariance: NDArray[np.float64], level: float, seed: int, freedom: float = np.inf
+    covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
 ) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
     It is at least that of a single normal value.  If the covariance is estimated with finitely many
-    degrees of freedom ν, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the errors
-    of all σ_g were the same.
+    degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
+    errors of all σ_g were the same.
     """
     single = float(scipy.special.ndtri((1 + level) / 2))
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -72,8 +122,8 @@ def simultaneous_width(
     root = vector * np.sqrt(np.maximum(value, 0.0))
     draws = np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root.T
     largest = np.abs(draws).max(axis=1)
-    if np.isfinite(freedom):
+    if np.isfinite(df):
         # one χ² at equal steps of its distribution, in random order, for each draw
         order = np.random.default_rng((seed, len(root))).permutation(DRAWS)
-        largest /= np.sqrt(scipy.special.chdtri(freedom, (order + 0.5) / DRAWS) / freedom)
+        largest /= np.sqrt(scipy.special.chdtri(df, (order + 0.5) / DRAWS) / df)
     return max(single, float(np.quantile(largest, level)))

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped
 from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
+from odrf.statistics.probabilities.limits_of_shares import limits_of_share
 
 __all__ = [
     "WithInterval",
@@ -20,8 +20,6 @@ __all__ = [
     "net_benefit",
     "thresholds_table",
 ]
-
-ROUNDING = 1e-12  # sums of shares are 1 but for this
 
 
 class WithInterval(NamedTuple):
@@ -123,14 +121,8 @@ def _effective(weights: NDArray[np.float64]) -> float:
 
 
 def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
-    """Return the interval of z standard errors on the scale of log(estimate/(1 - estimate)).
-
-    Both ends are missing at 0 and 1, where the scale ends.
-    """
-    if not ROUNDING < estimate < 1 - ROUNDING:
-        return WithInterval(estimate, error, float("nan"), float("nan"))
-    half = z * error / (estimate * (1 - estimate))
-    low, high = scipy.special.expit(scipy.special.logit(estimate) + np.array([-half, half]))
+    """Return the interval of z standard errors by `limits_of_share`."""
+    low, high = limits_of_share(estimate, z * error)
     return WithInterval(estimate, error, float(low), float(high))
 
 

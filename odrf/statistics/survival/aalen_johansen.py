@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.statistics.survival.kaplan_meier import product_limit
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
-from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
+from odrf.statistics.survival.risk_sets import RiskSets, inverse_or_zero, risk_sets
 from odrf.statistics.survival.step_curves import StepCurve
 
 __all__ = ["CumulativeIncidence", "aalen_johansen", "cumulative_incidence"]
@@ -81,7 +81,7 @@ class CumulativeIncidence:
         F, n = self.incidence, self.sets.at_risk
         own = self.of_cause.events
         after = self.survival_before * self.sets.survivors / n
-        per_after = np.where(after > 0, 1 / np.where(after > 0, after, 1.0), 0.0)
+        per_after = inverse_or_zero(after)
 
         def spread(events: Floats) -> Floats:
             others = np.where(events > 1, (events - 1) / np.where(n > 1, n - 1, 1.0), 0.0)

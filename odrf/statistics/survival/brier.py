@@ -11,9 +11,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.known_states import KnownStates, ascending_times, known_states
 from odrf.statistics.survival.observation import ObservationCurve
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, share_of_estimates
+from odrf.statistics.survival.rowwise_errors import (
+    RowwiseEstimate,
+    RowwiseShare,
+    share_of_estimates,
+)
+from odrf.statistics.survival.weighted_states import (
+    WeightedStates,
+    ascending_times,
+    weighted_states,
+)
 
 __all__ = ["BrierScores", "brier_scores", "explained_share"]
 
@@ -29,7 +37,7 @@ class BrierScores(NamedTuple):
         The times.
     score, std_error : (m,) float64
         NaN where no row could be observed.
-    integrated : RowwiseEstimate
+    integrated : RowwiseShare
         The mean over the times from the first to the last, by the trapezoidal rule; NaN for one
         time.
     """
@@ -37,7 +45,7 @@ class BrierScores(NamedTuple):
     at: Floats
     score: Floats
     std_error: Floats
-    integrated: RowwiseEstimate
+    integrated: RowwiseShare
 
 
 def brier_scores(
@@ -69,8 +77,9 @@ def brier_scores(
     weights : (n,) float64, optional
         Case weights; by default 1.
     observed : ObservationCurve, optional
-        From other rows, such as those of training, and then taken as known.  By default it is
-        estimated from these rows, which the standard errors allow for.
+        The probability to be observed: that of other rows, such as those of training, which is
+        taken as known.  By default it is estimated from these rows, which the standard errors
+        allow for.
     start : (n,) float64, optional
         When a row enters, before `time`; by default all are there from the beginning.  See
         `odrf.statistics.survival.observation.LateEntryCurve`.
@@ -89,7 +98,7 @@ def brier_scores(
     (array([0.075 , 0.1375]), 0.1063)
     """
     at = ascending_times(at)
-    states = known_states(time, event, weights, observed, start)
+    states = weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     shares = _trapezoidal_shares(at)
     score, error = np.empty((2, len(at)))
@@ -98,7 +107,7 @@ def brier_scores(
         found = _score_at(states, of_cause, risk[:, m], float(t))
         score[m], error[m] = found.estimate, found.std_error
         integrated += shares[m] * found.influence
-    mean = RowwiseEstimate(float(shares @ score), integrated)
+    mean = RowwiseShare(float(shares @ score), integrated)
     return BrierScores(at, score, error, mean)
 
 
@@ -113,15 +122,15 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstima
 
 
 def _score_at(
-    states: KnownStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
-) -> RowwiseEstimate:
+    states: WeightedStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
+) -> RowwiseShare:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()
     if not now.reached:
-        return RowwiseEstimate(float("nan"), np.full(len(share), np.nan))
+        return RowwiseShare(float("nan"), np.full(len(share), np.nan))
     parts = now.weight / states.weights.sum() * (risk - (now.past & of_cause)) ** 2
     score = float(parts.sum())
-    return RowwiseEstimate(score, parts - score * share + states.influence(now, parts))
+    return RowwiseShare(score, parts - score * share + states.influence(now, parts))
 
 
 def _trapezoidal_shares(at: Floats) -> Floats:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.known_states import representing
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from odrf.statistics.survival.risk_sets import sums_at
+from odrf.statistics.survival.weighted_states import weights_at
 
 __all__ = ["CalibrationAt", "calibration_at", "groups_of_equal_weight"]
 
@@ -103,13 +103,13 @@ def calibration_at(
     # an error of 0, of none or of all rows, does not make the estimate certain
     low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
     weight = sums_at(group, of_rows, K)
-    stands_for = of_rows.astype(np.float64)
+    inverse_weights = of_rows.astype(np.float64)
     if start is not None:
         for g in range(K):
             rows = group == g
             lives = time[rows], event[rows], of_rows[rows]
-            stands_for[rows] = representing(*lives, start[rows], t)
-    predicted = sums_at(group, stands_for * risk, K) / sums_at(group, stands_for, K)
+            inverse_weights[rows] = weights_at(*lives, start[rows], t)
+    predicted = sums_at(group, inverse_weights * risk, K) / sums_at(group, inverse_weights, K)
     return CalibrationAt(weight, predicted, observed, np.sqrt(variance), low, high)
 
 

@@ -11,19 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.observation import (
-    ObservationCurve,
-    inverse_or_zero,
-    observation_curve,
-)
+from odrf.statistics.survival.observation import ObservationCurve, observation_curve
 from odrf.statistics.survival.ordered_pairs import (
     ComparedPairs,
     OrderedPairs,
     ordered_pairs,
     share_in_order,
 )
-from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.statistics.survival.risk_sets import RiskSets, inverse_or_zero, risk_sets
+from odrf.statistics.survival.rowwise_errors import RowwiseShare
 
 __all__ = ["Concordance", "concordance_of_cause", "harrells_c", "unos_c"]
 
@@ -31,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Concordance(RowwiseEstimate):
+class Concordance(RowwiseShare):
     """The share of pairs in order.
 
     Attributes
@@ -103,9 +99,9 @@ def unos_c(
     """Estimate Uno's C: of two rows with an event before τ, how often the earlier scores higher.
 
     A pair is weighted by the inverse probability K(T-)² that both are observed at the event at T.
-    So it does not depend on when rows enter and are censored, if neither entry nor censoring
-    depends on events or scores.  With late entry a pair so has the weight (S(T-)/Y(T))² of the
-    Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
+    So C does not depend on when rows enter and are censored, if neither entry nor censoring
+    depends on events or scores.  With late entry the weight of a pair is then (S(T-)/Y(T))², by
+    the Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
     before the first entry: see `odrf.statistics.survival.observation.LateEntryCurve`.
 
     Parameters
@@ -115,8 +111,9 @@ def unos_c(
     tau : float
         Only events before it count; by default all.  Late events can have large weights.
     observed : ObservationCurve, optional
-        From other rows, and then taken as known; events count where it is not 0.  By default it is
-        estimated from these rows, which the standard error allows for.
+        The probability to be observed: that of other rows, which is taken as known; events count
+        where it is not 0.  By default it is estimated from these rows, which the standard error
+        allows for.
     start : (n,) float64, optional
         As for `harrells_c`.
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.known_states import (
-    KnownStates,
-    StatesAt,
-    ascending_times,
-    known_states,
-)
 from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.risk_sets import sums_at
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.statistics.survival.rowwise_errors import RowwiseShare
+from odrf.statistics.survival.weighted_states import (
+    StatesAt,
+    WeightedStates,
+    ascending_times,
+    weighted_states,
+)
 
 __all__ = ["DynamicAreas", "RocAt", "dynamic_areas", "roc_at"]
 
@@ -37,14 +37,14 @@ class DynamicAreas(NamedTuple):
         The times.
     area, std_error : (m,) float64
         NaN where there are no cases, or no controls.
-    mean : RowwiseEstimate
+    mean : RowwiseShare
         The mean of the areas, each weighted by the probability of an event since the time before.
     """
 
     at: Floats
     area: Floats
     std_error: Floats
-    mean: RowwiseEstimate
+    mean: RowwiseShare
 
 
 class RocAt(NamedTuple):
@@ -94,8 +94,9 @@ def dynamic_areas(
     weights : (n,) float64, optional
         Case weights; by default 1.
     observed : ObservationCurve, optional
-        From other rows, such as those of training, and then taken as known.  By default it is
-        estimated from these rows, which the standard errors allow for.
+        The probability to be observed: that of other rows, such as those of training, which is
+        taken as known.  By default it is estimated from these rows, which the standard errors
+        allow for.
     start : (n,) float64, optional
         When a row enters, before `time`; by default all are there from the beginning.  See
         `odrf.statistics.survival.observation.LateEntryCurve`.
@@ -116,7 +117,7 @@ def dynamic_areas(
     array([1.  , 0.75])
     """
     at = ascending_times(at)
-    states = known_states(time, event, weights, observed, start)
+    states = weighted_states(time, event, weights, observed, start)
     of_cause = (event > 0) if cause is None else (event == cause)
     incidence = cumulative_incidence(time, event, cause, weights, start)
     probability = np.diff(incidence.curve(at), prepend=0.0)
@@ -138,7 +139,7 @@ def dynamic_areas(
     for t, factor in zip(at, known - np.append(known[1:], 0.0), strict=True):
         if factor:
             of_mean += factor / probability.sum() * incidence.influence(float(t))
-    return DynamicAreas(at, area, error, RowwiseEstimate(mean, of_mean))
+    return DynamicAreas(at, area, error, RowwiseShare(mean, of_mean))
 
 
 def roc_at(
@@ -161,7 +162,7 @@ def roc_at(
     >>> roc_at(time, event, np.array([3.0, 1.0, 2.0, 0.0]), 2.0).sensitivity
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
-    states = known_states(time, event, weights, observed, start).at(t)
+    states = weighted_states(time, event, weights, observed, start).at(t)
     of_cause = (event > 0) if cause is None else (event == cause)
     case, control = _cases(states, of_cause)
     level, rank = np.unique(score, return_inverse=True)
@@ -184,19 +185,19 @@ def _cases(states: StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Float
 
 
 def _area(
-    states: KnownStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
-) -> RowwiseEstimate:
+    states: WeightedStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
+) -> RowwiseShare:
     """Return the area at a time of scores with these ranks (n,)."""
     now, levels = states.at(t), int(rank.max()) + 1
     as_case, as_control = _cases(now, of_cause)
     case, control = sums_at(rank, as_case, levels), sums_at(rank, as_control, levels)
     of_cases, of_controls = case.sum(), control.sum()
     if not (of_cases > 0 and of_controls > 0):
-        return RowwiseEstimate(float("nan"), np.full(len(rank), np.nan))
+        return RowwiseShare(float("nan"), np.full(len(rank), np.nan))
     # of a case the share of controls with lower scores, of a control that of cases with higher ones
     lower = (np.cumsum(control) - control / 2) / of_controls
     higher = 1 - (np.cumsum(case) - case / 2) / of_cases
     area = float(case @ lower) / of_cases
     parts = as_case * ((lower - area) / of_cases)[rank]
     parts += as_control * ((higher - area) / of_controls)[rank]
-    return RowwiseEstimate(area, parts + states.influence(now, parts))
+    return RowwiseShare(area, parts + states.influence(now, parts))

@@ -25,7 +25,6 @@ __all__ = [
     "LateEntryCurve",
     "ObservationCurve",
     "censoring_curve",
-    "inverse_or_zero",
     "observation_curve",
 ]
 
@@ -256,8 +255,3 @@ def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> F
 
     rows = counts((weights > 0).astype(np.float64))
     return np.where(rows > 0, np.maximum(counts(weights), 0.0), 0.0)
-
-
-def inverse_or_zero(probability: Floats) -> Floats:
-    """Return 1/p, and 0 where p is 0."""
-    return np.where(probability > 0, 1 / np.where(probability > 0, probability, 1.0), 0.0)

@@ -57,7 +57,7 @@ def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:
     array([0., 0., 1., 1.])
     """
     survival = float(product_limit(sets).curve(time))
-    factor = np.where(sets.times <= time, _by_survivors(sets), 0.0)
+    factor = np.where(sets.times <= time, sets.per_survivor, 0.0)
     return survival - sets.weights.sum() * survival * sets.martingale_sums(factor)
 
 
@@ -76,7 +76,7 @@ def restricted_mean_pseudo_values(sets: RiskSets, horizon: float) -> Floats:
     pieces = product_limit(sets).survival * np.maximum(np.diff(ends), 0.0)
     left = np.cumsum(pieces[::-1])[::-1]
     area = float(ends[0]) + float(left[0])
-    return area - sets.weights.sum() * sets.martingale_sums(_by_survivors(sets) * left)
+    return area - sets.weights.sum() * sets.martingale_sums(sets.per_survivor * left)
 
 
 def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
@@ -129,9 +129,3 @@ def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Float
     own = found.of_cause.martingale_sums(left * found.survival_before / sets.at_risk)
     later = sets.martingale_sums(gained * sets.per_survivor)
     return area + sets.weights.sum() * (own - later)
-
-
-def _by_survivors(sets: RiskSets) -> Floats:
-    """Return 1 divided by the weight of those who survive each time (R,); 0 where none does."""
-    left = sets.survivors
-    return np.where(left > 0, 1 / np.where(left > 0, left, 1.0), 0.0)

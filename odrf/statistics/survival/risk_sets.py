@@ -13,6 +13,7 @@ __all__ = [
     "RiskSets",
     "RunningSums",
     "censoring_risk_sets",
+    "inverse_or_zero",
     "number_at_risk",
     "risk_sets",
     "sums_at",
@@ -81,8 +82,7 @@ class RiskSets:
     @cached_property
     def per_survivor(self) -> Floats:
         """1 divided by the weight of the survivors: (R,), 0 where nobody survives."""
-        left = self.survivors
-        return np.where(left > 0, 1 / np.where(left > 0, left, 1.0), 0.0)
+        return inverse_or_zero(self.survivors)
 
     def of_rows(self, rows: NDArray[np.bool_]) -> RiskSets:
         """Return the same sets in which only events of these rows (n,) count."""
@@ -237,6 +237,12 @@ def _counted(
 def sums_at(place: Integers, parts: Floats, size: int) -> Floats:
     """Return the sum of the parts at each place from 0: (size,)."""
     return np.bincount(place, parts, size).astype(np.float64, copy=False)
+
+
+def inverse_or_zero(values: Floats) -> Floats:
+    """Return 1 divided by values ≥ 0 of any shape, and 0 where they are 0."""
+    positive = values > 0
+    return np.where(positive, 1 / np.where(positive, values, 1.0), 0.0)
 
 
 def _cumulative(parts: Floats) -> Floats:

@@ -9,8 +9,9 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
+from odrf.statistics.probabilities.limits_of_shares import limits_of_share
 
-__all__ = ["RowwiseEstimate", "difference_of_estimates", "share_of_estimates"]
+__all__ = ["RowwiseEstimate", "RowwiseShare", "difference_of_estimates", "share_of_estimates"]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,7 @@ class RowwiseEstimate:
         self, level: float = 0.95, groups: NDArray[np.int64] | None = None
     ) -> tuple[float, float]:
         """Return the normal interval; with groups by Student's t."""
-        error = self.std_error if groups is None else self.std_error_of_groups(groups)
-        reach = normal_or_t(level, groups) * error
+        reach = self._reach(level, groups)
         return self.estimate - reach, self.estimate + reach
 
     def p_value(self, value: float = 0.0, groups: NDArray[np.int64] | None = None) -> float:
@@ -61,6 +61,33 @@ class RowwiseEstimate:
         if groups is None:
             return float(2 * scipy.special.ndtr(-z))
         return float(2 * scipy.special.stdtr(len(np.unique(groups)) - 1, -z))
+
+    def _reach(self, level: float, groups: NDArray[np.int64] | None) -> float:
+        error = self.std_error if groups is None else self.std_error_of_groups(groups)
+        return normal_or_t(level, groups) * error
+
+
+@dataclass(frozen=True)
+class RowwiseShare(RowwiseEstimate):
+    """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities.
+
+    Examples
+    --------
+    >>> found = RowwiseShare(0.9, np.array([-0.06, 0.0, 0.06]))
+    >>> low, high = found.interval()
+    >>> round(low, 3), round(high, 3)
+    (0.586, 0.983)
+    """
+
+    def interval(
+        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
+    ) -> tuple[float, float]:
+        """Return the interval on the scale of the log odds, normal or with groups by Student's t.
+
+        See `odrf.statistics.probabilities.limits_of_shares`; NaN if the estimate is 0 or 1.
+        """
+        low, high = limits_of_share(self.estimate, self._reach(level, groups))
+        return float(low), float(high)
 
 
 def difference_of_estimates(first: RowwiseEstimate, second: RowwiseEstimate) -> RowwiseEstimate:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import draw_counts, filling_counts
 from odrf.engine.trees.routing import leaf_nodes

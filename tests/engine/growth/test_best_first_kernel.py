@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from following import Following, grows_as_the_twin
-from odrf.engine.growth import forest_growth
-from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth import tree_growth
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.growth.tree_kernel import NODE
 from odrf.engine.splits.criteria import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
@@ -73,7 +73,7 @@ def test_without_ties_the_twin_grows_the_same_tree_alone():
 def test_growth_in_many_calls_gives_the_same_tree(monkeypatch):
     problem = noisy(n=400, n_projections=3, n_singles=5, best_first=True, max_leaves=60)
     once = grow_one(*problem.growth, problem.streams()[0], True)
-    monkeypatch.setattr(forest_growth, "BUDGET", NODE)
+    monkeypatch.setattr(tree_growth, "BUDGET", NODE)
     often = grow_one(*problem.growth, problem.streams()[0], False)
     for name in ("left", "threshold", "start", "index", "coef", "value", "gain", "order"):
         assert getattr(once, name).tobytes() == getattr(often, name).tobytes()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.growth.room import with_room
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.growth.tree_kernel import buffers_for
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
 from odrf.engine.trees.forest_arrays import ARRAYS

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.rows.sampling import (
     ALL_ROWS,
     BOOTSTRAP,

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.growth import growth_scratch, one_call
-from odrf.engine.growth.forest_growth import grow_one, read_by_growth
 from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.growth.one_call import TreesInOneCall, TreeTargets, grows_with_others
+from odrf.engine.growth.tree_growth import grow_one, read_by_growth
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.trees.forest_arrays import ARRAYS

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
-from odrf.engine.growth.forest_growth import grow_one, read_by_growth
 from odrf.engine.growth.split_scales import box_cox_power, splitting_response
+from odrf.engine.growth.tree_growth import grow_one, read_by_growth
 from odrf.engine.growth.tree_update import Update, update_trees
 from odrf.engine.rows.sampling import BOOTSTRAP, Batch, Sampling
 from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
+from odrf.engine.radix_sorting import digit_scratch
 from odrf.engine.splits.binning import (
     COUNT,
     COUNT_BITS,
@@ -30,9 +31,9 @@ BINS = st.sampled_from([2, 32, 64, MOST_BINS])
 def best(values, y, w, counts, criterion, min_leaf, n_classes):
     """Try every cut, as a small node does."""
     node = described(y, w, counts, criterion, n_classes)
-    keys, left = np.empty(len(y), dtype=np.uint64), np.empty(n_classes)
+    keys, left = np.empty((2, len(y)), dtype=np.uint64), np.empty(n_classes)
     left = None if node.factor > 0 else left[: len(node.value)]
-    return exact_cut(values.astype(np.float32), keys, left, node, min_leaf)
+    return exact_cut(values.astype(np.float32), digit_scratch(*keys), left, node, min_leaf)
 
 
 def binned(values, node, n_bins, min_leaf):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.splits.test_cuts import binned
 from nodes import described
+from odrf.engine.radix_sorting import digit_scratch
 from odrf.engine.rows.rows import rows_at
 from odrf.engine.splits.binning import TOLERATED
 from odrf.engine.splits.criteria import GINI, ORDINAL, SQUARED_ERROR
@@ -66,8 +67,8 @@ def node_of(y: NDArray, w: NDArray) -> Node:
 
 def best_cut(values: NDArray[np.float32], node: Node) -> tuple[float, NDArray[np.bool_]]:
     """The gain of the best cut, and the rows on its left."""
-    keys = np.empty(len(values), dtype=np.uint64)
-    found, threshold = exact_cut(values, keys, None, node, 1)
+    keys = np.empty((2, len(values)), dtype=np.uint64)
+    found, threshold = exact_cut(values, digit_scratch(*keys), None, node, 1)
     return found, values <= threshold
 
 

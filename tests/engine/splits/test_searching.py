@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.settings import BIC, NO_PENALTY
 from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.trees.forest_arrays import ARRAYS

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odrf.engine.radix_sorting import digit_scratch
 from odrf.engine.surrogates.agreement import LEFT, RIGHT, agreeing_cut, agreeing_levels
 from reference.surrogates import best_cut, best_levels
 
@@ -32,8 +33,8 @@ def test_the_best_cut_is_that_of_a_plain_search(drawn):
     x = np.array([np.nan if value is None else value for value, _, _ in drawn])
     known = ~np.isnan(x)
     values = np.nan_to_num(x).astype(np.float32)
-    keys = np.empty(len(x), dtype=np.uint64)
-    agreement, cut, flipped = agreeing_cut(values, codes, known, weights, keys)
+    keys = np.empty((2, len(x)), dtype=np.uint64)
+    agreement, cut, flipped = agreeing_cut(values, codes, known, weights, digit_scratch(*keys))
     expected = best_cut(x, side, weights)
     if expected is None:
         # what rounding gives is not above what all rows give on one side

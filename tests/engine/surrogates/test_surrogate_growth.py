@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES
+from odrf.engine.trees.forest_arrays import joined
 from odrf.engine.trees.routing import leaf_nodes
 from problems import cart
 from reference.holes import with_column
@@ -170,3 +173,20 @@ def test_surrogates_of_nodes_are_taken_and_joined():
         np.testing.assert_array_equal(getattr(again, name), getattr(splits, name))
     swapped = splits.of_nodes(np.arange(m)[::-1]).of_nodes(np.arange(m)[::-1])
     np.testing.assert_array_equal(swapped.coef, splits.coef)
+
+
+def test_whole_numbers_have_32_bits_and_all_arrays_count_as_memory():
+    X = matrix(MOST_ROWS, 0)
+    problem = cart(X, response(X, 0), GROUPS, max_leaves=6, n_singles=4, surrogates=True)
+    tree = problem.grow()
+    splits = tree.surrogates
+    wide = replace(
+        tree,
+        surrogates=splits._replace(
+            first=splits.first.astype(np.int64), start=splits.start.astype(np.int64)
+        ),
+    )
+    for trees in tree, wide, joined([tree, wide], 2), joined([tree, wide], 2).tree(1):
+        assert trees.surrogates.first.dtype == trees.surrogates.start.dtype == np.int32
+    assert tree.nbytes == replace(tree, surrogates=None).nbytes + splits.nbytes
+    assert splits.nbytes == sum(array.nbytes for array in splits if isinstance(array, np.ndarray))

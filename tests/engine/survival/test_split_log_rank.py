@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from competing_rows import competing_rows
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
-from odrf.engine.survival.event_ranks import event_ranks
+from odrf.engine.survival.event_ranks import event_ranks, subdistribution_ranks
 from odrf.engine.survival.split_log_rank import split_log_ranks
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.statistics.survival.log_rank import log_rank
@@ -57,6 +57,27 @@ def test_statistics_of_causes_are_added_up(rows, seed):
     for node, some, on_left in sides(tree, leaf):
         causes = [rows.twin(some).of((c,)) for c in range(1, rows.n_causes + 1)]
         expected = sum(statistic(of, on_left) for of in causes)
+        assert found[node] == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=competing_rows(), seed=st.integers(0, 99))
+def test_rows_with_other_causes_stay_at_risk_of_the_subdistribution(rows, seed):
+    rows = rows._replace(table=rows.table._replace(start=None))
+    if not (rows.cause == 1).any():
+        return
+    everybody = rows.twin(np.arange(len(rows.cause)))
+    time, weights = rows.table.time, rows.table.weights
+    at = np.unique(time[rows.cause == 1])
+    before = (np.array([twin.observed(everybody, t, False) for t in of]) for of in (time, at))
+    ranks = subdistribution_ranks(time, rows.cause, 1, at, *before)
+    X, tree, _ = grown_survival_trees(rows.table, seed, Sampling(ALL_ROWS, 1.0), 1)
+    leaf = leaf_nodes(tree, X, 1)[:, 0]
+    found = split_log_ranks(tree, leaf, ranks, weights)
+    for node, some, on_left in sides(tree, leaf):
+        of = rows.twin(some), on_left.tolist(), 1, everybody
+        difference, variance = twin.subdistribution_log_rank(*of)
+        expected = 0.0 if variance < 1e-12 else difference**2 / variance
         assert found[node] == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
 

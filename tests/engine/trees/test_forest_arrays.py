@@ -9,10 +9,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from odrf.engine import limits
 from odrf.engine.joining import joined_arrays
 from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.following_arrays import FOLLOWING
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest, joined
+from odrf.engine.trees.read_later import ReadLater
 from problems import noisy, problems
 
 
@@ -108,7 +110,7 @@ def test_arrays_that_follow_are_kept_once_they_do_not(problem, data):
 def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
     forest = noisy(n=60).grow(3)
     assert not set(FOLLOWING) & set(forest.in_memory())
-    before, every = forest.nbytes, forest.every()
+    before, every = forest.nbytes, forest.every(lambda make: make())
     assert forest.nbytes == before
     assert every["weight"].tolist() == forest.count.tolist() == forest.weight.tolist()
     assert forest.nbytes == before + forest.weight.nbytes
@@ -119,8 +121,14 @@ def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
 def test_more_terms_than_32_bits_number_are_counted_in_64(monkeypatch):
     forest = noisy(n=60).grow(3)
     trees = [forest.tree(b) for b in range(3)]
-    monkeypatch.setattr(joined_arrays, "MOST_PLACES", len(trees[0].index) + 3)
+    monkeypatch.setattr(limits, "MOST_PLACES", len(trees[0].index) + 3)
     monkeypatch.setattr(joined_arrays, "require_numbers", lambda *_: None)
     wide = joined(trees, 3)
     assert wide.start.dtype == np.int64 and trees[0].start.dtype == np.int32
     assert_same(wide, forest)
+
+
+def test_a_field_that_another_thread_has_read_meanwhile_is_returned():
+    forest = noisy(n=60).grow(2)
+    # a thread that finds no field asks so; by then the other one may have set it
+    assert ReadLater.__getattr__(forest, "left") is forest.left

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
-from odrf.engine.growth.forest_growth import read_by_growth
+from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.trees.routing import predict
 from odrf.engine.updatable.arrivals import Arrival, GrowthOptions, Undo
 from odrf.engine.updatable.plain_tree import forest_of

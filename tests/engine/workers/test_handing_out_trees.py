@@ -14,7 +14,7 @@ import odrf
 from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.workers.handing_out_trees import (
-    SHARES,
+    GROUPS,
     TOGETHER,
     groups_for_threads,
     groups_of_tasks,
@@ -113,8 +113,8 @@ def test_threads_get_several_small_trees_at_a_time_and_single_ones_in_the_end(n_
     assert [task for group in groups for task in group] == tasks
     sizes = [len(group) for group in groups]
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] == min(10, 300 // (SHARES * n_jobs))
-    assert sizes[-SHARES * n_jobs :] == [1] * (SHARES * n_jobs)
+    assert sizes[0] == min(10, 300 // (GROUPS * n_jobs))
+    assert sizes[-GROUPS * n_jobs :] == [1] * (GROUPS * n_jobs)
 
 
 @pytest.mark.parametrize(("n_jobs", "size"), [(1, 10), (2, TOGETHER), (2, 10 * TOGETHER)])

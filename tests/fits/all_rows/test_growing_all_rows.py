@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import fields
 from itertools import pairwise
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
+from apart import begun
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.all_rows import growing_all_rows, row_file
@@ -266,13 +269,13 @@ class Interrupted:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, None])
-def test_the_temporary_file_is_removed(error, monkeypatch, tmp_path):
-    seen: list[Path] = []
+def test_the_temporary_files_are_closed_at_the_end(error, monkeypatch, tmp_path):
+    opened: list[Any] = []
     before = row_file.RowFile.__init__
 
-    def noted(self, folder, *others):
-        seen.append(folder)
-        before(self, folder, *others)
+    def noted(self, rows, nodes, *others):
+        opened.extend((rows, nodes))
+        before(self, rows, nodes, *others)
 
     monkeypatch.setattr(row_file.RowFile, "__init__", noted)
     if error is None:
@@ -281,7 +284,35 @@ def test_the_temporary_file_is_removed(error, monkeypatch, tmp_path):
         monkeypatch.setattr(row_file.RowFile, "write_nodes", Interrupted(error))
         with pytest.raises(error):
             odrf.odt("y ~ a + b", [table()], seed=1)
-    assert [folder.parent for folder in seen] == [tmp_path]
+    assert [file.closed for file in opened] == [True, True]
+    assert list(tmp_path.iterdir()) == []
+
+
+# Grows a tree by passes over a file, and ends in the middle of one as a process that is killed.
+KILLED = """
+import os, signal, tempfile
+import numpy as np
+import pandas as pd
+import odrf
+from odrf.fits.all_rows import growing_all_rows, row_file
+
+def killed(self, stripe):
+    print(self.n, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+tempfile.tempdir = None  # as in a new process
+growing_all_rows.rows_that_fit = lambda stored, classes: 60
+row_file.RowFile.write_nodes = killed
+rows = pd.DataFrame(np.random.default_rng(1).normal(size=(400, 2)), columns=["a", "y"])
+odrf.odt("y ~ a", [rows], alpha=None, seed=1)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_process_that_is_killed_leaves_no_file(tmp_path):
+    with begun(["-c", KILLED], env={"TMPDIR": str(tmp_path)}) as process:
+        out, err = process.communicate()
+    assert (process.returncode, out) == (-signal.SIGKILL, "400\n"), err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,7 +14,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.event_deviance import node_events, with_event_deviance, with_shrunken_rates
 from odrf.pruning.subtrees import nested_subtrees
-from odrf.statistics.survival.exponential_scale import exponential_scale
+from odrf.statistics.survival.scales.exponential_scale import exponential_scale
 from problems import CART, Problem
 
 FOLDER = Path(__file__).parent

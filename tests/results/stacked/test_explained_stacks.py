@@ -89,7 +89,7 @@ def test_interactions_are_compared_with_stacks_of_permuted_responses(stacks):
 
 
 def test_a_stack_of_many_rows_is_grown_again(table, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.growing_parts.MANY_ROWS", 10)
+    monkeypatch.setattr("odrf.fits.stacked.growing_stack.MANY_ROWS", 10)
     with with_quick_stacks():
         fit = odrf.auto("y ~ a + b + f", table, **HOW)
         again = stack_grown_alike(fit.fit, fit.fit.data)

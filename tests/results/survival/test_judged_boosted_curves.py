@@ -99,6 +99,7 @@ def test_compact_fits_predict_the_same_curves(fit):
     assert small.forest.nbytes < fit.forest.nbytes
     report = small.compaction()
     assert report.changes["largest change"].max() < 1e-6
+    assert repr(small) == repr(report) and str(small.summary()) == str(report.summary())
     with pytest.raises(InputError, match="compact"):
         small.importance("impurity")
 

@@ -45,6 +45,14 @@ def grid_until(lives, until):
     return np.unique([0.0, *times[times < until], until])
 
 
+SHARES = ["harrell_c", "uno_c", "integrated_brier"]
+
+
+def on_log_odds(p, reach):
+    """The end of an interval by the delta method, back from log(p/(1 - p))."""
+    return 1 / (1 + np.exp(-(np.log(p / (1 - p)) + reach / (p * (1 - p)))))
+
+
 def test_out_of_bag_scores_are_those_of_out_of_bag_predictions(forest):
     table = forest.oob_scores
     assert table.index.name == "out of bag"
@@ -56,7 +64,10 @@ def test_out_of_bag_scores_are_those_of_out_of_bag_predictions(forest):
     expected = scores_by_hand(DATA, forest.predict().to_numpy(), survival, grid)
     np.testing.assert_allclose(table["estimate"], expected)
     half = 1.959964 * table["std_error"]
-    np.testing.assert_allclose(table["conf_high"], table["estimate"] + half, rtol=1e-6)
+    ends = on_log_odds(table["estimate"], half)
+    np.testing.assert_allclose(table["conf_high"][SHARES], ends[SHARES], rtol=1e-6)
+    plain = table["estimate"] + half
+    np.testing.assert_allclose(table["conf_high"]["explained"], plain["explained"], rtol=1e-6)
     pd.testing.assert_frame_equal(table, forest.score())
 
 
@@ -69,7 +80,8 @@ def test_new_rows_are_scored_by_all_trees(forest):
     expected = scores_by_hand(NEW, forest.predict(NEW).to_numpy(), survival, grid)
     np.testing.assert_allclose(table["estimate"], expected)
     half = 0.6744898 * table["std_error"]
-    np.testing.assert_allclose(table["conf_low"], table["estimate"] - half, rtol=1e-6)
+    ends = on_log_odds(table["estimate"], -half)
+    np.testing.assert_allclose(table["conf_low"][SHARES], ends[SHARES], rtol=1e-6)
 
 
 def test_weights_count():

@@ -97,7 +97,7 @@ def test_a_band_at_one_time_is_an_interval_by_t(forest):
         ),
         rows_of_trees(np.zeros(150, dtype=np.int64), forest.fit.draws, False),
     )  # fmt: skip
-    freedom = np.array([each.variances.freedom[0] for each in covariances])
+    freedom = np.array([each.variances.df[0] for each in covariances])
     np.testing.assert_allclose(found.reach, stdtrit(freedom, 0.975), rtol=0.06)
 
 

@@ -12,8 +12,9 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.survival.split_log_rank import split_log_ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.errors import InputError
-from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.by_deviance.judged_events import JudgedEvents
+from odrf.fits.survival.grown_response import ranks_of_splits
+from odrf.options.control import Control
 from odrf.pruning.event_deviance import (
     node_events,
     sums_in_nodes,
@@ -34,7 +35,8 @@ class NodeHazards:
     Attributes
     ----------
     events : (m,) float64
-        The number of events, each as often as the case weight of its row says.
+        The number of events, each as often as the case weight of its row says.  Those of one cause
+        if the tree is about one.
     expected : (m,) float64
         The number of events that there would have been by the hazard of all rows.
     person_time : (m,) float64
@@ -44,7 +46,7 @@ class NodeHazards:
         prior of one event; see `odrf.pruning.event_deviance.with_shrunken_rates`.
     of_cause : (m, C) float64
         The hazard of each cause, divided by that of all rows and causes.  Empty, (0, 0), if there
-        is one cause.
+        is one cause, or the tree is about one.
     log_rank : (m,) float64
         The log-rank statistic of each split, case weights being numbers of rows; 0 at leaves.  Of
         a tree that is only judged by the deviance it is empty.
@@ -59,11 +61,13 @@ class NodeHazards:
 
     @property
     def by_cause(self) -> NDArray[np.float64]:
-        """The relative hazards (m, C) of each cause, be there one or several."""
+        """The relative hazards (m, C) of each cause that counts, be there one or several."""
         return self.of_cause if self.of_cause.shape[1] else self.relative[:, np.newaxis]
 
 
-def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHazards, Forest]:
+def node_hazards(
+    tree: Forest, data: TrainingData, draws: Draws, judged: JudgedEvents
+) -> tuple[NodeHazards, Forest]:
     """Return the hazards of the nodes, and the tree described by the deviance of these hazards.
 
     Parameters
@@ -73,6 +77,8 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
     data : TrainingData
     draws : Draws
         Of this tree, with the case weights of the rows; rows of weight 0 count nowhere.
+    judged : JudgedEvents
+        What counts, see `odrf.fits.survival.by_deviance.judged_events`.
 
     Returns
     -------
@@ -83,12 +89,11 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
         Crowley 1992), added up over the causes, and the gain of a split what it decreases the
         deviance of hazards without a prior.
     """
-    times, weights = data.times, draws.weights
-    if times is None:
-        raise InputError("the response is no time to an event")
+    every, weights = data.require_times(), draws.weights
+    times = judged.counted(every)
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
-    exposure = hazard_scale(times, data.weights).exposure(times)
+    exposure = judged.exposure(every)
     of_tree = tree, leaf, times.event, exposure, weights, counts
     events = node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])
@@ -111,10 +116,13 @@ def node_hazards(tree: Forest, data: TrainingData, draws: Draws) -> tuple[NodeHa
     return NodeHazards(number, events.exposure, person_time, relative, of_cause), described
 
 
-def split_statistics(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.float64]:
-    """Return the log-rank statistic (m,) of each split; the arguments are as in `node_hazards`."""
-    ranks = data.ranks
-    if ranks is None:
-        raise InputError("the response is no time to an event")
+def split_statistics(
+    tree: Forest, data: TrainingData, draws: Draws, control: Control
+) -> NDArray[np.float64]:
+    """Return the log-rank statistic (m,) of each split, of what splits are about by `control`.
+
+    The other arguments are as in `node_hazards`.
+    """
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)[:, 0]
-    return split_log_ranks(tree, leaf, ranks, draws.filling(0) * draws.weights * data.weight_unit)
+    numbers = draws.filling(0) * draws.weights * data.weight_unit
+    return split_log_ranks(tree, leaf, ranks_of_splits(data, control), numbers)

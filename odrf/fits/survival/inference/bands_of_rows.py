@@ -12,8 +12,7 @@ from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
-from odrf.statistics.averaged.functionals import FunctionalCovariance
-from odrf.statistics.curves.bands import simultaneous_width
+from odrf.statistics.curves.bands import simultaneous_width, typical_df
 from odrf.statistics.curves.curve_covariances import curve_covariances, rows_of_trees
 from odrf.statistics.jackknife import Variance, enough_trees
 
@@ -31,8 +30,8 @@ class CurveErrors(NamedTuple):
     estimate, std_error : (m, G) float64
         NaN for a row that no tree predicts; the error also for one that a single tree does.
     reach : (m,) float64
-        So many standard errors are all points of a curve away from their expectation at most, with
-        the probability wanted.
+        Half the width of the simultaneous band in standard errors: all points of the curve are no
+        farther from their expectation, with the probability wanted.
     trees_advised : int
         How many trees would estimate the errors well enough; 0 if these are enough.
     """
@@ -80,7 +79,8 @@ def curve_errors(
             estimate[block] = values.sum(axis=0) / number[:, None]
         for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
             raw[i], bias[i], of_trees[i], _ = found.variances
-            reach[i] = simultaneous_width(found.total, level, fit.control.seed, _freedom(found))
+            df = typical_df(found.variances.df)
+            reach[i] = simultaneous_width(found.total, level, fit.control.seed, df)
 
     size = max(1, min(POINTS // G, AT_ONCE // (B * G)))
     for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
@@ -93,13 +93,6 @@ def curve_errors(
     known = Variance(raw, bias, of_trees, variance.n)
     advised = 0 if alone.all() else enough_trees(known, B)
     return CurveErrors(estimate, std_error, reach, advised)
-
-
-def _freedom(found: FunctionalCovariance) -> float:
-    """Return the degrees of freedom of the variances of a curve: the median of its points."""
-    freedom = found.variances.freedom
-    known = freedom[~np.isnan(freedom)]
-    return float(np.median(known)) if len(known) else float("inf")
 
 
 def _of_trees(

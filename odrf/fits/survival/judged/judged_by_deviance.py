@@ -14,7 +14,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
-from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.by_deviance.judged_events import JudgedEvents, judged_events
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import LOG_RANK
@@ -32,24 +32,27 @@ def judged_by_deviance(fit: Fit, loss: str) -> JudgedBy | None:
 
     They are pruned by `loss`, and judged by the exponential deviance in any case.  Log-rank
     statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
-    it had been grown on all rows.
+    it had been grown on all rows.  Both are of the cause that splits are about, if they are about
+    one.
 
     As by rpart, the scale of times is that of all training rows, those of the fold too.
     """
     data, times = fit.data, fit.data.times
     if times is None:
         return None
+    judged = judged_events(times, data.weights, fit.control)
 
     def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
-        by_deviance = node_hazards(tree, data, draws)[1]
+        by_deviance = node_hazards(tree, data, draws, judged)[1]
         if loss != LOG_RANK:
             return by_deviance
         more = data.weights.sum() / weights.sum()
-        return with_split_statistics(by_deviance, more * split_statistics(tree, data, draws))
+        statistics = split_statistics(tree, data, draws, fit.control)
+        return with_split_statistics(by_deviance, more * statistics)
 
-    return JudgedBy(described, _responses(fit, times, times), data.weights, event_losses)
+    return JudgedBy(described, _responses(judged, times), data.weights, event_losses)
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
@@ -71,14 +74,15 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
         )
     rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.by_cause))
     reading, X = reading_empty_cells(rated, X)
-    y = _responses(fit, fit.times, times)
+    y = _responses(judged_events(fit.times, fit.data.weights, fit.control), times)
     return held_out(
         reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
         losses=event_losses,
     )  # fmt: skip
 
 
-def _responses(fit: Fit, training: SurvivalTimes, times: SurvivalTimes) -> NDArray[np.float64]:
-    """Return events of each cause and exposure (m, C + 1), by the scale of the training rows."""
-    exposure = hazard_scale(training, fit.data.weights).exposure(times)
-    return np.column_stack([events_by_cause(times.event, len(times.causes)), exposure])
+def _responses(judged: JudgedEvents, times: SurvivalTimes) -> NDArray[np.float64]:
+    """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
+    counted = judged.counted(times)
+    occurred = events_by_cause(counted.event, len(counted.causes))
+    return np.column_stack([occurred, judged.exposure(times)])

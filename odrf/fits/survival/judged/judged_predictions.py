@@ -16,14 +16,14 @@ from odrf.errors import InputError
 from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.survival.asked_causes import asked_causes
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
 from odrf.statistics.survival.kaplan_meier import product_limit
-from odrf.statistics.survival.of_curves.given_survival import given_survival
+from odrf.statistics.survival.of_curves.conditional_survival import conditional_survival
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.of_curves.scores_of_curves import concordances, scores_of_curves
 from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
@@ -116,7 +116,7 @@ class JudgedPredictions:
         alive = spared
         if isinstance(self.predicted, PredictedCause):
             alive = self.predicted.rows.survival(since)[self.used]
-        return given_survival(spared, alive[:, 0])
+        return conditional_survival(spared, alive[:, 0])
 
     def scores(
         self, until: float | None = None, advance: Callable[[int], object] = lambda n: None
@@ -213,7 +213,7 @@ def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: JudgedLifetimes) -> 
     later = known.times[known.times > rows.since]
     spared = 1 - known.curve(np.concatenate([[rows.since], later]))
     alive = product_limit(known.sets).curve(rows.since)
-    return StepCurve(later, given_survival(spared, alive), 1.0)
+    return StepCurve(later, conditional_survival(spared, alive), 1.0)
 
 
 def _of_cause(rows: PredictedRows, cause: str | None) -> PredictedCurves:
@@ -225,4 +225,4 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
     """Return the number of a cause from 1; None: all causes."""
     if cause is None:
         return None
-    return int(asked_causes(cause, fit.design.response.causes)[0]) + 1
+    return int(cause_numbers(cause, fit.design.response.causes)[0]) + 1

@@ -19,7 +19,7 @@ from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, PredictedCause
 from odrf.public.progress import progress_bar
-from odrf.statistics.survival.of_curves.given_survival import given_survival
+from odrf.statistics.survival.of_curves.conditional_survival import conditional_survival
 from odrf.statistics.survival.of_curves.scores_of_curves import (
     UNO,
     brier_of_curves,
@@ -79,7 +79,7 @@ class _Scoring:
         """Return C and minus the integrated Brier score."""
         means, rows = predicted.means(self.values)[self.judged.used], self.judged.rows
         found = concordances(rows, means[:, 0], self.until)
-        survival = given_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
+        survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
         score = brier_of_curves(rows, survival, self.at).integrated
         return [found[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
 

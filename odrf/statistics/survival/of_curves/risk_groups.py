@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from odrf.statistics.survival.calibration_at import groups_of_equal_weight
 from odrf.statistics.survival.kaplan_meier import KaplanMeier, kaplan_meier
-from odrf.statistics.survival.known_states import representing
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.statistics.survival.risk_sets import number_at_risk
+from odrf.statistics.survival.weighted_states import weights_at
 
 __all__ = ["RiskGroup", "groups_by_risk"]
 
@@ -48,7 +48,7 @@ class RiskGroup(NamedTuple):
         weights = lives.weights
         if lives.start is not None and lives.happened.any():
             last = lives.last_time()
-            weights = representing(lives.time, lives.event, weights, lives.start, last)
+            weights = weights_at(lives.time, lives.event, weights, lives.start, last)
         return np.average(survival[self.rows], axis=0, weights=weights)
 
 

@@ -140,16 +140,27 @@ def test_scores_of_rows_that_enter_late_are_those_of_the_twins(of, cause):
     reference = StepCurve(np.array([1.0, 3.0]), np.array([0.7, 0.4]), 1.0)
     found = scores_of_curves(rows, score, lambda _: survival, reference, until)
     assert (HARRELL in found) == (cause is None)
+    if cause is None:
+        in_order, _, compared = twin.concordance(twins, score)
+        expected = in_order / compared if compared > 0 else np.nan
+        assert found[HARRELL].estimate == pytest.approx(expected, nan_ok=True)
     measure = twin.unos if cause is None else twin.wolbers
     expected = measure(twins, score, np.nextafter(until, np.inf), None, twin.seen)
     assert found[UNO].estimate == pytest.approx(expected, nan_ok=True)
     causes = (1, 2) if cause is None else (1,)
-    scores = [
-        twin.brier(twins, (1 - survival[:, m]).tolist(), t, causes, None, twin.seen)
-        for m, t in enumerate(at)
-    ]
-    model = np.trapezoid(scores, at) / (until - rows.since)
+
+    def integral(curves):
+        risk = np.broadcast_to(1 - curves, (len(score), len(at)))
+        scores = [
+            twin.brier(twins, risk[:, m].tolist(), t, causes, None, twin.seen)
+            for m, t in enumerate(at)
+        ]
+        return np.trapezoid(scores, at) / (until - rows.since)
+
+    model, known = integral(survival), integral(reference(at)[None])
     assert found[INTEGRATED].estimate == pytest.approx(model, nan_ok=True)
+    if known > 1e-9:
+        assert found[EXPLAINED].estimate == pytest.approx(1 - model / known, nan_ok=True)
 
 
 @given(lifetimes(most=20), st.integers(1, 4))

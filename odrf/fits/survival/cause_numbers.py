@@ -1,4 +1,4 @@
-"""The causes of events that a prediction is asked for."""
+"""The numbers of the causes of events that an argument `cause` names."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from odrf.options.cause_names import checked_cause
 
-__all__ = ["asked_causes"]
+__all__ = ["cause_numbers"]
 
 
-def asked_causes(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
-    """Return the numbers, from 0, of the cause that is asked for; of all `causes` if it is None.
+def cause_numbers(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
+    """Return the number, from 0, of a cause as an array of one; those of all `causes` for None.
 
     Raises
     ------

@@ -13,14 +13,14 @@ from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.curve_numbers import with_means_above
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.survival.asked_causes import asked_causes
-from odrf.fits.survival.inference.known_numbers import NUMBERS, CurveNumber
+from odrf.fits.survival.cause_numbers import cause_numbers
+from odrf.fits.survival.inference.curve_estimands import CURVE_ESTIMANDS, CurveEstimand
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.warn import warn_user
 
 __all__ = ["ESTIMANDS", "EstimandFit", "estimand_fit"]
 
-ESTIMANDS = tuple(NUMBERS)
+ESTIMANDS = tuple(CURVE_ESTIMANDS)
 # Pseudo-values that differ by less, for their size, differ by rounding.
 ROUNDING = 1e-10
 
@@ -50,7 +50,7 @@ class EstimandFit(Fit):
     @property
     def in_words(self) -> str:
         """What is predicted, in words."""
-        return NUMBERS[self.estimand].words.format(
+        return CURVE_ESTIMANDS[self.estimand].words.format(
             time=_said(self.time), cause=self.cause or "the event"
         )
 
@@ -81,7 +81,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     UserWarning
         There is no event between the last one and this time.
     """
-    of = NUMBERS[checked_choice("estimand", estimand, ESTIMANDS)]
+    of = CURVE_ESTIMANDS[checked_choice("estimand", estimand, ESTIMANDS)]
     times = fit.times
     number = _checked_cause(cause, fit.design.response.causes, of, estimand)
     named = None if number is None else times.causes[number]
@@ -115,7 +115,9 @@ def _with_response(fit: SurvivalFit, name: str) -> Any:
     return replace(fit.design, response=response)
 
 
-def _checked_cause(cause: Any, causes: Sequence[str], of: CurveNumber, estimand: str) -> int | None:
+def _checked_cause(
+    cause: Any, causes: Sequence[str], of: CurveEstimand, estimand: str
+) -> int | None:
     """Return the number, from 0, of the cause that is asked for; None for all together."""
     if not of.of_cause or len(causes) == 1:
         if cause is not None:
@@ -127,10 +129,10 @@ def _checked_cause(cause: Any, causes: Sequence[str], of: CurveNumber, estimand:
         raise InputError(
             f"estimand={estimand!r} is of one cause of events: use cause= with one of {names}"
         )
-    return int(asked_causes(cause, causes)[0])
+    return int(cause_numbers(cause, causes)[0])
 
 
-def _checked_time(time: Any, times: SurvivalTimes, of: CurveNumber, cause: int | None) -> float:
+def _checked_time(time: Any, times: SurvivalTimes, of: CurveEstimand, cause: int | None) -> float:
     if not is_number(time) or not 0 < time < np.inf:
         raise InputError(f"time={time!r}: use a number above 0, in the unit of the response")
     first, last, end = times.event_times[0], times.event_times[-1], times.time.max()

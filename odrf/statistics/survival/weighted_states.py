@@ -1,9 +1,9 @@
-"""Rows whose state at a time is known, weighted so that they stand for those that are not seen.
+"""States of rows at a time, weighted by the inverse probability to be observed (IPCW).
 
-A row with an event by then is weighted by 1/K(T-), one that is observed at the time and longer by
-1/K(t), K being the probability to be under observation: see
-`odrf.statistics.survival.observation`.  So rows stand for those that were censored before and, if
-rows enter late, for those that had the event before they could enter.
+A row whose state is known stands for others that are not seen then.  One with an event by then is
+weighted by 1/K(T-), one that is observed at the time and longer by 1/K(t), K being the probability
+to be under observation: see `odrf.statistics.survival.observation`.  So rows stand for those that
+were censored before and, if rows enter late, for those that had the event before they could enter.
 """
 
 from __future__ import annotations
@@ -14,13 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.statistics.survival.observation import (
-    ObservationCurve,
-    inverse_or_zero,
-    observation_curve,
-)
+from odrf.statistics.survival.observation import ObservationCurve, observation_curve
+from odrf.statistics.survival.risk_sets import inverse_or_zero
 
-__all__ = ["KnownStates", "StatesAt", "ascending_times", "known_states", "representing"]
+__all__ = ["StatesAt", "WeightedStates", "ascending_times", "weighted_states", "weights_at"]
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +43,7 @@ class StatesAt(NamedTuple):
     reached: bool
 
 
-class KnownStates(NamedTuple):
+class WeightedStates(NamedTuple):
     """Rows, and the curve they are weighted by.
 
     Attributes
@@ -59,7 +56,7 @@ class KnownStates(NamedTuple):
     curve : ObservationCurve
     start : (n,) float64 or None
         When rows enter; None: all are there from the beginning.
-    given : bool
+    is_known : bool
         Whether the curve is known, and not estimated from these rows.
     """
 
@@ -69,7 +66,7 @@ class KnownStates(NamedTuple):
     passed: NDArray[np.int64]
     curve: ObservationCurve
     start: Floats | None
-    given: bool
+    is_known: bool
 
     def at(self, t: float) -> StatesAt:
         """Return the states at a time."""
@@ -91,30 +88,32 @@ class KnownStates(NamedTuple):
 
         `parts` (n,) are the derivatives of the estimate by the logarithms of the weights.
         """
-        return np.zeros(len(parts)) if self.given else self.curve.influence(states.passed, -parts)
+        if self.is_known:
+            return np.zeros(len(parts))
+        return self.curve.influence(states.passed, -parts)
 
 
-def known_states(
+def weighted_states(
     time: Floats,
     event: NDArray,
     weights: Floats | None,
     observed: ObservationCurve | None,
     start: Floats | None = None,
-) -> KnownStates:
-    """Return rows with the curve given, or else with that estimated from them."""
+) -> WeightedStates:
+    """Return rows with the curve that is `observed`, or else with that estimated from them."""
     K = observation_curve(time, event, weights, start) if observed is None else observed
     weights = np.ones(len(time)) if weights is None else weights
     passed = K.passed(time)
     of_event = np.where(event > 0, weights * inverse_or_zero(K.values[passed]), 0.0)
-    return KnownStates(time, weights, of_event, passed, K, start, observed is not None)
+    return WeightedStates(time, weights, of_event, passed, K, start, observed is not None)
 
 
-def representing(time: Floats, event: NDArray, weights: Floats, start: Floats, t: float) -> Floats:
-    """Return for how many of all rows each one stands (n,), by what is known at a time.
+def weights_at(time: Floats, event: NDArray, weights: Floats, start: Floats, t: float) -> Floats:
+    """Return the inverse probability weights (n,) of rows that enter late, at a time t.
 
-    With late entry: the case weights, if no row can be observed then.
+    They are the case weights where no row can be observed at t.
     """
-    found = known_states(time, event, weights, None, start).at(t)
+    found = weighted_states(time, event, weights, None, start).at(t)
     return found.weight if found.reached else weights
 
 

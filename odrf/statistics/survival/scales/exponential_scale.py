@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 
-__all__ = ["ExponentialScale", "exponential_scale"]
+__all__ = ["ExponentialScale", "exponential_scale", "scale_of_pieces"]
 
 SMALLEST = np.finfo(np.float64).tiny
 
@@ -110,7 +111,7 @@ def exponential_scale(
     Until the first event, at time 2, five years are spent at risk, until the second one four:
 
     >>> import numpy as np
-    >>> from odrf.statistics.survival.exponential_scale import exponential_scale
+    >>> from odrf.statistics.survival.scales.exponential_scale import exponential_scale
     >>> time, event = np.array([1.0, 2.0, 6.0]), np.array([0, 1, 1])
     >>> scale = exponential_scale(time, event)
     >>> scale.hazard
@@ -119,16 +120,49 @@ def exponential_scale(
     array([0.2, 0.4, 1.4])
     """
     weights = np.ones(len(time)) if weights is None else weights
+    start = np.zeros(len(time)) if start is None else start
+
+    def present(points: NDArray[np.float64]) -> NDArray[np.float64]:
+        change = np.concatenate([weights, -weights])
+        at = np.searchsorted(points, np.concatenate([start, time]))
+        weight: NDArray[np.float64] = np.cumsum(np.bincount(at, change, len(points)))
+        return weight[:-1]
+
+    return scale_of_pieces(time, event, weights, start, present)
+
+
+def scale_of_pieces(
+    time: NDArray[np.float64],
+    event: NDArray[np.integer],
+    weights: NDArray[np.float64],
+    start: NDArray[np.float64],
+    present: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> ExponentialScale:
+    """Return the cumulative hazard of events, whoever is at risk of them.
+
+    Parameters
+    ----------
+    time, event, weights, start
+        Of rows, as for `exponential_scale`; none is optional.
+    present : callable
+        It takes times (m,), ascending, among which are all times of the rows, and returns the
+        weight of those at risk from each to the next one: (m - 1,).
+
+    Raises
+    ------
+    InputError
+        If no row of positive weight has an event.
+    """
     has_event = (event != 0) & (weights > 0.0)
     if not has_event.any():
         raise InputError(
             "event: no row has an event, so that there is no hazard: are 0 and 1 exchanged?"
         )
-    start = np.zeros(len(time)) if start is None else start
     at, piece = np.unique(time[has_event], return_inverse=True)
     edges = np.concatenate([[start.min()], at[:-1], [time.max()]])
     events = np.bincount(piece, weights=weights[has_event])
-    at_risk = _time_at_risk(time, start, weights, edges)
+    points = np.unique(np.concatenate([edges, start, time]))
+    at_risk = _time_at_risk(edges, points, present(points))
     # beside much larger weights, which left, those of the last rows can be lost
     own = np.maximum(events * (at - edges[:-1]), SMALLEST)
     rate = events / np.where(at_risk > 0, at_risk, own)
@@ -136,19 +170,10 @@ def exponential_scale(
 
 
 def _time_at_risk(
-    time: NDArray[np.float64],
-    start: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    edges: NDArray[np.float64],
+    edges: NDArray[np.float64], points: NDArray[np.float64], present: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the time that rows are at risk in each piece, a row as often as its weight says.
-
-    It is added up from one begin or end of any row to the next one.
-    """
-    points, number = np.unique(np.concatenate([edges, start, time]), return_inverse=True)
-    of_rows = number[len(edges) :]
-    change = np.bincount(of_rows, np.concatenate([weights, -weights]), minlength=len(points))
-    spent = np.cumsum(change)[:-1] * np.diff(points)
+    """Return the time (R,) at risk in each piece, of weights `present` between `points`."""
     at_risk = np.zeros(len(edges) - 1)
+    spent = present * np.diff(points)
     np.add.at(at_risk, np.searchsorted(edges[1:-1], points[1:], side="left"), spent)
     return at_risk

@@ -1,4 +1,4 @@
-"""The numbers of a curve that a forest can be of: of leaves, and of rows as pseudo-values."""
+"""Numbers of a curve that a forest can estimate: of leaves, and of rows as pseudo-values."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from odrf.statistics.survival.pseudo_values import (
 )
 from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
 
-__all__ = ["NUMBERS", "CurveNumber"]
+__all__ = ["CURVE_ESTIMANDS", "CurveEstimand"]
 
 OfFit = Callable[[SurvivalFit, float, int], NDArray[np.float64]]
 
 
-class CurveNumber(NamedTuple):
-    """A number of a curve.
+class CurveEstimand(NamedTuple):
+    """A number of a survival or incidence curve, which a forest can estimate.
 
     Attributes
     ----------
@@ -67,30 +67,30 @@ def _incidence(fit: SurvivalFit, cause: int) -> CumulativeIncidence:
     return cumulative_incidence(times.time, times.event, cause + 1, fit.data.weights, times.start)
 
 
-NUMBERS = {
-    "survival": CurveNumber(
+CURVE_ESTIMANDS = {
+    "survival": CurveEstimand(
         "S", "survival at {time}",
         lambda fit, time, _: survival_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: survival_pseudo_values(_sets(fit), time),
     ),
-    "rmst": CurveNumber(
+    "rmst": CurveEstimand(
         "RMST", "restricted mean survival time up to {time}",
         lambda fit, time, _: restricted_mean_at(fit.curves, fit.event_times, time),
         lambda fit, time, _: restricted_mean_pseudo_values(_sets(fit), time),
         is_area=True,
     ),
-    "hazard": CurveNumber(
+    "hazard": CurveEstimand(
         "H", "cumulative hazard at {time}",
         lambda fit, time, _: hazard_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: hazard_pseudo_values(_sets(fit), time),
     ),
-    "incidence": CurveNumber(
+    "incidence": CurveEstimand(
         "F", "cumulative incidence of {cause} at {time}",
         lambda fit, time, cause: incidence_at(fit.curves, cause, _rank(fit, time)),
         lambda fit, time, cause: incidence_pseudo_values(_incidence(fit, cause), time),
         of_cause=True,
     ),
-    "lost": CurveNumber(
+    "lost": CurveEstimand(
         "L", "time lost by {cause} up to {time}",
         lambda fit, time, cause: time_lost_at(fit.curves, cause, fit.event_times, time),
         lambda fit, time, cause: time_lost_pseudo_values(_incidence(fit, cause), time),

@@ -1,0 +1,1 @@
+"""Scales of time on which the hazard of all rows is constant."""

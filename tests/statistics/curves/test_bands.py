@@ -1,0 +1,83 @@
+"""Intervals and simultaneous bands of curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy
+
+from odrf.statistics.curves.bands import CurveSpread, bands, simultaneous_width, typical_df
+from odrf.statistics.jackknife import Variance
+from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
+
+COVARIANCE = 0.01 * np.array([[1.0, 0.5, 0.2], [0.5, 2.0, 0.3], [0.2, 0.3, 1.0]])
+
+
+def spread(share=0.4, n=100, most=np.inf):
+    """Variances that are a share of what they were before the bias was subtracted."""
+    return CurveSpread(COVARIANCE, COVARIANCE / share, n, most)
+
+
+def test_degrees_of_freedom_are_those_of_single_predictions():
+    raw = np.diagonal(COVARIANCE) / 0.4
+    known = Variance(raw, raw * 0.6, np.zeros(3), 100)
+    # the total differs by what keeps it from being negative, which is little here
+    assert spread().df == pytest.approx(16.0)
+    assert spread().df == pytest.approx(np.median(known.df), rel=0.2)
+    assert spread(most=7.0).df == 7.0
+    assert typical_df(np.array([np.nan, np.nan])) == np.inf
+
+
+def test_a_combination_of_points_has_its_own():
+    D = np.array([[1.0, -1.0, 0.0]])
+    raw = np.diag([0.05, 0.05, 0.05])
+    found = CurveSpread(COVARIANCE, raw, 50, np.inf).combined(D)
+    variance = COVARIANCE[0, 0] + COVARIANCE[1, 1] - 2 * COVARIANCE[0, 1]
+    assert found.covariance[0, 0] == pytest.approx(variance)
+    assert found.df == pytest.approx(50 * (variance / 0.1) ** 2)
+
+
+def test_bands_are_those_of_a_multivariate_t():
+    estimate = np.array([1.0, 5.0, -3.0])
+    found = bands(estimate, spread(), 0.95, None, 1)
+    rng = np.random.default_rng(5)
+    Z = rng.multivariate_normal(np.zeros(3), COVARIANCE, 200_000) / found.std_error
+    t = np.abs(Z).max(axis=1) / np.sqrt(rng.chisquare(16.0, 200_000) / 16.0)
+    reach = np.quantile(t, 0.95) * found.std_error
+    np.testing.assert_allclose(found.band_high - estimate, reach, rtol=0.03)
+    np.testing.assert_allclose(estimate - found.band_low, reach, rtol=0.03)
+    alone = scipy.special.ndtri(0.975) * np.sqrt(np.diagonal(COVARIANCE))
+    np.testing.assert_allclose(found.conf_high - estimate, alone)
+    wider = simultaneous_width(COVARIANCE, 0.95, 1, 16.0) / simultaneous_width(COVARIANCE, 0.95, 1)
+    assert 1.05 < wider < 1.2
+
+
+def test_the_quantile_covers_where_variances_are_estimated():
+    """Of 12 degrees of freedom, as with few trees: by a normal quantile bands are too narrow."""
+    rng, samples = np.random.default_rng(3), 4000
+    Z = rng.multivariate_normal(np.zeros(3), COVARIANCE, samples)
+    scale = np.sqrt(rng.chisquare(12.0, samples) / 12.0)[:, None]
+    off = np.abs(Z) / (np.sqrt(np.diagonal(COVARIANCE)) * scale)
+    by_t, normal = (
+        (off <= simultaneous_width(COVARIANCE, 0.95, 1, nu)).all(axis=1).mean()
+        for nu in (12.0, np.inf)
+    )
+    assert by_t == pytest.approx(0.95, abs=0.015)
+    assert normal < 0.93
+
+
+def test_bands_of_probabilities_stay_between_0_and_1():
+    estimate = np.array([0.02, 0.5, 0.99])
+    found = bands(estimate, spread(), 0.95, (0.0, 1.0), 1)
+    reach = simultaneous_width(COVARIANCE, 0.95, 1, spread().df) * found.std_error
+    low, high = limits_of_predicted_share(estimate, reach)
+    np.testing.assert_allclose(found.band_low, low)
+    np.testing.assert_allclose(found.band_high, high)
+    for ends in (found[1:3], found[3:]):
+        assert (ends[0] >= 0).all() and (ends[1] <= 1).all()
+        assert (ends[0] < estimate).all() and (ends[1] > estimate).all()
+    assert found.band_high[0] == pytest.approx(0.02 + 2 * reach[0])
+
+
+def test_without_a_spread_nothing_is_known():
+    assert np.isnan(bands(np.zeros(2), None, 0.95, None, 1)).all()
