@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import OPTIONS
-from odrf.engine.growth import forest_growth, tree_kernel
+from odrf.engine.growth import growing_on, tree_growth, tree_kernel
 from odrf.engine.trees.forest_arrays import PLAIN, Forest
 from odrf.projections import below, uniform
 
@@ -34,7 +34,7 @@ class Bounded(NamedTuple):
 
 
 @njit(**OPTIONS)
-def select(y, lo, m, place):
+def select(y: NDArray[np.float64], lo: int, m: int, place: int) -> float:
     """Return the value at this place of the m sorted ones from `lo` on; their order changes."""
     first, last, place = lo, lo + m - 1, lo + place
     while first < last:
@@ -57,7 +57,7 @@ def select(y, lo, m, place):
 
 
 @njit(**OPTIONS)
-def draw_in(state, rows, lo, m, given, keys, sums):
+def draw_in(state: Any, rows: Any, lo: int, m: int, given: Any, keys: Any, sums: Any) -> None:
     """Write to rows.y what Huber's psi makes of the responses of the m rows from `lo` on.
 
     If more than half of the responses are equal, all stay as they are.
@@ -101,13 +101,14 @@ def robust_forest(bound: float = BOUND) -> Callable[..., Forest]:
         n_jobs: int,
         advance: Callable[[], object],
     ) -> Forest:
-        with patch.object(forest_growth, "grow_tree", _grow_tree):
+        bounded: Any = Bounded(y, bound)  # growth hands it on to `draw_in`
+        with patch.object(growing_on, "grow_tree", _grow_tree):
             trees = [
-                forest_growth.grow_one(
+                tree_growth.grow_one(
                     *(X, y, weights, feature_groups, sampling, settings, mixture, stream.copy()),
                     copied=False,
                     splitting=y,
-                    ranks=Bounded(y, bound),
+                    ranks=bounded,
                 )
                 for stream in streams
             ]
@@ -117,7 +118,7 @@ def robust_forest(bound: float = BOUND) -> Callable[..., Forest]:
 
 
 @njit
-def within_three_columns(X, y, weights, rng):
+def within_three_columns(X: Any, y: Any, weights: Any, rng: Any) -> tuple[Any, Any]:
     """Propose a row of a random rotation of three random columns."""
     p = X.shape[1]
     q = min(THREE, p)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import config, types
+from numba import config, typeof, types
 from numba.core import cgutils
 from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
@@ -15,9 +15,11 @@ from numba.extending import intrinsic
 __all__ = [
     "PLACE",
     "ROOM",
+    "address_for",
     "address_of",
     "address_within",
     "called_at",
+    "called_with",
     "read_tuple",
     "write_tuple",
 ]
@@ -37,6 +39,13 @@ def address_of(function: Any, kinds: tuple[Any, ...]) -> Any:
     function.compile(kinds)
     result = function.overloads[kinds]
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def address_for(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the same for these arguments."""
+    if not isinstance(function, Dispatcher):
+        return function
+    return address_of(function, tuple(typeof(each) for each in arguments))
 
 
 def called_at(result: Any, *kinds: Any) -> Any:
@@ -71,6 +80,29 @@ def called_at(result: Any, *kinds: Any) -> Any:
 
 def _called_itself(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return function(*arguments)
+
+
+@intrinsic
+def _called_with(typing: Any, address: Any, arguments: Any) -> Any:
+    kinds = tuple(arguments)
+
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        unpacked = [builder.extract_value(values[1], i) for i in range(len(kinds))]
+        convention = context.call_conv
+        pointer = builder.inttoptr(
+            values[0], convention.get_function_type(types.none, kinds).as_pointer()
+        )
+        status, _ = convention.call_function(builder, pointer, types.none, kinds, unpacked)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, arguments), code
+
+
+# Call a kernel that returns nothing by its address, with a tuple of its arguments: these must have
+# the types for which the address was made.
+called_with: Any = _called_itself if config.DISABLE_JIT else _called_with
 
 
 def address_within(part: Any, *kinds: Any) -> Any:

@@ -13,9 +13,11 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.pointers import (
     PLACE,
     ROOM,
+    address_for,
     address_of,
     address_within,
     called_at,
+    called_with,
     read_tuple,
     write_tuple,
 )
@@ -33,6 +35,16 @@ def largest(numbers, m):
 @kernel
 def called(address, numbers, m):
     return first_of(address, (numbers, m))
+
+
+@kernel
+def write_twice(number, out):
+    out[0] = 2 * number
+
+
+@kernel
+def called_for_nothing(address, number, out):
+    called_with(address, (number, out))
 
 
 LARGEST, NUMBERS = njit(largest), np.array([1.0, 3.0, 2.0, 7.0])
@@ -123,3 +135,10 @@ def test_a_tuple_that_is_too_long_is_refused():
 @kernel
 def put_long(values, memory):
     return write_tuple(values, memory)
+
+
+def test_a_kernel_that_returns_nothing_is_called_with_any_arguments():
+    out = np.zeros(1)
+    for number in (3, 1.5):
+        called_for_nothing(address_for(write_twice, (number, out)), number, out)
+        assert out[0] == 2 * number

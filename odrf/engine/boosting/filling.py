@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.leaves import LeafRows
 from odrf.engine.boosting.losses import Derivatives, Loss
 from odrf.engine.boosting.runs import Run
+from odrf.engine.compiling import kernel
 
-__all__ = ["Filling", "NewTree", "Newton", "Refitting", "refitted"]
+__all__ = ["Filling", "NewTrees", "Newton", "Refitting", "refitted"]
 
 Array = NDArray[np.float64]
 # Conjugate gradients end when the norm of the residual of the normal equations is this share of
@@ -27,24 +28,24 @@ Array = NDArray[np.float64]
 TOLERANCE, MOST_STEPS = 1e-8, 1000
 
 
-class NewTree(NamedTuple):
-    """A tree whose leaves are to be filled.
+class NewTrees(NamedTuple):
+    """Trees of a run whose leaves are to be filled, for outputs that follow each other.
 
     Attributes
     ----------
-    n_nodes : int
-        Number of its nodes.
+    root : (T + 1,) int64
+        The nodes of tree t are numbers ``root[t]:root[t + 1]`` of all nodes of these trees.
     k : int
-        The output whose score it adds to.
-    leaf : (n,) int32
-        Number of the leaf that each training row reaches.
-    held : (m,) int32
+        The output whose score the first tree adds to; the next tree adds to the next.
+    leaf : (T, n) int32
+        Number of the leaf, within its tree, that each training row reaches.
+    held : (T, m) int32
         Number of the leaf that each row held out reaches.
     drawn : slice or row numbers
-        The rows that the tree was grown on.
+        The rows that the trees were grown on; numbers if it is one tree.
     """
 
-    n_nodes: int
+    root: NDArray[np.int64]
     k: int
     leaf: NDArray[np.int32]
     held: NDArray[np.int32]
@@ -64,11 +65,11 @@ class Filling(ABC):
         self.run = run
 
     @abstractmethod
-    def fill(self, tree: NewTree, derivatives: Derivatives) -> Array:
-        """Return the values of the new tree's nodes, 0 for inner nodes; update the run's scores."""
+    def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
+        """Return the values of the new nodes, 0 for inner nodes; update the run's scores."""
 
     @abstractmethod
-    def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
+    def resume(self, trees: Sequence[tuple[NewTrees, Array]]) -> None:
         """Update the run's scores by these trees, whose values are known."""
 
 
@@ -89,26 +90,41 @@ class Newton(Filling):
         super().__init__(run)
         self.loss, self.rate, self.l2 = loss, rate, l2
 
-    def fill(self, tree: NewTree, derivatives: Derivatives) -> Array:
-        """Return the values of the new tree's nodes."""
-        drawn, k, rows = tree.drawn, tree.k, self.run.rows
+    def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
+        """Return the values of the new nodes."""
+        drawn, rows, T = trees.drawn, self.run.rows, len(trees.leaf)
+        outputs = slice(trees.k, trees.k + T)
+
+        def of_rows(values: Array) -> Array:
+            return np.asarray(values[:, drawn].ravel())
+
         leaf_rows = LeafRows(
-            tree.leaf[drawn],
-            tree.n_nodes,
-            (rows.y - self.run.scores[k])[drawn],
-            derivatives.first[k][drawn],
-            derivatives.second[k][drawn],
-            rows.weights[drawn],
+            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(),
+            int(trees.root[-1]),
+            of_rows(rows.y - self.run.scores[outputs]),
+            of_rows(derivatives.first[outputs]),
+            of_rows(derivatives.second[outputs]),
+            np.tile(rows.weights[drawn], T),
         )
         value = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
-        self.resume([(tree, value)])
+        self.resume([(trees, value)])
         return value
 
-    def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
+    def resume(self, trees: Sequence[tuple[NewTrees, Array]]) -> None:
         """Add the values of the trees to the scores, in their order."""
-        for tree, value in trees:
-            self.run.scores[tree.k] += value[tree.leaf]
-            self.run.held[tree.k] += value[tree.held]
+        for new, value in trees:
+            last = new.k + len(new.leaf)
+            _add_values(value, new.root, new.leaf, self.run.scores[new.k : last])
+            _add_values(value, new.root, new.held, self.run.held[new.k : last])
+
+
+@kernel
+def _add_values(value, root, leaf, scores):
+    """Add to scores (T, n) the values of the leaves (T, n) that rows reach in T trees."""
+    for t in range(len(leaf)):
+        of_tree = value[root[t] : root[t + 1]]
+        for i in range(np.uint64(leaf.shape[1])):
+            scores[t, i] += of_tree[np.uint64(leaf[t, i])]
 
 
 class Refitting(Filling):
@@ -137,25 +153,26 @@ class Refitting(Filling):
         self.leaves: list[NDArray[np.int32]] = []
         self.held: list[NDArray[np.int32]] = []
 
-    def fill(self, tree: NewTree, derivatives: Derivatives) -> Array:
-        """Refit the leaves of all trees; return the values of the new tree's nodes."""
-        rows = self.run.rows
-        self._take(tree, np.zeros(tree.n_nodes))
+    def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
+        """Refit the leaves of all trees; return the values of the new nodes."""
+        rows, n_nodes = self.run.rows, int(trees.root[-1])
+        self._take(trees, np.zeros(n_nodes))
         reached = self._reached(self.leaves)
         self.value = refitted(reached, rows.y - self.before, rows.weights, self.l2, self.value)
         self._move_on(reached)
-        return self.value[-tree.n_nodes :]
+        return self.value[-n_nodes:]
 
-    def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
+    def resume(self, trees: Sequence[tuple[NewTrees, Array]]) -> None:
         """Take over all trees of the run with their values."""
-        for tree, value in trees:
-            self._take(tree, value)
+        for new, value in trees:
+            self._take(new, value)
         self._move_on(self._reached(self.leaves))
 
-    def _take(self, tree: NewTree, value: Array) -> None:
+    def _take(self, trees: NewTrees, value: Array) -> None:
         first = len(self.value)
-        self.leaves.append(first + tree.leaf)
-        self.held.append(first + tree.held)
+        for t, begin in enumerate(trees.root[:-1]):
+            self.leaves.append(first + int(begin) + trees.leaf[t])
+            self.held.append(first + int(begin) + trees.held[t])
         self.value = np.concatenate([self.value, value])
 
     def _move_on(self, reached: scipy.sparse.csr_array) -> None:

@@ -7,17 +7,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.compiling import kernel
+
 __all__ = ["LeafRows", "huber_values", "median_values", "newton_values", "weighted_quantile"]
 
 Array = NDArray[np.float64]
 
 
 class LeafRows(NamedTuple):
-    """The rows that a tree was grown on, with what leaf values are computed from.
+    """The rows that trees were grown on, with what leaf values are computed from.
+
+    With several trees, each row is there once for each of them, and leaves are numbered over all.
 
     Attributes
     ----------
-    leaf : (n,) int32
+    leaf : (n,) int64
         Number of each row's leaf, from 0 to `n_leaves` - 1.
     n_leaves : int
         How many numbers there are; some may have no row.
@@ -29,7 +33,7 @@ class LeafRows(NamedTuple):
         Case weights, above 0.
     """
 
-    leaf: NDArray[np.int32]
+    leaf: NDArray[np.int64]
     n_leaves: int
     residuals: Array
     first: Array
@@ -43,8 +47,22 @@ class LeafRows(NamedTuple):
 
 def newton_values(rows: LeafRows, l2: float) -> Array:
     """Return -G/(H + l2) of each leaf, G and H its sums of derivatives; 0 without rows."""
-    negative_gradient, curvature = -rows.sums(rows.first), rows.sums(rows.second) + l2
-    return np.divide(negative_gradient, curvature, out=np.zeros(rows.n_leaves), where=curvature > 0)
+    gradient, curvature = np.empty(rows.n_leaves), np.empty(rows.n_leaves)
+    _newton_steps(rows.leaf, rows.first, rows.second, rows.weights, l2, gradient, curvature)
+    return gradient
+
+
+@kernel
+def _newton_steps(leaf, first, second, weights, l2, steps, curvature):
+    """Write the Newton step of each leaf to `steps`; curvature (n_leaves,) is scratch."""
+    steps[:], curvature[:] = 0.0, 0.0
+    for i in range(np.uint64(len(leaf))):
+        at, weight = np.uint64(leaf[i]), weights[i]
+        steps[at] += weight * first[i]
+        curvature[at] += weight * second[i]
+    for k in range(len(steps)):
+        total = curvature[k] + l2
+        steps[k] = -steps[k] / total if total > 0.0 else 0.0
 
 
 def median_values(rows: LeafRows) -> Array:

@@ -12,6 +12,7 @@ from odrf.engine.boosting.plan import Plan
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.growth.forest_growth import pays_to_copy
 from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.growth.one_call import TreesInOneCall
 from odrf.engine.rows.factors import Factors, n_kept, narrowed
 
 __all__ = ["SharedColumns", "shared_columns"]
@@ -32,6 +33,8 @@ class SharedColumns(NamedTuple):
     copied : bool
         Whether a tree copies X.
     pool : ScratchPool
+    growers : list of TreesInOneCall
+        Those that no thread uses.
     """
 
     X: NDArray[np.float32]
@@ -40,6 +43,18 @@ class SharedColumns(NamedTuple):
     columns: NDArray[np.int64] | None
     copied: bool
     pool: ScratchPool
+    growers: list[TreesInOneCall]
+
+    def take_grower(self) -> TreesInOneCall:
+        """Return what grows several trees in one thread; another one for each thread."""
+        try:
+            return self.growers.pop()
+        except IndexError:
+            return TreesInOneCall(self.X, self.factors, self.copied, self.pool)
+
+    def give_back(self, grower: TreesInOneCall) -> None:
+        """Take back what no thread uses any more; one that has failed is not given back."""
+        self.growers.append(grower)
 
 
 def shared_columns(
@@ -61,4 +76,4 @@ def shared_columns(
     columns_read = plan.mixture.columns_read(feature_groups, plan.settings, X.shape[1])
     copied = pays_to_copy(n_kept(X, factors), columns_read)
     pool = ScratchPool(feature_groups, plan.settings, plan.mixture)
-    return SharedColumns(X, factors, feature_groups, columns, copied, pool)
+    return SharedColumns(X, factors, feature_groups, columns, copied, pool, [])

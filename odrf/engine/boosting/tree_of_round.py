@@ -1,4 +1,4 @@
-"""Grow a tree of a boosting run on the derivatives of its loss."""
+"""Grow trees of a boosting run on the derivatives of its loss."""
 
 from __future__ import annotations
 
@@ -12,28 +12,52 @@ from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
 from odrf.engine.boosting.shared_columns import SharedColumns
+from odrf.engine.growth.one_call import TreeTargets
 from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["TreeOfRound", "grown_on"]
+__all__ = ["TreesOfRound", "grown_in_one_call", "grown_on"]
 
 
-class TreeOfRound(NamedTuple):
-    """A tree, and the rows that it was grown on.
+class TreesOfRound(NamedTuple):
+    """Trees for outputs that follow each other, and the rows that they were grown on.
 
     Attributes
     ----------
-    tree : Forest
+    trees : Forest
+        T of them.
     drawn : slice or row numbers
-    leaf : (n,) int32 or None
-        The number of each row's leaf if all rows were drawn.
+    leaf : (T, n) int32 or None
+        The number, within its tree, of each row's leaf, if all rows were drawn.
     """
 
-    tree: Forest
+    trees: Forest
     drawn: slice | NDArray[np.int64]
     leaf: NDArray[np.int32] | None
+
+
+def grown_in_one_call(
+    shared: SharedColumns,
+    run: Run,
+    derivatives: Derivatives,
+    outputs: slice,
+    states: NDArray[np.uint64],
+) -> TreesOfRound:
+    """Grow trees for these outputs in one thread; for a run whose trees `shared` grows together.
+
+    `states` (T, 4) are their random streams, which are not modified.  The trees are those of
+    `grown_on`, without the values of their nodes.
+    """
+    weights = run.rows.weights
+    leaf = np.empty((len(states), len(weights)), dtype=np.int32)
+    targets = TreeTargets(derivatives.first[outputs], derivatives.second[outputs], weights, states)
+    grower = shared.take_grower()
+    trees = grower(targets, leaf)
+    shared.give_back(grower)
+    trees = trees if shared.columns is None else widened(trees, shared.columns)
+    return TreesOfRound(trees, slice(None), leaf)
 
 
 def grown_on(
@@ -44,7 +68,7 @@ def grown_on(
     plan: Plan,
     state: NDArray[np.uint64],
     n_jobs: int,
-) -> TreeOfRound:
+) -> TreesOfRound:
     """Grow a tree for the k-th output; a large one grows in `n_jobs` threads.
 
     The response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
@@ -72,7 +96,7 @@ def grown_on(
         n_jobs=n_jobs,
     )
     tree = tree if shared.columns is None else widened(tree, shared.columns)
-    return TreeOfRound(tree, drawn, leaf)
+    return TreesOfRound(tree, drawn, None if leaf is None else leaf[None, :])
 
 
 def _drawn(

@@ -24,6 +24,8 @@ from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = [
+    "BUDGET",
+    "PER_ROW",
     "as_lean_tree",
     "as_tree",
     "grow_on",
@@ -137,11 +139,18 @@ def as_tree(
     reached: NDArray[np.int64],
     ordered: bool,
     surrogates: SurrogateSplits | None = None,
+    root: NDArray[np.int64] | None = None,
 ) -> Forest:
-    """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered."""
+    """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered.
+
+    With `root` (B + 1,), the buffers hold B trees, with the root of tree b at ``root[b]``.
+    """
     n_nodes = reached[NODES]
+    arrays = _arrays(buffers, reached)
+    if root is not None:
+        arrays["root"] = root
     return Forest(
-        **_arrays(buffers, reached),
+        **arrays,
         weight=buffers.weight[:n_nodes].copy(),
         order=buffers.order[:n_nodes].copy(),
         ordered=np.bool_(ordered),

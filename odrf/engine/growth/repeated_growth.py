@@ -112,7 +112,7 @@ class RepeatedGrowth:
         Where scratch comes from.
     factors : Factors
     ranks : EventRanks or None
-        As in `odrf.engine.growth.forest_growth.grow_one`, where `can_be_repeated`.
+        As in `odrf.engine.growth.tree_growth.grow_one`, where `can_be_repeated`.
     """
 
     def __init__(

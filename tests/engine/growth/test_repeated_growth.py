@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.growth import growing_on, repeated_growth
-from odrf.engine.growth.forest_growth import TreeGrower, grow_one
+from odrf.engine.growth.forest_growth import TreeGrower
+from odrf.engine.growth.tree_growth import grow_one
 from odrf.engine.growth.tree_kernel import NODE
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.row_codes import RowCodes

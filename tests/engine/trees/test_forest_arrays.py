@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from odrf.engine import limits
 from odrf.engine.joining import joined_arrays
+from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.following_arrays import FOLLOWING
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest, joined
 from odrf.engine.trees.read_later import ReadLater
@@ -29,6 +30,10 @@ def test_trees_taken_apart_join_again(problem):
     trees = [forest.tree(b) for b in range(4)]
     assert_same(joined(trees, 4), forest)
     assert_same(joined(trees, 1), forest)
+    if forest.surrogates is None:
+        assert_same(concatenated(trees), forest)
+        assert_same(concatenated([joined(trees[:3], 3), trees[3]]), forest)
+        assert concatenated(trees).in_memory().keys() == joined(trees, 4).in_memory().keys()
     assert_same(joined([joined(trees[:1], 9), joined(iter(trees[1:]), 3)], 2), forest)
     assert forest.n_nodes == sum(tree.n_nodes for tree in trees)
     assert forest.leaves().tolist() == [tree.is_leaf().sum() for tree in trees]

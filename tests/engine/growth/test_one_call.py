@@ -1,0 +1,84 @@
+"""Trees that grow in one call are those that grow one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odrf.engine.growth import growth_scratch, one_call
+from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.growth.one_call import TreesInOneCall, TreeTargets, grows_with_others
+from odrf.engine.growth.tree_growth import grow_one, read_by_growth
+from odrf.engine.randomness import streams
+from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
+from odrf.engine.trees.forest_arrays import ARRAYS
+from problems import CART, case_weights, design, options, plain
+
+EVERY_ROW = Sampling(ALL_ROWS, 1.0)
+TREES = 3
+
+
+@st.composite
+def derived(draw):
+    """Rows of mixed predictors, options of growth, and derivatives for three trees."""
+    seed, n = draw(st.integers(0, 2**32 - 1)), draw(st.integers(2, 60))
+    kinds = draw(st.text("pcftb", min_size=1, max_size=5))
+    rng = np.random.default_rng([seed, n])
+    X, groups = design(kinds, n, rng)
+    recipe = options(len(kinds), 1, rng)._replace(
+        surrogates=False, best_first=bool(rng.integers(2)), split_scale=0
+    )
+    first, second = rng.normal(size=(TREES, n)), rng.random((TREES, n)) + 0.01
+    weights = case_weights(n, rng) + 1.0
+    if rng.random() < 0.3:  # as for squared error
+        second[:], weights[:] = 1.0, 1.0
+    return X, groups, recipe, TreeTargets(first, second, weights, streams(seed, 0, TREES))
+
+
+def one_by_one(X, groups, recipe, targets, copied):
+    """Each tree with its leaves, by the kernels that forests grow by."""
+    for first, second, stream in zip(targets.first, targets.second, targets.states, strict=True):
+        leaf = np.empty(X.shape[1], dtype=np.int32)
+        weights = targets.weights * second
+        tree = grow_one(
+            X, -first / second, weights, groups, EVERY_ROW, recipe.settings, recipe.mixture,
+            stream.copy(), copied, leaf=leaf,
+        )  # fmt: skip
+        yield tree, leaf
+
+
+@settings(max_examples=40, deadline=None)
+@given(given_rows=derived(), copied=st.booleans(), narrow=st.booleans())
+def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow):
+    X, groups, recipe, targets = given_rows
+    before = targets.states.copy()
+    with pytest.MonkeyPatch.context() as patched:
+        if narrow:  # every array is too short at first, and a call ends after a node
+            patched.setattr(growth_scratch, "FIRST_ROOM", 3)
+            patched.setattr(one_call, "FIRST_NODES", 1)
+            patched.setattr(one_call, "FIRST_TERMS", 1)
+            patched.setattr(one_call, "BUDGET", 100)
+        pool = ScratchPool(groups, recipe.settings, recipe.mixture)
+        grower = TreesInOneCall(*read_by_growth(X, groups, recipe.mixture), copied, pool)
+        for _ in range(2):  # the second time with arrays that have been used
+            leaf = np.empty((TREES, X.shape[1]), dtype=np.int32)
+            grown = grower(targets, leaf)
+            expected = one_by_one(X, groups, recipe, targets, copied)
+            for t, (tree, reached) in enumerate(expected):
+                np.testing.assert_array_equal(leaf[t], reached)
+                for name in set(ARRAYS) - {"value"}:
+                    np.testing.assert_array_equal(getattr(grown.tree(t), name), getattr(tree, name))
+    np.testing.assert_array_equal(targets.states, before)
+
+
+def test_rows_must_all_be_drawn():
+    X, weights = np.random.default_rng(1).random((2, 9)), np.ones(9)
+    problem = plain(X, X[0])
+    unlimited = CART._replace(max_leaves=2**31)
+    pool = ScratchPool(problem.feature_groups, unlimited.settings, unlimited.mixture)
+    assert grows_with_others(9, weights, EVERY_ROW, pool)
+    assert not grows_with_others(9, weights, Sampling(SUBSAMPLE, 0.5), pool)
+    assert not grows_with_others(9, np.arange(9.0), EVERY_ROW, pool)
+    assert not grows_with_others(2**20, np.ones(9), EVERY_ROW, pool)
