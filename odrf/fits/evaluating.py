@@ -21,7 +21,7 @@ from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
-from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
+from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
 from odrf.fits.survival.grown_response import grown_response
 from odrf.fits.survival.judged.judged_by_deviance import deviances_of_new_rows, judged_by_deviance
 from odrf.fits.survival.survival_fit import SurvivalFit
@@ -118,14 +118,14 @@ def grown_without(
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
-    return _path(fit, nested_subtrees(told_by_loss(fit, loss), rule, loss), rule, loss, None, "")
+    return _path(fit, nested_subtrees(trees_to_prune(fit, loss), rule, loss), rule, loss, None, "")
 
 
 def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: JudgingFolds, n_jobs: int, progress: bool
 ) -> SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation."""
-    subtrees = nested_subtrees(told_by_loss(fit, loss), rule, loss)
+    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
     growth, folds = grown_without(fit, cv, n_jobs, progress, loss)
     # several values of a node are hazards of causes here, not shares of classes
     by = loss if growth.judging is None else IMPURITY
@@ -165,7 +165,7 @@ def labelled_rows(
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
     if isinstance(fit, SurvivalFit):
-        subtrees = nested_subtrees(told_by_loss(fit, loss), rule, loss)
+        subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
         held = deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, f"{round(held.weight)} new rows")
     fit, X, y = labelled_rows(fit, rows, "newdata")
@@ -185,7 +185,7 @@ def path_by_arrays(
 
     `by` names these rows in words.
     """
-    subtrees = nested_subtrees(told_by_loss(fit, loss), rule, loss)
+    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
     held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
     return _path(fit, subtrees, rule, loss, held, by)
 

@@ -13,7 +13,7 @@ from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_di
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
-from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
+from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
 from odrf.pruning.complexity import ERROR, LOG_RANK, critical_alphas, pruned
 from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
 from odrf.pruning.forests import unseen_alphas
@@ -75,7 +75,7 @@ def pruned_at(
     choice : OutOfBagChoice, optional
         If out-of-bag rows have chosen `alpha`, what they choose for each other.
     """
-    told = told_by_loss(fit, loss)
+    told = trees_to_prune(fit, loss)
     critical = critical_alphas(told, rule, loss) if path is None else path.critical
     forest = replace(fit.forest, left=pruned(told, critical, alpha, loss).left)
     smaller = with_forest(fit, forest, option, path, choice)

@@ -9,7 +9,7 @@ from odrf import plots
 from odrf.checks import checked_choice
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, loss_name
-from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
+from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
 from odrf.pruning.choosing import CHOICES, ONE_SE
 from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
@@ -198,7 +198,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
             row, words = self.row(rule), CHOICES_IN_WORDS[rule]
             return plots.plot_error_path(self.table, self.row("min"), row, words, what, ax)
         along = (
-            growth_errors(told_by_loss(self.fit, self.loss), self.loss)
+            growth_errors(trees_to_prune(self.fit, self.loss), self.loss)
             if self.pruning == GROWTH
             else None
         )

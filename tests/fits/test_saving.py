@@ -21,7 +21,7 @@ from apart import begun
 from odrf import InputError
 from odrf.fits import saving
 from odrf.fits.files.archive import ArchiveWriter
-from odrf.fits.files.passing import Passing
+from odrf.fits.files.made_when_written import MadeWhenWritten
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_a_fit_comes_back_as_it_was(data, tmp_path, fit):
 def test_arrays_that_are_made_for_the_file_are_let_go_one_by_one(data, tmp_path, monkeypatch):
     fit = odrf.odrf("y ~ a + f", data, n_trees=30, seed=1)
     made, alive = [], {}
-    make, add = Passing.make.__get__, ArchiveWriter.add
+    make, add = MadeWhenWritten.make.__get__, ArchiveWriter.add
 
     def noted(self, owner=None):
         def once():
@@ -72,7 +72,7 @@ def test_arrays_that_are_made_for_the_file_are_let_go_one_by_one(data, tmp_path,
         alive[name.split(".", 1)[1]] = sum(each() is not None for each in made)
         return add(archive, name, content, strategy)
 
-    monkeypatch.setattr(Passing, "make", property(noted))
+    monkeypatch.setattr(MadeWhenWritten, "make", property(noted))
     monkeypatch.setattr(ArchiveWriter, "add", adding)
     fit.save(tmp_path / "fit.odrf")
     assert len(made) > 4

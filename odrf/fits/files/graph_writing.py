@@ -26,8 +26,8 @@ from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.array_coding import coded_array
 from odrf.fits.files.costs import cost_of_built, cost_of_json
 from odrf.fits.files.known_classes import CLASSES, field_names
+from odrf.fits.files.made_when_written import MadeWhenWritten
 from odrf.fits.files.pandas_values import pandas_as_fields
-from odrf.fits.files.passing import Passing
 from odrf.fits.files.plain_values import AS_THEY_ARE, scalar_as_json
 from odrf.fits.guided_fit import GuidedFit
 from odrf.options.rule_function import RuleFunction
@@ -91,7 +91,7 @@ class FitWriter:
         if kind is dict:
             pairs = value.items()
             return {"dict": [[self._value(key, name), self._value(v, name)] for key, v in pairs]}
-        if kind is Passing:
+        if kind is MadeWhenWritten:
             self._parts.append(self._of_array(value.make(), name))
             return {"part": len(self._parts) - 1}
         if id(value) in self._number:
@@ -136,14 +136,14 @@ class FitWriter:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         if type(value) is Forest:
-            fields = value.every(Passing)
+            fields = value.every(MadeWhenWritten)
         else:
             fields = {name: getattr(value, name) for name in field_names(type(value))}
         if type(value) in (Forest, GuidedForest):
             # Children follow each other: their numbers alone are shorter than one for each node.
             left = fields.pop("left")
-            fields["divided"] = Passing(lambda: left >= 0)
-            fields["children"] = Passing(lambda: left[left >= 0])
+            fields["divided"] = MadeWhenWritten(lambda: left >= 0)
+            fields["children"] = MadeWhenWritten(lambda: left[left >= 0])
         elif isinstance(value, TrainingData):
             fields |= _in_whole_numbers_and_others(stored(value.X))
             fields["X"] = layout_of(value.X)
@@ -245,7 +245,7 @@ class FitWriter:
             codes[i] = code
         content = "\n".join(lines).encode()
         self._memory += array.nbytes + cost_of_json(content)
-        numbers = self._value(Passing(lambda: codes), f"{name}.codes")
+        numbers = self._value(MadeWhenWritten(lambda: codes), f"{name}.codes")
         place = self._place("objects", name, "jsonl", [content], 0)
         shape = list(array.shape)
         return {"is": "objects", "shape": shape, "codes": numbers, "size": len(content), **place}
@@ -269,7 +269,10 @@ def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
     In a few bits each they take a fraction of the room.
     """
     whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
-    of_these = {"whole": Passing(lambda: X[whole]), "others": Passing(lambda: X[~whole])}
+    of_these = {
+        "whole": MadeWhenWritten(lambda: X[whole]),
+        "others": MadeWhenWritten(lambda: X[~whole]),
+    }
     return {"is_whole": whole, **of_these}
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.fits.files.passing import Passing
+from odrf.fits.files.made_when_written import MadeWhenWritten
 from odrf.fits.files.plain_values import pandas_zone, zone_as_json
 
 __all__ = ["BUILDERS", "pandas_as_fields"]
@@ -53,7 +53,7 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
         plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
         alike.setdefault(dtype if plain else j, []).append(j)
     parts = [
-        Passing(partial(_side_by_side, table, places))
+        MadeWhenWritten(partial(_side_by_side, table, places))
         if isinstance(dtype, np.dtype)
         else _values(table.iloc[:, places[0]])
         for dtype, places in alike.items()
@@ -118,7 +118,7 @@ def _column(array: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(array, pd.arrays.SparseArray):
         return "SparseArray", {"values": np.asarray(array), "fill": array.fill_value}
     if isinstance(dtype, pd.StringDtype):
-        texts = Passing(lambda: array.to_numpy(dtype=object, na_value=None))
+        texts = MadeWhenWritten(lambda: array.to_numpy(dtype=object, na_value=None))
         is_nan = dtype.na_value is not pd.NA
         return "StringArray", {"texts": texts, "storage": dtype.storage, "is_nan": is_nan}
     if isinstance(dtype, pd.ArrowDtype):

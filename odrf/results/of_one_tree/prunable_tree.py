@@ -14,7 +14,7 @@ from odrf.fits.evaluating import path_by_folds, path_by_rows, training_path
 from odrf.fits.fit import Fit
 from odrf.fits.judging.judging_folds import folds_asked
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
-from odrf.fits.survival.by_deviance.told_by_loss import told_by_loss
+from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
 from odrf.pruning.complexity import ERROR, LOG_RANK, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.subtrees import with_leaves
 from odrf.public import public, respelled
@@ -148,7 +148,7 @@ class PrunableTree(FitFacts):
         """
         checked_choice("pruning", pruning, RULES)
         checked_choice("loss", loss, (*LOSSES, LOG_RANK))
-        told_by_loss(self.fit, loss)
+        trees_to_prune(self.fit, loss)
         if newdata is not None:
             path = path_by_rows(self.fit, pruning, loss, newdata)
         elif cv is None:
@@ -225,7 +225,7 @@ class PrunableTree(FitFacts):
             return self._cut(alpha, f"alpha={alpha!r}", path)
         candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
-        smaller = with_leaves(told_by_loss(self.fit, loss), kept, candidates, loss)
+        smaller = with_leaves(trees_to_prune(self.fit, loss), kept, candidates, loss)
         forest, option = (
             replace(self.forest, left=smaller.left),
             _arguments(f"leaves={leaves}", loss),

@@ -9,10 +9,10 @@ from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import LOG_RANK
 from odrf.pruning.split_complexity import with_split_statistics
 
-__all__ = ["told_by_loss"]
+__all__ = ["trees_to_prune"]
 
 
-def told_by_loss(fit: Fit, loss: str) -> Forest:
+def trees_to_prune(fit: Fit, loss: str) -> Forest:
     """Return the trees of a fit, with the weights and impurities by which `loss` prunes them.
 
     Raises

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-__all__ = ["Passing"]
+__all__ = ["MadeWhenWritten"]
 
 
-class Passing(NamedTuple):
-    """An array that no part of the fit is: it is made when it is written, and let go then.
+class MadeWhenWritten(NamedTuple):
+    """An array that is no part of the fit: it is made when it is written, and dropped afterwards.
 
     Attributes
     ----------
