@@ -178,8 +178,12 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     m, b, K = 40, 4, max(classes, 1)
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
     trees = [[SimpleNamespace(value=rng.random((9, K))) for _ in range(b)] for _ in "ab"]
-    leaves = {id(of_kind): rng.integers(9, size=(b, m)) for of_kind in trees}
-    monkeypatch.setattr(judging, "_leaves_out_of_bag", lambda trees, *_: leaves[id(trees)])
+    leaves = {id(of_kind): rng.integers(9, size=(m, b)) for of_kind in trees}
+
+    def reached(trees, rows, layout, unseen, shared):
+        return leaves[id(trees)] + (9 * np.arange(b) if shared else 0)
+
+    monkeypatch.setattr(judging, "_leaves_out_of_bag", reached)
     problem = noisy(n=m)
     samplings = [kind(problem, share).sampling for share in (0.8, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)
@@ -188,7 +192,7 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
         return judging.pilot_evidence(trees, problem.X, y, weights, samplings, streams(1, 0, b), 1)
 
     whole = evidence()
-    monkeypatch.setattr(judging, "AT_ONCE", 7 * 2 * b * K)
+    monkeypatch.setattr(judging, "AT_ONCE", 4 * 2 * b * K)  # less than the 9·b·K values of a kind
     blocks = evidence()
     for name in ("products", "relations", "errors", "rows"):
         assert np.array_equal(getattr(blocks, name), getattr(whole, name)), name

@@ -116,7 +116,7 @@ def test_blends(long_table, formula, B, k):
 def test_a_blend_keeps_its_trees_where_its_pilots_are_the_same(long_table, monkeypatch):
     start = odrf.odrf(REGRESSION, long_table, n_trees=20, blend=True, seed=4)
     evaluated = []
-    monkeypatch.setattr("odrf.fits.growing.pilot_evidence", lambda *args: evaluated.append(args))
+    monkeypatch.setattr("odrf.fits.growing.judge_of_pilots", lambda *_: evaluated.append)
     larger = start.grow(3)
     assert evaluated == []
     assert larger.forest.n_trees == 23

@@ -279,6 +279,7 @@ class TreesInOneCall:
             buffers = with_room(found.buffers, reached, widest, most)
             self._found = found._replace(buffers=buffers)
             return
-        nodes, terms = done[ALL_NODES] + reached[NODES], done[ALL_TERMS] + reached[TERMS]
-        if nodes > len(self._out.left) or terms > len(self._out.column):
-            self._out = enlarged(self._out, 2 * int(nodes), 2 * int(terms))
+        room, room_of_terms = len(self._out.left), len(self._out.column)
+        nodes, terms = int(done[ALL_NODES] + reached[NODES]), int(done[ALL_TERMS] + reached[TERMS])
+        if nodes > room or terms > room_of_terms:
+            self._out = enlarged(self._out, max(room, 2 * nodes), max(room_of_terms, 2 * terms))

@@ -50,15 +50,20 @@ def one_by_one(X, groups, recipe, targets, copied):
 
 
 @settings(max_examples=40, deadline=None)
-@given(given_rows=derived(), copied=st.booleans(), narrow=st.booleans())
-def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow):
+@given(
+    given_rows=derived(),
+    copied=st.booleans(),
+    narrow=st.booleans(),
+    room=st.sampled_from([(1, 1), (1, 4096), (1024, 1)]),
+)
+def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow, room):
     X, groups, recipe, targets = given_rows
     before = targets.states.copy()
     with pytest.MonkeyPatch.context() as patched:
-        if narrow:  # every array is too short at first, and a call ends after a node
+        if narrow:  # some arrays are too short at first, and a call ends after a node
             patched.setattr(growth_scratch, "FIRST_ROOM", 3)
-            patched.setattr(one_call, "FIRST_NODES", 1)
-            patched.setattr(one_call, "FIRST_TERMS", 1)
+            patched.setattr(one_call, "FIRST_NODES", room[0])
+            patched.setattr(one_call, "FIRST_TERMS", room[1])
             patched.setattr(one_call, "BUDGET", 100)
         pool = ScratchPool(groups, recipe.settings, recipe.mixture)
         grower = TreesInOneCall(*read_by_growth(X, groups, recipe.mixture), copied, pool)
