@@ -75,9 +75,9 @@ def pruned_at(
     choice : OutOfBagChoice, optional
         If out-of-bag rows have chosen `alpha`, what they choose for each other.
     """
-    told = trees_to_prune(fit, loss)
-    critical = critical_alphas(told, rule, loss) if path is None else path.critical
-    forest = replace(fit.forest, left=pruned(told, critical, alpha, loss).left)
+    trees = trees_to_prune(fit, loss)
+    critical = critical_alphas(trees, rule, loss) if path is None else path.critical
+    forest = replace(fit.forest, left=pruned(trees, critical, alpha, loss).left)
     smaller = with_forest(fit, forest, option, path, choice)
     largest = fit.control.alpha
     if loss != LOG_RANK:  # the option alpha= is on the scale of errors

@@ -118,7 +118,7 @@ def test_bands_hold_the_whole_curve_and_intervals_each_point(correlation):
     apart = np.abs(np.subtract.outer(np.arange(G), np.arange(G)))
     C = correlation**apart * np.outer(np.arange(1, G + 1), np.arange(1, G + 1))
     curves = rng.multivariate_normal(np.zeros(G), C, size=2000)
-    of_zero = bands(np.zeros(G), CurveSpread(C, C, 10**6, np.inf), 0.95, None, seed=1)
+    of_zero = bands(np.zeros(G), CurveSpread(C, C, 10**6, np.inf), 0.95, False, seed=1)
     together = (np.abs(curves) <= of_zero.band_high).all(axis=1).sum()
     each = (np.abs(curves) <= of_zero.conf_high).sum(axis=0)
     low, high = binom.ppf([REJECTED, 1 - REJECTED], 2000, 0.95)

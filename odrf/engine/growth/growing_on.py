@@ -31,7 +31,6 @@ __all__ = [
     "grow_on",
     "grown_to_end",
     "growth_kernel",
-    "repeated_stepper",
     "stepper",
 ]
 
@@ -88,45 +87,27 @@ def stepper(
     samplers: tuple[DirectionSampler, ...],
     reached: NDArray[np.int64],
 ) -> Callable[[TreeBuffers], None]:
-    """Return what grows a tree further, until its buffers are full or some time has passed."""
+    """Return what grows a tree further, until its buffers are full or some time has passed.
+
+    It may be called again for the next tree in the same arrays.  From the second call on it no
+    longer asks for the types of all arrays: of a small tree that takes as long as its growth.
+    """
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    budget, grow = _budget(scratch), growth_kernel(settings)
+    budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
+    grow, n_calls = growth_kernel(settings), 0
 
     def step(buffers: TreeBuffers) -> None:
-        calls = in_place.calls, NEVER_CALLED
-        grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
-
-    return step
-
-
-def repeated_stepper(
-    rows: Rows,
-    feature_groups: FeatureGroups,
-    settings: Settings,
-    state: NDArray[np.uint64],
-    scratch: Scratch,
-    samplers: tuple[DirectionSampler, ...],
-    reached: NDArray[np.int64],
-) -> Callable[[TreeBuffers], None]:
-    """Return what does the same, for one tree after the other in the same arrays."""
-    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    budget, grow, known = _budget(scratch), growth_kernel(settings), False
-
-    def step(buffers: TreeBuffers) -> None:
-        nonlocal grow, known
+        nonlocal grow, n_calls
         calls = in_place.calls, NEVER_CALLED
         arguments = (
             rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget
         )  # fmt: skip
+        n_calls += 1
+        if n_calls == 2:
+            grow = of_these_types(grow, arguments)
         grow(*arguments)
-        if not known:
-            grow, known = of_these_types(grow, arguments), True
 
     return step
-
-
-def _budget(scratch: Scratch) -> int:
-    return BUDGET // (PER_ROW + len(scratch.proposals.units))
 
 
 def growth_kernel(settings: Settings) -> Callable[..., None]:

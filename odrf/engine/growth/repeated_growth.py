@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.branches import grows_in_branches
-from odrf.engine.growth.growing_on import as_lean_tree, grown_to_end, repeated_stepper
+from odrf.engine.growth.growing_on import as_lean_tree, grown_to_end, stepper
 from odrf.engine.growth.growth_scratch import GrowthScratch, ScratchPool, renew
 from odrf.engine.growth.tree_kernel import TreeBuffers
 from odrf.engine.rows.factors import Factors
@@ -158,6 +158,6 @@ class RepeatedGrowth:
         rows = rows._replace(ranks=self._ranks)
         state, reached = np.empty(4, dtype=np.uint64), np.array([0, 1, 1, 0])
         growing = rows, self._pool.feature_groups, settings, state, found.scratch, found.samplers
-        step = repeated_stepper(*growing, reached)
+        step = stepper(*growing, reached)
         columns = rows.X if self._copied else np.empty((0, size), dtype=np.float32)
         return _Tree(found, found.buffers, rows, columns, state, reached, step)

@@ -63,7 +63,7 @@ class _JudgedPilots(NamedTuple):
     trees : sequence of G sequences of b Forest
         By each kind.
     leaves : list of G arrays (m, b) int32
-        Where rows end in the trees that they are out of bag for; else 0.
+        Where rows end in the trees that they are out of bag for; of others, their roots.
     tables : list of G arrays or None
         The values of all nodes of a kind's trees, in which its leaves are then numbered; None if
         they are many.

@@ -48,8 +48,8 @@ class Effects(Carded):
         The value that is tested: 0, or 1 for ratios.
     notes : tuple of str
         What to know of the standard errors.
-    limits : tuple of two numbers, optional
-        What estimates lie between: 0 and 1 for probabilities.
+    probabilities : bool, optional
+        Whether the estimates are probabilities, which lie between 0 and 1.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Effects(Carded):
         level: float,
         null: float = 0.0,
         notes: tuple[str, ...] = (),
-        limits: tuple[float, float] | None = None,
+        probabilities: bool = False,
     ) -> None:
         self.title, self.call, self.level, self.null = title, call, level, null
         self.notes, self.estimates = notes, estimates
@@ -91,7 +91,7 @@ class Effects(Carded):
             error = known.errors()
         df = np.inf if known is None else known.df
         self.table = with_errors(
-            estimates.labels, estimates.estimate, error, level, null, df, limits
+            estimates.labels, estimates.estimate, error, level, null, df, probabilities
         )
 
     @cached_property

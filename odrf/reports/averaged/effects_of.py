@@ -44,5 +44,6 @@ def effects_of(
     if found.uncertainty is not None:  # a weighted mean of models has none, and no forest
         warn_of_few_trees(fit.forest.n_trees, found.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
-    limits = (0.0, 1.0) if averaged and fit.design.response.classes is not None else None
-    return Effects(title, fit.call, found, level, float(ratio), notes_on_errors(fit), limits)
+    probabilities = averaged and fit.design.response.classes is not None
+    notes = notes_on_errors(fit)
+    return Effects(title, fit.call, found, level, float(ratio), notes, probabilities)

@@ -56,9 +56,9 @@ class EffectCurve(Carded):
         Coverage of intervals and bands.
     note : str
         How far the errors can be trusted, or why there are none.
-    limits : tuple of two numbers, or None
-        What estimates lie between: 0 and 1 for probabilities, whose intervals are on the scale of
-        the log odds, at most twice as far from the estimate as plain ones.
+    probabilities : bool
+        Whether the estimates are probabilities, whose intervals are on the scale of the log odds,
+        at most twice as far from the estimate as plain ones.
     seed : int
         Of the simulation that makes bands simultaneous.
 
@@ -80,7 +80,7 @@ class EffectCurve(Carded):
     spreads: tuple[CurveSpread | None, ...]
     level: float
     note: str
-    limits: tuple[float, float] | None
+    probabilities: bool
     seed: int
 
     @property
@@ -92,7 +92,7 @@ class EffectCurve(Carded):
     def _bands(self) -> list[Bands]:
         """For each k the intervals of the curve."""
         return [
-            bands(self.estimate[:, k], spread, self.level, self.limits, self.seed)
+            bands(self.estimate[:, k], spread, self.level, self.probabilities, self.seed)
             for k, spread in enumerate(self.spreads)
         ]
 
@@ -158,7 +158,9 @@ class EffectCurve(Carded):
         note = self.note
         if any(beyond):
             note = f"{note}; variances of slopes are beyond the largest number".removeprefix("; ")
-        return replace(self, title=title, estimate=estimate, spreads=known, note=note, limits=None)
+        return replace(
+            self, title=title, estimate=estimate, spreads=known, note=note, probabilities=False
+        )
 
     def summary(self) -> Summary:
         """Return range and place of the extremes of the curve, and its table, as a summary."""

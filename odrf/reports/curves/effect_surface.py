@@ -37,7 +37,7 @@ class EffectSurface(Carded):
 
     Attributes
     ----------
-    title, call, response, classes, level, note, limits, seed
+    title, call, response, classes, level, note, probabilities, seed
         As in `EffectCurve`.
     axes : tuple of two VariablePoints
         The variables with their G and H points.
@@ -66,7 +66,7 @@ class EffectSurface(Carded):
     spreads: tuple[CurveSpread | None, ...]
     level: float
     note: str
-    limits: tuple[float, float] | None
+    probabilities: bool
     seed: int
 
     @property
@@ -77,7 +77,7 @@ class EffectSurface(Carded):
     @cached_property
     def _bands(self) -> list[Bands]:
         return [
-            bands(self.estimate[:, :, k].ravel(), spread, self.level, self.limits, self.seed)
+            bands(self.estimate[:, :, k].ravel(), spread, self.level, self.probabilities, self.seed)
             for k, spread in enumerate(self.spreads)
         ]
 

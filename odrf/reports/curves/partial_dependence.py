@@ -55,8 +55,8 @@ def partial_dependence(
         spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
         for k in range(curve.mean.shape[1])
     )
-    limits = None if fit.design.response.classes is None else (0.0, 1.0)
-    return effect_report(fit, "partial dependence", axes, curve.mean, spreads, level, limits)
+    probabilities = fit.design.response.classes is not None
+    return effect_report(fit, "partial dependence", axes, curve.mean, spreads, level, probabilities)
 
 
 def effect_report(
@@ -66,7 +66,7 @@ def effect_report(
     estimate: NDArray[np.float64],
     spreads: tuple[CurveSpread | None, ...],
     level: float,
-    limits: tuple[float, float] | None = None,
+    probabilities: bool = False,
 ) -> EffectCurve | EffectSurface:
     """Return the report of an estimate (G, K) on the points of one variable, or (G·H, K) of two."""
     response = fit.design.response
@@ -78,7 +78,7 @@ def effect_report(
         "spreads": spreads,
         "level": level,
         "note": _without_errors(fit),
-        "limits": limits,
+        "probabilities": probabilities,
         "seed": fit.control.seed,
     }
     if len(axes) == 1:

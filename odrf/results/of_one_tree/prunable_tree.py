@@ -226,10 +226,8 @@ class PrunableTree(FitFacts):
         candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
         smaller = with_leaves(trees_to_prune(self.fit, loss), kept, candidates, loss)
-        forest, option = (
-            replace(self.forest, left=smaller.left),
-            _arguments(f"leaves={leaves}", loss),
-        )
+        forest = replace(self.forest, left=smaller.left)
+        option = _arguments(f"leaves={leaves}", loss)
         subtrees = None if path is None else path.subtrees
         pruned = with_forest(self.fit, forest, option, subtrees)
         return type(self)(pruned, self, path)

@@ -22,14 +22,13 @@ def with_errors(
     level: float,
     null: float = 0.0,
     df: float = np.inf,
-    limits: tuple[float, float] | None = None,
+    probabilities: bool = False,
 ) -> pd.DataFrame:
     """Return labels and estimates (M,) with tests of `null` and intervals.
 
     They are by Student's t with `df` degrees of freedom, by default normal.  Without standard
     errors (NaN), tests and intervals are NaN, too; also where the error is 0: the trees then agree,
-    which does not make the estimate certain.  With the `limits` 0 and 1 the estimates are
-    probabilities, whose intervals are those of
+    which does not make the estimate certain.  Intervals of `probabilities` are those of
     `odrf.statistics.probabilities.limits_of_shares.limits_of_predicted_share`.
     """
     law = scipy.stats.t(df)
@@ -38,7 +37,7 @@ def with_errors(
     statistic = (estimate - null) / spread
     p_value = 2 * law.sf(np.abs(statistic))
     ends = estimate - half, estimate + half
-    if limits is not None:
+    if probabilities:
         ends = limits_of_predicted_share(estimate, half)
     columns = (estimate, std_error, statistic, p_value, *ends)
     return labels.assign(**dict(zip(NUMBERS, columns, strict=True)))

@@ -74,13 +74,13 @@ def bands(
     estimate: NDArray[np.float64],
     spread: CurveSpread | None,
     level: float,
-    limits: tuple[float, float] | None,
+    probabilities: bool,
     seed: int,
 ) -> Bands:
     """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
 
-    Bands allow for the few degrees of freedom of variances from few trees.  With the `limits` 0 and
-    1 the estimates are probabilities, whose intervals are those of
+    Bands allow for the few degrees of freedom of variances from few trees.  Intervals of
+    `probabilities` are those of
     `odrf.statistics.probabilities.limits_of_shares.limits_of_predicted_share`.
     """
     if spread is None:
@@ -88,12 +88,12 @@ def bands(
     error = np.sqrt(np.maximum(np.diagonal(spread.covariance), 0.0))
     alone = scipy.special.ndtri((1 + level) / 2) * error
     together = simultaneous_width(spread.covariance, level, seed, spread.df) * error
-    if limits is None:
-        ends = [estimate + width for width in (-alone, alone, -together, together)]
-    else:
+    if probabilities:
         ends = [
             end for reach in (alone, together) for end in limits_of_predicted_share(estimate, reach)
         ]
+    else:
+        ends = [estimate + width for width in (-alone, alone, -together, together)]
     return Bands(error, *ends)
 
 

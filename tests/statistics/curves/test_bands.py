@@ -39,7 +39,7 @@ def test_a_combination_of_points_has_its_own():
 
 def test_bands_are_those_of_a_multivariate_t():
     estimate = np.array([1.0, 5.0, -3.0])
-    found = bands(estimate, spread(), 0.95, None, 1)
+    found = bands(estimate, spread(), 0.95, False, 1)
     rng = np.random.default_rng(5)
     Z = rng.multivariate_normal(np.zeros(3), COVARIANCE, 200_000) / found.std_error
     t = np.abs(Z).max(axis=1) / np.sqrt(rng.chisquare(16.0, 200_000) / 16.0)
@@ -68,7 +68,7 @@ def test_the_quantile_covers_where_variances_are_estimated():
 
 def test_bands_of_probabilities_stay_between_0_and_1():
     estimate = np.array([0.02, 0.5, 0.99])
-    found = bands(estimate, spread(), 0.95, (0.0, 1.0), 1)
+    found = bands(estimate, spread(), 0.95, True, 1)
     reach = simultaneous_width(COVARIANCE, 0.95, 1, spread().df) * found.std_error
     low, high = limits_of_predicted_share(estimate, reach)
     np.testing.assert_allclose(found.band_low, low)
@@ -80,4 +80,4 @@ def test_bands_of_probabilities_stay_between_0_and_1():
 
 
 def test_without_a_spread_nothing_is_known():
-    assert np.isnan(bands(np.zeros(2), None, 0.95, None, 1)).all()
+    assert np.isnan(bands(np.zeros(2), None, 0.95, False, 1)).all()
