@@ -19,8 +19,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -43,9 +42,9 @@ from odrf.fits.stacking import held_weights, mean_products, products_of_rows
 from odrf.options.control import resolve
 from odrf.options.kinds import kinds_of_trees
 from odrf.options.request import Request
-from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, parser
-from tables import read_table, table_names
+from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from protocol import Partition
+from runs import go_on, run_or_report
 
 DEFAULT = "default"
 TEST_ROWS = 5000
@@ -231,23 +230,20 @@ def _products(y: NDArray[np.float64], kinds: list[Grown]) -> tuple[NDArray[np.fl
     return mean_products(np.concatenate(products, axis=2), unseen, np.ones(len(y)))
 
 
-def run(
-    options: argparse.Namespace,
-    losses_of: Callable[[Partition, str, int, int], Iterator[tuple[str, float]]] = losses,
-) -> pd.DataFrame:
+Losses: TypeAlias = Callable[[Partition, str, int, int], Iterator[tuple[str, float]]]
+"""What yields ideas with their losses: of a partition, its task, a number of trees and a seed."""
+
+
+def run(options: argparse.Namespace, losses_of: Losses = losses) -> pd.DataFrame:
     """Return a line for each table, partition and idea, continuing the csv."""
-    places = {name: place for place, name in enumerate(table_names(options.data), 1)}
-    names = list(places) if options.tables == "all" else options.tables.split(",")
-    tasks = [(name, places[name], number) for name in names for number in range(options.repeats)]
 
     def lines(name: str, place: int, number: int) -> Iterator[tuple]:
-        table = read_table(options.data, name)
-        *_, rows = partitions(table, PROTOCOLS["Z"], number + 1, options.seed)
-        for idea, loss in losses_of(rows, table.task, options.trees, options.seed + number):
-            yield table.task, idea, loss
+        task, rows = partition_of(options, name, number)
+        for idea, loss in losses_of(rows, task, options.trees, options.seed + number):
+            yield task, idea, loss
 
     columns = ["table", "place", "partition", "task", "idea", "loss"]
-    return go_on(options.out, columns, tasks, lines)
+    return go_on(options.out, columns, tasks_on(options), lines)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -256,31 +252,31 @@ def report(lines: pd.DataFrame) -> str:
     for task, of_task in lines.groupby("task", sort=True):
         order = of_task["idea"].unique()
         means = of_task.pivot_table(index=["place", "table"], columns="idea", values="loss")
-        odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
         small = SMALL["rpe" if task == "regression" else "error_percent"]
-        figures = beside_default(means[order], DEFAULT, small, odd)
+        figures = beside_default(means[order], DEFAULT, small, in_odd_places(means))
         parts.append(f"{task}, {len(means)} tables:\n\n{markdown_table(figures, 'idea')}")
     return "\n\n".join(parts)
 
 
-def add_tables(asked: argparse.ArgumentParser) -> None:
-    """Add options of the tables of a run, and of the partitions of a report."""
-    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
-    asked.add_argument("--tables", default="all", help="names with commas between them")
+def ideas_parser(doc: str, out: str) -> argparse.ArgumentParser:
+    """Return the parser of the options of such a run, and of the partitions of a report."""
+    asked = tables_parser(doc, out, repeats=1, trees=100)
     asked.add_argument("--first", type=int, default=0, help="first partition of a report")
+    return asked
+
+
+def try_or_report(options: argparse.Namespace, losses_of: Losses = losses) -> int:
+    """Try the ideas, or report an existing csv; return the exit status."""
+
+    def of_partitions(lines: pd.DataFrame) -> str:
+        return report(lines[lines["partition"] >= options.first])
+
+    return run_or_report(options, lambda asked: run(asked, losses_of), of_partitions, options.data)
 
 
 def main() -> int:
     """Try the ideas, or report an existing csv."""
-    asked = parser(__doc__ or "", "ideas.csv", repeats=1, trees=100)
-    add_tables(asked)
-    options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    lines = run(options) if options.report is None else pd.read_csv(options.report)
-    print(report(lines[lines["partition"] >= options.first]))
-    return 0
+    return try_or_report(ideas_parser(__doc__ or "", "ideas.csv").parse_args())
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,9 +27,9 @@ from ideas_of_weights import stacked_again
 from kinds import FORESTS_TREES
 from markdown import table as markdown_table
 from methods import METHODS, Setting, indicators, is_factor
-from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, parser
-from tables import read_table
+from on_tables import partition_of, tables_parser
+from protocol import Partition
+from runs import go_on, run_or_report
 
 OTHER = "random forest of scikit-learn"
 STRENGTHS = (0.0, 0.3, 3.0)
@@ -115,9 +114,8 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     ]
 
     def lines(name: str, number: int) -> Iterator[tuple[str, float, float]]:
-        table = read_table(options.data, name)
-        *_, rows = partitions(table, PROTOCOLS["Z"], number + 1, options.seed)
-        yield from compared(rows, table.task, options.trees, options.seed + number)
+        task, rows = partition_of(options, name, number)
+        yield from compared(rows, task, options.trees, options.seed + number)
 
     return go_on(options.out, ["table", "partition", "forest", "loss", "weight"], tasks, lines)
 
@@ -144,15 +142,10 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Compare the forests, or report an existing csv."""
-    asked = parser(__doc__ or "", "behind.csv", repeats=20, trees=200)
-    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
-    asked.add_argument("--tables", default="glass,splice", help="names with commas between them")
+    asked = tables_parser(__doc__ or "", "behind.csv", repeats=20, trees=200)
+    asked.set_defaults(tables="glass,splice")
     options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
+    return run_or_report(options, run, report, options.data)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-import pandas as pd
-
-import ideas
-from ideas import DEFAULT, TEST_ROWS, Grower, loss_of, pilots_of, stacked
+from ideas import (
+    DEFAULT,
+    TEST_ROWS,
+    Grower,
+    ideas_parser,
+    loss_of,
+    pilots_of,
+    stacked,
+    try_or_report,
+)
 from ideas_of_weights import stacked_again, weights_near_boundaries
 from protocol import Partition
-from runs import parser
 
 SHARES = {"three quarters": 0.75, "half": 0.5, "a quarter": 0.25}
 STRENGTHS = (0.3, 3.0)
@@ -50,15 +55,8 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
 
 def main() -> int:
     """Try the weights, or report an existing csv."""
-    asked = parser(__doc__ or "", "ideas_of_boundaries.csv", repeats=1, trees=100)
-    ideas.add_tables(asked)
-    options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
-    lines = ideas.run(options, losses) if options.report is None else pd.read_csv(options.report)
-    print(ideas.report(lines[lines["partition"] >= options.first]))
-    return 0
+    options = ideas_parser(__doc__ or "", "ideas_of_boundaries.csv").parse_args()
+    return try_or_report(options, losses)
 
 
 if __name__ == "__main__":

@@ -18,14 +18,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
-
-import ideas
-from ideas import DEFAULT, MANY_DIRECTIONS, TEST_ROWS, Grower, Grown, loss_of, stacked
+from ideas import (
+    DEFAULT,
+    MANY_DIRECTIONS,
+    TEST_ROWS,
+    Grower,
+    Grown,
+    ideas_parser,
+    loss_of,
+    stacked,
+    try_or_report,
+)
 from ideas_of_nodes import robust_forest, within_three_columns
 from odrf.options.kinds import GREEDY_SHARE, MANY_SPARSE, RANDOM_SHARE
 from protocol import Partition
-from runs import parser
 
 FEWER_DIRECTIONS = 100
 FEW_PREDICTORS = 15
@@ -111,20 +117,11 @@ def losses(
 
 def main() -> int:
     """Try the ideas, or report an existing csv."""
-    asked = parser(__doc__ or "", "ideas_of_splits.csv", repeats=1, trees=100)
-    ideas.add_tables(asked)
+    asked = ideas_parser(__doc__ or "", "ideas_of_splits.csv")
     asked.add_argument("--ideas", default="all", help="names with commas between them")
     options = asked.parse_args()
-    if options.report is None and not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
-        return 0
     chosen = list(IDEAS) if options.ideas == "all" else options.ideas.split(",")
-    if options.report is None:
-        lines = ideas.run(options, partial(losses, chosen))
-    else:
-        lines = pd.read_csv(options.report)
-    print(ideas.report(lines[lines["partition"] >= options.first]))
-    return 0
+    return try_or_report(options, partial(losses, chosen))
 
 
 if __name__ == "__main__":
