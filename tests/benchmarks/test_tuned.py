@@ -74,7 +74,7 @@ def test_trials_go_on_as_long_as_there_is_time(task, monkeypatch):
         return make
 
     monkeypatch.setattr(tuned, "class_of", class_of)
-    monkeypatch.setattr(tuned, "time", SimpleNamespace(perf_counter=lambda: clock.now))
+    monkeypatch.setattr(tuned, "time", SimpleNamespace(process_time=lambda: clock.now))
     train = pd.DataFrame({"x1": np.arange(40.0), "y": np.arange(40.0)})
     if task == "classification":
         train["y"] = np.where(np.arange(40) % 4 == 0, "u", "v")
