@@ -23,6 +23,7 @@ from odrf.public.progress import progress_bar
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
+from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 from odrf.statistics.quantiles import conditional_quantiles
 
 __all__ = [
@@ -164,6 +165,8 @@ def interval_frame(
         std_error = _standard_errors(fit, rows, progress)
         half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
         low, high = mean - half_width, mean + half_width
+        if fit.design.response.in_probabilities:
+            low, high = limits_of_predicted_share(mean, half_width)
     elif interval.method == CONFORMAL:
         low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0], progress))
     else:
