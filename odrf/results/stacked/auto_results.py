@@ -45,7 +45,7 @@ from odrf.reports.stacked.stacked_summary import (
     stacked_summary,
     trials_table,
 )
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
