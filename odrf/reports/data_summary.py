@@ -93,7 +93,7 @@ class DataSummary(Carded):
 
     def _card(self) -> Card:
         of_type = self.table["taken_as"].value_counts()
-        words = ", ".join(_of_type(count, name) for name, count in of_type.items())
+        words = ", ".join(_of_type(count, str(name)) for name, count in of_type.items())
         title = f"Data of the fit: {quantity(len(self.table), 'predictor')}"
         shown = self.table[["taken_as", "values", "missing"]]
         return Card(title, {**self._facts, "Taken as": words}, shown)

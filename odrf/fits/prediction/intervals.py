@@ -35,6 +35,7 @@ __all__ = [
     "quantile_frame",
     "quantile_levels",
     "requested_interval",
+    "require_number",
     "type_with_quantiles",
 ]
 
@@ -106,7 +107,7 @@ def requested_interval(
                 )
         return None
     checked_choice("interval", interval, METHODS)
-    _require_number(fit, f"interval={interval!r}")
+    require_number(fit, f"interval={interval!r}")
     if type != "response":
         raise InputError(f'interval={interval!r} is for type="response": leave type={type!r} out')
     others = [name for name in METHODS if isinstance(method, str) and method in METHODS[name]]
@@ -121,7 +122,8 @@ def requested_interval(
     )
 
 
-def _require_number(fit: Fit, what: str) -> None:
+def require_number(fit: Fit, what: str) -> None:
+    """Raise `InputError` if the response has classes: `what` is for numbers."""
     response = fit.design.response
     if response.classes is not None:
         raise InputError(
@@ -191,7 +193,7 @@ def quantile_frame(
     InputError
         If they are not numbers above 0 and below 1, or the fit is not a regression.
     """
-    _require_number(fit, f"type={QUANTILE!r}")
+    require_number(fit, f"type={QUANTILE!r}")
     levels = quantile_levels(quantiles)
     value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
