@@ -20,6 +20,9 @@ __all__ = [
 ]
 
 
+ROUNDING = 1e-14
+
+
 @dataclass(frozen=True)
 class RowwiseEstimate:
     """An estimate, with its error by the infinitesimal jackknife.
@@ -132,4 +135,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
     if whole.estimate == 0:
         return RowwiseEstimate(float("nan"), np.full(len(part.influence), np.nan))
     share = part.estimate / whole.estimate
-    return RowwiseEstimate(share, (part.influence - share * whole.influence) / whole.estimate)
+    off = part.influence - share * whole.influence
+    # what cancels leaves no error, but for rounding
+    off[np.abs(off) <= ROUNDING * np.abs(part.influence)] = 0.0
+    return RowwiseEstimate(share, off / whole.estimate)

@@ -139,6 +139,16 @@ def test_intervals_of_the_explained_share_end_below_1():
     )
 
 
+def test_the_same_number_in_another_order_of_sums_has_no_error_of_its_share():
+    influence = np.array([0.1, -0.3, 0.2])
+    whole, part = (
+        RowwiseEstimate(0.3, influence),
+        RowwiseEstimate(0.1 + 0.2, influence * (1 + 3e-16)),
+    )
+    share = share_of_estimates(part, whole)
+    assert share.estimate == pytest.approx(1) and share.std_error == 0
+
+
 def test_nothing_is_a_share_of_0():
     nothing = RowwiseEstimate(0.0, np.zeros(3))
     share = share_of_estimates(RowwiseEstimate(0.5, np.ones(3)), nothing)
