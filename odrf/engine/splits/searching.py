@@ -246,10 +246,32 @@ def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, 
 
 
 @inlined
+def _cut_together(lanes, node, left, n, min_leaf, scratch):
+    """Write gains and thresholds of those of n candidates whose values are in the lanes of keys."""
+    keys, proposals = scratch.keys, scratch.proposals
+    gains, thresholds, theta = scratch.gains, scratch.thresholds, proposals.theta
+    lane_gains, lane_thresholds = scratch.lane_gains, scratch.lane_thresholds
+    exact_cuts(keys, lanes, left, node, min_leaf, lane_gains, lane_thresholds)
+    lane = ZERO
+    for c in range(n):
+        if proposals.factor[c] >= 0:
+            continue
+        gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
+        if is_two_sided(proposals.two_sided, c):
+            gain, threshold = other_side_of(
+                keys, lane, lanes, left, node, min_leaf, proposals.two_sided
+            )
+            if gain > gains[c]:
+                gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
+        lane += 1
+
+
+@inlined
 def _evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, settings, scratch):
     """Write the gains of a round's n candidates; `node` and `left` are those of `among_present`.
 
     Their thresholds are written too, unless they are `binned`: but those along one factor always.
+    In small nodes the values of all candidates are sorted together, each in a lane of its own.
     """
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
@@ -292,20 +314,18 @@ def _evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, settin
         else:
             gains[c] = 0.0
     if together and lanes > 0:
-        lane_gains, lane_thresholds = scratch.lane_gains, scratch.lane_thresholds
-        exact_cuts(keys, lanes, left, node, min_leaf, lane_gains, lane_thresholds)
-        lane = ZERO
-        for c in range(n):
-            if proposals.factor[c] >= 0:
-                continue
-            gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
-            if is_two_sided(proposals.two_sided, c):
-                gain, threshold = other_side_of(
-                    keys, lane, lanes, left, node, min_leaf, proposals.two_sided
-                )
-                if gain > gains[c]:
-                    gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
-            lane += 1
+        _cut_together(lanes, node, left, n, min_leaf, scratch)
+
+
+@inlined
+def _score(gain, c, node, settings, proposals):
+    """Return what the c-th candidate is compared by: 0 or less if it makes no split."""
+    score = gain * proposals.reliability[c] ** 2
+    if score <= NEGLIGIBLE * node.impurity:
+        score = 0.0
+    elif settings.penalty != NO_PENALTY:
+        score = penalised(score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty)
+    return score
 
 
 @inlined
@@ -357,13 +377,7 @@ def search(state, rows, lo, node, settings, scratch, calls, surrogates):
             score_round(surrogates, lo, len(node.y), node.weight, n)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
-            score = gain * proposals.reliability[c] ** 2
-            if score <= NEGLIGIBLE * node.impurity:
-                continue
-            if settings.penalty != NO_PENALTY:
-                score = penalised(
-                    score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty
-                )
+            score = _score(gain, c, node, settings, proposals)
             if score > best:
                 best, decrease, threshold = score, gain, scratch.thresholds[c]
                 size = _keep(proposals, c, scratch.columns, scratch.theta)
