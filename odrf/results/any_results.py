@@ -49,7 +49,7 @@ class AnyResults(Carded):
             reason = why_absent(own, name)
             if reason:
                 raise AbsentError(f"{own} has no {name!r}: {reason}")
-            similar = nearest(name, dir(type(self)))
+            similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
             raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
 
     def _shown_card(self) -> Card:
