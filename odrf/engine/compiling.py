@@ -14,8 +14,8 @@ from numba._dispatcher import compute_fingerprint
 from numba.core.caching import FunctionCache
 
 from odrf.engine.announcing import announce_compilation
+from odrf.engine.linked_functions import PartCache, PartCompiler
 from odrf.engine.machine_code import CodeOnDisk
-from odrf.engine.parts import PartCache, PartCompiler
 
 __all__ = [
     "MERGED",

@@ -74,7 +74,9 @@ def test_numba_s_libraries_have_the_steps_that_parts_leave_out():
     assert hasattr(Compiler, "define_pipelines")
     names = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals")
     names += ("get_pointer_to_function", "serialize_using_object_code", "serialize_using_bitcode")
-    assert all(hasattr(JITCodeLibrary, name) for name in names), "engine/parts.py overrides them"
+    assert all(hasattr(JITCodeLibrary, name) for name in names), (
+        "engine/linked_functions.py overrides them"
+    )
     assert {"library", "entry_point", "fndesc", "environment", "referenced_envs"} <= set(CR_FIELDS)
 
 

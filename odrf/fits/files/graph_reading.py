@@ -27,7 +27,6 @@ from odrf.fits.files.annotated import is_as_annotated
 from odrf.fits.files.archive import ArchiveReader, Part, damaged
 from odrf.fits.files.array_coding import ArrayForm
 from odrf.fits.files.costs import cost_of_built, cost_of_json
-from odrf.fits.files.known_classes import CLASSES, field_names, fields_set_later, needed_fields
 from odrf.fits.files.pandas_values import BUILDERS
 from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
 from odrf.fits.files.reading_trees import UnreadArray, forest_of_fields, trees_read, with_left
@@ -38,6 +37,7 @@ from odrf.fits.files.soundness import (
     require_sound_maps,
     require_sound_stack,
 )
+from odrf.fits.files.storable_classes import CLASSES, field_names, fields_set_later, needed_fields
 from odrf.fits.files.survival_soundness import require_curves_of
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
