@@ -82,8 +82,8 @@ class Costs(NamedTuple):
 
 def measured(tasks: pd.DataFrame, tree_bytes: float) -> Costs:
     """Return the costs that the tasks of one worker had; a tree had ``tree_bytes``."""
-    trees = int(tasks.set_index(["workers", "what"]).loc[(1, "grow tree"), "tasks"])
     of_one = tasks[tasks["workers"] == 1].groupby("what").mean(numeric_only=True)
+    trees = of_one["tasks"].to_dict()["grow tree"]
     worked = of_one["tasks"] * of_one["seconds"] * of_one["processor_share"]
     total: dict[str, float] = {str(what): float(value) for what, value in worked.items()}
     scheduling = tasks[tasks["what"] == "scheduling"]
