@@ -23,11 +23,11 @@ from odrf.reports.data_summary import DataSummary
 from odrf.results.absent import why_absent
 from odrf.text.card import Card, Carded
 
-__all__ = ["FitFacts"]
+__all__ = ["AnyResults"]
 
 
 @public
-class FitFacts(Carded):
+class AnyResults(Carded):
     """Base class of all results, of whatever response.
 
     Parameters
