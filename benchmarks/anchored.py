@@ -6,10 +6,11 @@
     python benchmarks/anchored.py larger.csv --protocol A
 
 The files are those of ``stacks.py``, whose forest and stack are `odrf` and `auto`, and of
-``accuracy.py``.  The report, in markdown, has the losses of each table, mean ranks with Nemenyi's
-critical difference, Elo ratings, mean ranks in groups of tables (where the data folder has their
-index), one-sided Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better,
-and the tables on which the first of them is far behind the best.
+``accuracy.py``.  The report, in markdown, has the losses of each table (errors, log losses, and of
+two classes one minus the area under the ROC curve), mean ranks with Nemenyi's critical difference,
+Elo ratings, mean ranks in groups of tables (where the data folder has their index), one-sided
+Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better, and the tables on
+which the first of them is far behind the best.
 """
 
 from __future__ import annotations

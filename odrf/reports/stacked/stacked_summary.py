@@ -131,6 +131,11 @@ def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
     """Say how class probabilities are put together."""
     if fit.design.response.classes is None:
         return ()
+    if len(fit.parts) > 1 and not fit.weights[1:].any():
+        return (
+            "The forest is used alone: with the other models the OOB Brier score would fall by no "
+            f"more than chance.  Its probabilities are taken to the power {number(fit.power)}.",
+        )
     return (
         "Probabilities are the weighted geometric mean of those of the models, to the power "
         f"{number(fit.power)}.",
