@@ -99,8 +99,8 @@ def test_rows_are_read_as_often_as_the_design_needs(model):
 def test_memory_decides_how_often_rows_are_gathered():
     one = odrf.foresee("y ~ .", chunks(NUMBERS), n_trees=40, **COMMON)
     few = odrf.foresee("y ~ .", Chunks(chunks(NUMBERS), memory=3e6), n_trees=40, **COMMON)
-    assert "1 pass over" in one.notes[0]
-    assert "passes over" in few.notes[0]
+    assert "all chunks once" in one.notes[0]
+    assert " times, and judged once" in few.notes[0]
     deep = {"n_trees": 200, "max_leaves": 4, **COMMON}
     one = odrf.foresee("y ~ .", chunks(NUMBERS), **deep)
     few = odrf.foresee("y ~ .", Chunks(chunks(NUMBERS), memory=6e6), **deep)

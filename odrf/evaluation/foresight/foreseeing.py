@@ -63,12 +63,17 @@ def foresee(
     there will be.  Everything else follows from the sizes of the arrays that growth makes.  It
     takes a few per cent of the time of a large fit, and a larger share of one with few trees.
 
+    Rows in chunks are read only to learn the design, once or twice, as the fit does.  Meanwhile a
+    random sample of up to 262,144 rows is kept, on which the pilot trees grow.  How often the fit
+    reads all rows follows from the memory that is free or that ``Chunks(memory=)`` allows.
+
     Parameters
     ----------
     formula : str
         The model; see `odt`.
-    data : DataFrame
-        The rows of the fit.
+    data : DataFrame, path or Chunks
+        The rows of the fit: a data frame, or for `odrf.odrf` and `odrf.odt` any other source of
+        rows that they take, but for a data frame of Dask.
     model : {odrf.odrf, odrf.odt, odrf.odbt, odrf.graf, odrf.auto}, default odrf.odrf
         The function that would make the fit.
     progress : bool, default False
@@ -85,9 +90,10 @@ def foresee(
     Raises
     ------
     InputError
-        If `model` is another function, or an option is invalid.
+        If `model` is another function, an option is invalid, or `data` is a data frame of Dask,
+        whose trees may grow on other machines.
     MemoryError
-        If not even the table fits into memory.
+        If not even the table fits into memory, or of rows in chunks one tree.
 
     Notes
     -----
@@ -95,12 +101,22 @@ def foresee(
     Of `odrf.auto`, the models are foreseen that every fit has; the notes say which ones only the
     fit itself can tell.
 
+    Of rows in chunks, the time that they take to come is that of the first passes: a disk that is
+    slower or faster later is not counted.  What reading them takes of memory is what the process
+    has grown by meanwhile, so that it is small if it has read such rows before.
+
     Examples
     --------
     >>> import odrf
     >>> data = odrf.load_data("wine")
     >>> odrf.foresee("cultivar ~ .", data, model=odrf.odbt, n_trees=50, seed=1).fits
     True
+
+    Rows in chunks:
+
+    >>> parts = [data[:90], data[90:]]
+    >>> print(odrf.foresee("cultivar ~ .", parts, n_trees=50, seed=1).notes[0])
+    Rows of trees are gathered from all chunks once, and judged once.
     """
     if model not in (odt, odrf, odbt, graf, auto):
         raise InputError(

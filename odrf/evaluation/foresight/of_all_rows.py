@@ -155,7 +155,7 @@ def _growing(
     if pilot.crown is None:  # the blocks are there until they are joined
         growth = max(growth, of_row * n)
     return {
-        "rows held out": Bytes(held * of_row),
+        **({"rows held out": Bytes(held * of_row)} if held else {}),
         "rows in memory": Bytes(gathered * of_row),
         "growth": Bytes(growth),
     }

@@ -73,6 +73,46 @@ class _SampledTrees(NamedTuple):
         return float(np.mean([of_tree[name](tree) for tree in self.trees]))
 
 
+class _DrawnTree(NamedTuple):
+    """What a tree of the fit has, on average.
+
+    Attributes
+    ----------
+    n_rows : int
+    splits, terms, memory, seconds : float
+    deeper : float
+        How many times as deep it is as the pilot trees on the most rows.
+    """
+
+    n_rows: int
+    splits: float
+    terms: float
+    memory: float
+    seconds: float
+    deeper: float
+
+    @classmethod
+    def like(
+        cls, pilots: list[_SampledTrees], sizes: list[int], n_rows: int, most_leaves: int
+    ) -> _DrawnTree:
+        """Return what follows of pilot trees on so many rows."""
+
+        def drawn(name: str) -> float:
+            return at_all_rows(sizes, [each.mean(name) for each in pilots], n_rows, OF_SIZES)
+
+        last = pilots[-1].mean("splits")
+        splits = min(drawn("splits"), most_leaves - 1.0)
+        share = splits / max(1.0, last)
+        return cls(
+            n_rows,
+            splits,
+            pilots[-1].mean("terms") * share,
+            pilots[-1].mean("bytes") * share,
+            at_all_rows(sizes, [each.seconds for each in pilots], n_rows, OF_TIME),
+            log2(splits + 2) / log2(last + 2),
+        )
+
+
 def forecast_of_streamed(
     rows: StreamedRows,
     request: Request,
@@ -85,8 +125,8 @@ def forecast_of_streamed(
     `seen` has been the source of the rows; `progress` shows a bar of the pilot trees.
     """
     control = checked_control(streamed_request(request), rows)
-    of_tree, (at_once, jobs) = tree_bytes(rows, control), abreast(rows, control)
-    B, n_drawn = control.n_trees, max(1, round(of_tree.n_rows))
+    at_once, jobs = abreast(rows, control)
+    B, n_drawn = control.n_trees, max(1, round(tree_bytes(rows, control).n_rows))
     frame = seen.sample()
     sample = weighted_rows(rows, frame)
     number = max(OF_ONE_KIND, min(jobs, B))
@@ -96,53 +136,52 @@ def forecast_of_streamed(
     with progress_bar(total=number * len(sizes), unit="tree", progress=progress) as bar:
         for size in sizes:
             pilots.append(_grown(rows, control, sample, size, number, jobs, bar.update))
+    tree = _DrawnTree.like(pilots, sizes, n_drawn, control.settings.max_leaves)
+    block, passes = first_rows(sample, ROWS_PER_BLOCK), ceil(B / at_once)
+    judging = _judging_seconds(rows, control, block, pilots[-1].trees)
+    of_row = _gathering_seconds(block, control) + tree.deeper * judging.of_row
+    of_pass = seen.reading + rows.n * array_seconds(rows, frame)
+    return Forecast(
+        {READING: Bytes(seen.resident), **_parts(rows, control, pilots[-1], tree, at_once, jobs)},
+        seconds + (passes + 1) * of_pass + B * (tree.seconds + rows.n * of_row + judging.of_tree),
+        0.0,
+        0.0,
+        B,
+        tree.splits + 1,
+        f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows, and "
+        f"{len(frame):,} rows of the first pass",
+        _notes(control, passes, len(sample.y), n_drawn),
+    )
 
-    def drawn(name: str) -> float:
-        return at_all_rows(sizes, [each.mean(name) for each in pilots], n_drawn, OF_SIZES)
 
-    last, splits, terms = pilots[-1], drawn("splits"), drawn("terms")
-    growth = at_all_rows(sizes, [each.seconds for each in pilots], n_drawn, OF_TIME)
-    of_array = array_seconds(rows, frame)
-    block = first_rows(sample, ROWS_PER_BLOCK)
-    gathering = _gathering_seconds(block, control)
-    judging = _judging_seconds(rows, control, block, last.trees)
-    deeper = log2(splits + 2) / log2(last.mean("splits") + 2)
-    passes = ceil(B / at_once) + 1
-    packed = B * (HEAD * WORD * splits + OF_TERM * terms)
-    memory = B * drawn("bytes")
-    nodes, K = 2 * splits + 1, control.n_classes
-    growing = _growing_bytes(rows, control, last, n_drawn, nodes, terms)
-    whole = drawn("bytes") + growing + of_tree.of_rows
+def _parts(
+    rows: StreamedRows,
+    control: Control,
+    pilots: _SampledTrees,
+    tree: _DrawnTree,
+    at_once: int,
+    jobs: int,
+) -> dict[str, Bytes]:
+    """Return the bytes of trees, and of the pass that takes the most beside them."""
+    B, K, nodes = control.n_trees, control.n_classes, 2 * tree.splits + 1
+    packed = B * (HEAD * WORD * tree.splits + OF_TERM * tree.terms)
+    of_rows = tree_bytes(rows, control).of_rows
+    growing = _growing_bytes(rows, control, pilots, tree)
     of_block = min(rows.n, ROWS_PER_BLOCK) * (6.0 * B + 8.0 * (K + 1))
-    judging_bytes = 8.0 * (K + 1) * B * nodes + of_block
     largest = _largest(
         {
-            f"drawn rows of {quantity(at_once, 'tree')}": at_once * of_tree.of_rows,
-            f"growth in {quantity(jobs, 'thread')}": jobs * whole,
+            f"drawn rows of {quantity(at_once, 'tree')}": at_once * of_rows,
+            f"growth in {quantity(jobs, 'thread')}": jobs * (of_rows + growing + tree.memory),
         },
-        {"judging": judging_bytes, PACKED: packed},
+        {"judging": 8.0 * (K + 1) * B * nodes + of_block, PACKED: packed},
     )
-    parts = {
-        READING: Bytes(seen.resident),
-        "trees": Bytes(memory, memory, memory * _saved_share(rows, control, last.trees)),
+    memory = B * tree.memory
+    return {
+        "trees": Bytes(memory, memory, memory * _saved_share(rows, control, pilots.trees)),
         **{name: Bytes(size) for name, size in largest.items()},
         # they are kept when they have judged the rows
         PACKED: Bytes(largest.get(PACKED, 0.0), packed),
     }
-    return Forecast(
-        parts,
-        seconds
-        + passes * (seen.reading + rows.n * of_array)
-        + B * (growth + rows.n * (gathering + deeper * judging.of_row) + judging.of_tree),
-        0.0,
-        0.0,
-        B,
-        splits + 1,
-        f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows, and "
-        f"{quantity(len(frame), 'row')} of the first pass",
-        _notes(control, passes, len(sample.y), n_drawn),
-        False,
-    )
 
 
 class _Judging(NamedTuple):
@@ -270,19 +309,14 @@ def _judging_seconds(
 
 
 def _growing_bytes(
-    rows: StreamedRows,
-    control: Control,
-    pilot: _SampledTrees,
-    n_drawn: int,
-    nodes: float,
-    terms: float,
+    rows: StreamedRows, control: Control, pilots: _SampledTrees, tree: _DrawnTree
 ) -> float:
-    """Return the bytes of a thread that grows trees of so many rows, nodes and terms."""
+    """Return the bytes of a thread that grows trees, beside their rows."""
     found = bytes_of_growth(
-        pilot.rows.X, rows.design.feature_groups, Sampling(ALL_ROWS, 1.0, control.honest),
-        control.settings, control.mixture, 1, nodes, terms,
+        pilots.rows.X, rows.design.feature_groups, Sampling(ALL_ROWS, 1.0, control.honest),
+        control.settings, control.mixture, 1, 2 * tree.splits + 1, tree.terms,
     )  # fmt: skip
-    return (found.rows + found.scratch) * n_drawn / len(pilot.rows.y) + found.buffers
+    return (found.rows + found.scratch) * tree.n_rows / len(pilots.rows.y) + found.buffers
 
 
 def _saved_share(rows: StreamedRows, control: Control, trees: list[Forest]) -> float:
@@ -306,11 +340,8 @@ def _fit_of(trees: Forest, rows: StreamedRows, control: Control) -> Fit:
 
 
 def _notes(control: Control, passes: int, available: int, n_drawn: int) -> tuple[str, ...]:
-    gathering = quantity(passes - 1, "pass") if passes == 2 else f"{passes - 1} passes"
-    notes = [
-        f"After the design is known, {gathering} over the chunks gather the rows of trees, and one "
-        "judges the trees."
-    ]
+    times = "once" if passes == 1 else f"{passes} times"
+    notes = [f"Rows of trees are gathered from all chunks {times}, and judged once."]
     if n_drawn > available:
         notes.append(
             f"A tree draws {n_drawn:,} rows; its time and size follow from those of trees on "
