@@ -154,6 +154,7 @@ def main() -> None:
         )
         middle = found.median(numeric_only=True).to_dict()
         line = {"case": name, **found.iloc[0].to_dict(), **middle}
+        line |= {count: int(line[count]) for count in ("rows", "columns")}
         print(line, flush=True)
         lines.append(line)
         if options.out is not None:
