@@ -69,6 +69,19 @@ def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
     assert "| auto | 1.17 |" in curves
 
 
+def test_the_brief_report_is_one_table(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--brief"])
+    assert anchored.main() == 0
+    title, _, *rows = capsys.readouterr().out.strip().splitlines()
+    columns = ["error, 6 tables", "Elo, one 1,000", "auto better, p", "odrf better, p"]
+    columns += ["log loss, 6 tables", "AUC, 6 tables"]
+    assert title == "| method | " + " | ".join(columns) + " |"
+    assert [row.split(" | ")[0] for row in rows] == ["| auto", "| odrf", "| one", "| other"]
+    assert rows[0].startswith("| auto | **1.17** |")
+    assert "| – | – |" in rows[0]
+    assert "| 3.08 | 1000 | 0.031 |" in rows[2]
+
+
 def test_classes_of_which_there_are_more_than_two_have_no_curve(files, capsys, monkeypatch):
     for file in files:
         lines = pd.read_csv(file)
