@@ -61,6 +61,7 @@ def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataF
     )
     lines[measure] = _in_few_digits(lines[measure])
     found = lines.pivot_table(index=["table", "partition"], columns="method", values=measure)
+    found = found.reindex(columns=found.columns.union(list(own)))  # regressions alone: no log loss
     found = found.dropna(subset=list(own))
     known: pd.Series = found.notna().sum(axis=1)
     return found[known == known.groupby("table").transform("max")].groupby("table").mean()
@@ -76,6 +77,8 @@ def report(lines: pd.DataFrame, own: Sequence[str], data: Path) -> str:
     parts = []
     for measure, title in LOSSES.items():
         losses = losses_of(lines, measure, own)
+        if losses.empty:
+            continue
         order = [*own, *sorted(map(str, set(losses) - set(own)))]
         losses = losses[[method for method in order if losses[method].notna().any()]]
         complete = losses.dropna()
@@ -148,6 +151,9 @@ def main() -> int:
     lines = lines.drop_duplicates(["table", "partition", "method"], ignore_index=True)
     if options.methods is not None:
         lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]
+    without = set(own) - set(lines["method"])
+    if without:
+        asked.error(f"the files have no results of {', '.join(sorted(without))}: use --own")
     print(report(lines, own, options.data))
     return 0
 
