@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_error, judging_rows
-from odrf.fits.prediction.scores import mean_loss
+from odrf.fits.prediction.scores import mean_loss, r_squared
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.loss_names import loss_in_words
 from odrf.options.table import REFIT
 from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.residuals.training_scores import training_score, without_rounding
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
@@ -145,7 +146,7 @@ def _predictors(fit: BoostedFit) -> dict[str, str]:
 
 def _shown_rounds(fit: BoostedFit) -> pd.DataFrame:
     """Return the loss path at a few rounds, with the first, the last kept and the last."""
-    path = loss_path(fit)
+    path = without_rounding(loss_path(fit))
     last = path.index[-1]
     rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
     return path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
@@ -162,7 +163,7 @@ def _rounds(fit: BoostedFit) -> str:
 
 def _losses(fit: BoostedFit) -> dict[str, str]:
     """Return the losses after the last round that is kept; "–" where no row judges."""
-    last = loss_path(fit).iloc[fit.n_rounds]
+    last = without_rounding(loss_path(fit)).iloc[fit.n_rounds]
     words = last.map(lambda loss: "–" if np.isnan(loss) else number(loss))
     return {f"{str(name).capitalize()} loss": word for name, word in words.items()}
 
@@ -170,9 +171,10 @@ def _losses(fit: BoostedFit) -> dict[str, str]:
 def _score(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> dict[str, str]:
-    name = "error rate" if fit.kind == "classification" else "MSE"
-    scores = {f"Training {name}": number(mean_loss(fit, fitted))}
+    error, of_classes = mean_loss(fit, fitted), fit.kind == "classification"
+    scores = training_score(error, None if of_classes else r_squared(fit, error))
     if out_of_bag is not None:
         judged = judging_rows(fit, out_of_bag).any()
+        name = "error rate" if of_classes else "MSE"
         scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if judged else "–"
     return scores

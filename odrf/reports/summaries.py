@@ -23,6 +23,7 @@ from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.pruning_path import PruningPath
+from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.surrogates import surrogates_section
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -196,8 +197,9 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
     error = mean_loss(fit, fitted)
     if fit.kind == "classification":
         ranks = _rank_score(fit, fitted, "training")
-        return {"Training error rate": number(error), **ranks}
-    return {"Training MSE": number(error), "Training R²": f"{r_squared(fit, error):.3f}"}
+        return {**training_score(error, None), **ranks}
+    explained = r_squared(fit, error)
+    return {**training_score(error, explained), "Training R²": f"{explained:.3f}"}
 
 
 def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
