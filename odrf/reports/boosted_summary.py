@@ -10,7 +10,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_error, judging_rows
 from odrf.fits.prediction.scores import mean_loss, r_squared
 from odrf.options.boosting_control import BoostingControl
-from odrf.options.loss_names import loss_in_words
+from odrf.options.loss_names import loss_in_words, mean_loss_in_words
 from odrf.options.table import REFIT
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.residuals.training_scores import training_score, without_rounding
@@ -91,7 +91,7 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
 
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
     """Return the loss path at a few rounds, under its title."""
-    return {f"Mean loss ({loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
+    return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
 
 
 def boosted_card(
@@ -171,10 +171,13 @@ def _losses(fit: BoostedFit) -> dict[str, str]:
 def _score(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> dict[str, str]:
-    error, of_classes = mean_loss(fit, fitted), fit.kind == "classification"
+    """Return the errors of the rows that trees grew on, of those held out, and out of bag."""
+    error, of_classes = mean_loss(fit, fitted, ~fit.held), fit.kind == "classification"
     scores = training_score(error, None if of_classes else r_squared(fit, error))
+    name = "error rate" if of_classes else "MSE"
+    if fit.held.any():
+        scores[f"Validation {name}"] = number(mean_loss(fit, fitted, fit.held))
     if out_of_bag is not None:
         judged = judging_rows(fit, out_of_bag).any()
-        name = "error rate" if of_classes else "MSE"
         scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if judged else "–"
     return scores
