@@ -10,7 +10,15 @@ import pandas as pd
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
 
-__all__ = ["kinds_table"]
+__all__ = ["kinds_notes", "kinds_table"]
+
+ERRORS = {
+    "regression": "mean squared error",
+    "classification": "Brier score",
+    "survival": "sum of Brier scores at nine times",
+}
+# A blend of fewer rows has a noticeably optimistic out-of-bag error.
+FEW_ROWS = 300
 
 
 def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
@@ -29,3 +37,17 @@ def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
         },
         index=pd.Index(list(kinds), name="kind"),
     )
+
+
+def kinds_notes(kind: str, n_rows: int) -> list[str]:
+    """Return what to say below the table: of a fit of a `kind` of response to `n_rows` rows."""
+    notes = [
+        f"pilot_error is the out-of-bag {ERRORS[kind]} of very many trees of a kind, estimated "
+        "from a few trees."
+    ]
+    if n_rows < FEW_ROWS:
+        notes.append(
+            "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
+            "out-of-bag error is a little too low: see benchmarks/optimism.py."
+        )
+    return notes

@@ -21,7 +21,7 @@ from odrf.options.rule import FIXED, NONE
 from odrf.options.scale_names import IN_WORDS
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance
-from odrf.reports.kinds_table import kinds_table
+from odrf.reports.kinds_table import kinds_notes, kinds_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.surrogates import surrogates_section
@@ -51,8 +51,6 @@ __all__ = [
 ]
 
 MAX_CLASSES = 10
-# A blend of fewer rows has a noticeably optimistic out-of-bag error.
-FEW_ROWS = 300
 TOP = 10
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
@@ -167,11 +165,8 @@ def _choice_notes(fit: Fit) -> list[str]:
             "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is judged "
             "by the choice of the others."
         )
-    if fit.blend is not None and fit.data.n_rows < FEW_ROWS:
-        notes.append(
-            "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
-            "out-of-bag error is a little too low: see benchmarks/optimism.py."
-        )
+    if fit.blend is not None:
+        notes += kinds_notes(fit.kind, fit.data.n_rows)
     return notes
 
 
