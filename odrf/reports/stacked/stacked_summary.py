@@ -120,11 +120,18 @@ def stacked_summary(
 
 
 def _of_losses(fit: StackedFit) -> tuple[str, ...]:
-    """Say what a model adds to the others."""
-    if len(fit.parts) == 1:
-        return ()
+    """Say what a model adds to the others, and what those that were tried would add."""
     loss = "mean squared error" if fit.design.response.classes is None else "log loss"
-    return (f"rise_without is the share by which the OOB {loss} would rise without the model.",)
+    notes = []
+    if len(fit.parts) > 1:
+        notes.append(
+            f"rise_without is the share by which the OOB {loss} would rise without the model."
+        )
+    if fit.trials:
+        notes.append(
+            f"gain is by how much the OOB {loss} would fall with the model, not as a share."
+        )
+    return tuple(notes)
 
 
 def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
