@@ -166,7 +166,7 @@ def _choice_notes(fit: Fit) -> list[str]:
             "by the choice of the others."
         )
     if fit.blend is not None:
-        notes += kinds_notes(fit.kind, fit.data.n_rows)
+        notes += kinds_notes(fit)
     return notes
 
 
