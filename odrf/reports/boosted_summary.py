@@ -23,6 +23,7 @@ from odrf.reports.summaries import (
     rows_in_words,
     subset_size,
     tried,
+    weights_in_words,
 )
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -101,6 +102,7 @@ def boosted_card(
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         "Rounds": _rounds(fit),
         "Leaves": mean_and_range(fit.forest.leaves()),

@@ -17,6 +17,7 @@ from odrf.reports.summaries import (
     predictors_in_words,
     rows_in_words,
     seeds,
+    weights_in_words,
 )
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -65,6 +66,7 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Leaves": mean_and_range(guided.n_leaves),

@@ -48,6 +48,7 @@ __all__ = [
     "tree_card",
     "tree_summary",
     "tried",
+    "weights_in_words",
 ]
 
 MAX_CLASSES = 10
@@ -116,6 +117,7 @@ def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         "Leaves": _leaves(fit),
         **scores,
@@ -240,7 +242,7 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
         "Response": f"{response.name}{classes}",
         "Rows": rows_in_words(fit),
         **_structure(fit),
-        **_class_weights(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
     }
 
@@ -257,7 +259,7 @@ def _structure(fit: AnyFit) -> dict[str, str]:
     return facts
 
 
-def _class_weights(fit: AnyFit) -> dict[str, str]:
+def weights_in_words(fit: AnyFit) -> dict[str, str]:
     """Return the class weights, if there are any; all errors are weighted by them."""
     factors, classes = fit.data.class_weights, fit.design.response.classes
     if factors is None or classes is None:

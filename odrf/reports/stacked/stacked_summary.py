@@ -22,6 +22,7 @@ from odrf.reports.summaries import (
     missing_notes,
     predictors_in_words,
     rows_in_words,
+    weights_in_words,
 )
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -154,6 +155,7 @@ def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         **scores,
     }
