@@ -64,6 +64,7 @@ def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataF
     )
     lines[measure] = _in_few_digits(lines[measure])
     found = lines.pivot_table(index=["table", "partition"], columns="method", values=measure)
+    found = found.reindex(columns=found.columns.union(list(own)))  # regressions alone: no log loss
     found = found.dropna(subset=list(own))
     known: pd.Series = found.notna().sum(axis=1)
     return found[known == known.groupby("table").transform("max")].groupby("table").mean()
@@ -115,6 +116,8 @@ def report(lines: pd.DataFrame, own: Sequence[str], data: Path) -> str:
     parts = []
     for measure, title in LOSSES.items():
         losses = in_order(losses_of(lines, measure, own), own)
+        if losses.empty:
+            continue
         complete = losses.dropna()
         parts.append(f"**{title}**, of methods on {len(losses)} tables:\n\n{_each(losses)}")
         if len(complete) >= FEWEST_TABLES:
@@ -195,6 +198,9 @@ def main() -> int:
     lines = lines.drop_duplicates(["table", "partition", "method"], ignore_index=True)
     if options.methods is not None:
         lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]
+    without = set(own) - set(lines["method"])
+    if without:
+        asked.error(f"the files have no results of {', '.join(sorted(without))}: use --own")
     print(brief(lines, own) if options.brief else report(lines, own, options.data))
     return 0
 

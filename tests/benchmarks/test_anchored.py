@@ -120,3 +120,22 @@ def test_of_one_file_with_an_own_method(files, capsys, monkeypatch):
     assert "| table | one | other |" in told and "table9" in told
     assert "| other | 4 | 0 | 2 |" in told
     assert "Ratio of one to the best other method above 1.1: table3 (3.75)." in told
+
+
+def test_of_regressions_alone(files, capsys, monkeypatch):
+    for file in files:
+        lines = pd.read_csv(file)
+        lines["rpe"] = lines["error_percent"]
+        lines.assign(error_percent=np.nan, log_loss=np.nan, auc=np.nan).to_csv(file, index=False)
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--data", "-"])
+    assert anchored.main() == 0
+    told = capsys.readouterr().out
+    assert "| table0 | **4** | 5 | 4.5 | 9 |" in told
+    assert "log loss of classes" not in told and "AUC" not in told
+
+
+def test_our_methods_without_results_are_named(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--data", "-"])
+    with pytest.raises(SystemExit):
+        anchored.main()
+    assert "no results of auto, odrf: use --own" in capsys.readouterr().err

@@ -23,7 +23,7 @@ from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
 from odrf.engine.memory import times_available
-from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.errors import InputError, UnknownArgumentError
 from odrf.evaluation.foresight.forecast import Forecast
 from odrf.evaluation.foresight.foresight import Foresight
 from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
@@ -33,6 +33,7 @@ from odrf.evaluation.foresight.of_stacks import forecast_of_stack
 from odrf.evaluation.foresight.of_trees import forecast_of_tree
 from odrf.fits.survival.boosted_survival_fit import require_boostable_times
 from odrf.public import public
+from odrf.public.names_elsewhere import suggestion
 
 __all__ = ["foresee"]
 
@@ -163,6 +164,6 @@ def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[s
     for name in options:
         if name not in defaults:
             raise UnknownArgumentError(
-                f"{model.__name__}() has no argument {name!r}{nearest(name, defaults)}"
+                f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
             )
     return {**defaults, **options}
