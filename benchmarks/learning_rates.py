@@ -85,7 +85,7 @@ def losses_out_of_bag(fit: ODBTResults, task: str, y: pd.Series) -> NDArray[np.f
         predicted = fit.predict(type=kind, training="out-of-bag")
     if task == "regression":
         return np.asarray((predicted - y) ** 2, dtype=float)
-    columns = predicted.columns.astype(str).get_indexer(y.astype(str))
+    columns = predicted.columns.astype(str).get_indexer(pd.Index(y.astype(str)))
     shares = predicted.to_numpy(float)[np.arange(len(y)), columns]
     return -np.log(np.maximum(shares, LEAST))
 
@@ -156,7 +156,7 @@ def costs(lines: pd.DataFrame) -> pd.DataFrame:
     ways = {}
     for way, of_way in lines.groupby("way", sort=False):
         counts = of_way["rate"].value_counts().sort_index(ascending=False)
-        base = ONE if way.startswith(ONE) else SEVERAL
+        base = ONE if str(way).startswith(ONE) else SEVERAL
         ratio = seconds[way] / seconds[base]
         ways[way] = {
             "rates (fits)": ", ".join(f"{rate:g} ({count})" for rate, count in counts.items()),

@@ -14,10 +14,12 @@ from odrf.engine.survival.event_ranks import EventRanks
 
 __all__ = [
     "Rows",
+    "column_itself",
     "columns_at",
     "divide",
     "divide_columns",
     "gather_rows",
+    "is_plain_column",
     "is_pure",
     "level_at",
     "level_of",
@@ -273,6 +275,21 @@ def project(rows, lo, m, columns, theta, c, size, out):
         else:
             _project_one(rows, first, m, columns[c], theta[c], j, out)
             j += one
+
+
+@part
+def is_plain_column(rows, theta, c, size):
+    """Whether direction c, which is not along a factor, is a column of the copied predictors."""
+    return rows.copied and size == 1 and theta[c, 0] == 1.0
+
+
+@inlined
+def column_itself(rows, lo, m, column):
+    """Return the values (m,) of such a column, which need not be projected.
+
+    They may be -0, where `project` writes 0.
+    """
+    return rows.X[_row_of(rows, column), lo : lo + m]
 
 
 @part
