@@ -6,10 +6,11 @@
     python benchmarks/anchored.py larger.csv --protocol A
 
 The files are those of ``stacks.py``, whose forest and stack are `odrf` and `auto`, and of
-``accuracy.py``.  The report, in markdown, has the losses of each table, mean ranks with Nemenyi's
-critical difference, Elo ratings, mean ranks in groups of tables (where the data folder has their
-index), one-sided Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better,
-and the tables on which the first of them is far behind the best.
+``accuracy.py``.  The report, in markdown, has the losses of each table (errors, log losses, and of
+two classes one minus the area under the ROC curve), mean ranks with Nemenyi's critical difference,
+Elo ratings, mean ranks in groups of tables (where the data folder has their index), one-sided
+Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better, and the tables on
+which the first of them is far behind the best.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ from sections import friedman_line
 from table_groups import groups_of_tables
 
 FROM_STACKS = {"together": "auto", "forest": "odrf"}
-LOSSES = {"loss": "relative error, or error %", "log_loss": "log loss of classes"}
+LOSSES = {
+    "loss": "relative error, or error %",
+    "log_loss": "log loss of classes",
+    "above_curve": "1 − AUC of two classes",
+}
 FAR_BEHIND, FEWEST_TABLES, DIGITS = 1.1, 5, 6
 SIGNIFICANT = 0.05
 # The forest of scikit-learn is the usual one; else the first method that is not ours.
@@ -50,17 +55,24 @@ def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataF
 
     Of each table the partitions count on which most methods have a result.
     """
-    lines = lines.assign(loss=lines["rpe"].fillna(lines["error_percent"]))
-    # the digits of files with few, so that equal losses are equal
-    lines[measure] = lines[measure].map(f"{{:.{DIGITS}g}}".format).astype(float)
+    lines = lines.assign(
+        loss=lines["rpe"].fillna(lines["error_percent"]),
+        above_curve=1 - _in_few_digits(lines["auc"]),
+    )
+    lines[measure] = _in_few_digits(lines[measure])
     found = lines.pivot_table(index=["table", "partition"], columns="method", values=measure)
     found = found.dropna(subset=list(own))
     known: pd.Series = found.notna().sum(axis=1)
     return found[known == known.groupby("table").transform("max")].groupby("table").mean()
 
 
+def _in_few_digits(values: pd.Series) -> pd.Series:
+    """Return numbers with the digits of files with few, so that equal losses are equal."""
+    return values.map(f"{{:.{DIGITS}g}}".format).astype(float)
+
+
 def report(lines: pd.DataFrame, own: Sequence[str], data: Path) -> str:
-    """Return the comparisons by error, and for classes by log loss, as markdown."""
+    """Return the comparisons by error, and for classes by log loss and AUC, as markdown."""
     parts = []
     for measure, title in LOSSES.items():
         losses = losses_of(lines, measure, own)

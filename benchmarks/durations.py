@@ -77,14 +77,26 @@ def made_up(n: int, p: int) -> pd.DataFrame:
 
 def calls(kind: str, fit: Any, table: pd.DataFrame, folder: str) -> list[tuple[str, Call]]:
     """Return the calls of the methods of a fit, by their words; each of a new result."""
-    path = str(Path(folder) / "fit.odrf")
-    many = pd.concat([table] * 10)
-    fit.save(path)
 
     def fresh() -> Any:
         return type(fit)(fit.fit)
 
-    made: dict[str, Call] = {
+    made = _of_every_kind(fit, fresh, table, folder) | OF_KIND[kind](fit, fresh, table)
+    if kind in ("odt", "odrf"):
+        made |= _of_prunable(fit, fresh, table)
+    if kind != "odbt":
+        made |= _of_rows_together(fit, fresh)
+    if kind != "odt":
+        made["surrogate()"] = lambda: fresh().surrogate()
+        made["grow(50)"] = lambda: fresh().grow(50)
+    return list(made.items())
+
+
+def _of_every_kind(fit: Any, fresh: Call, table: pd.DataFrame, folder: str) -> dict[str, Call]:
+    path = str(Path(folder) / "fit.odrf")
+    many = pd.concat([table] * 10)
+    fit.save(path)
+    return {
         "predict(10 x rows)": lambda: fresh().predict(many),
         "predict(type=leaf)": lambda: fresh().predict(table, type="leaf"),
         "fittedvalues": lambda: fresh().fittedvalues,
@@ -108,74 +120,89 @@ def calls(kind: str, fit: Any, table: pd.DataFrame, folder: str) -> list[tuple[s
         "explain()": lambda: fresh().explain(table[:1]),
         "to_sklearn()": lambda: fit.to_sklearn(),
     }
-    if kind in ("odt", "odrf"):
-        made |= {
-            "pruning_path()": lambda: fresh().pruning_path(),
-            "prune(rule=1se)": lambda: fresh().prune(rule="1se"),
-            "prune(alpha)": lambda: fresh().prune(0.01),
-            "growth_path()": lambda: fresh().growth_path(),
-            "update(20 rows)": lambda: fresh().update(table[:20]),
-            "to_python()": lambda: fit.to_python(),
-            "to_c()": lambda: fit.to_c(),
-            "to_onnx()": lambda: fit.to_onnx(),
-            "projection_importance()": lambda: fresh().projection_importance(3),
-        }
-    if kind != "odbt":
-        made |= {
-            "row_predictor()": lambda: fit.row_predictor(),
-            "proximity()": lambda: fresh().proximity(),
-            "prototypes()": lambda: fresh().prototypes(),
-            "outliers()": lambda: fresh().outliers(),
-            "map()": lambda: fresh().map(),
-        }
-    if kind != "odt":
-        made["surrogate()"] = lambda: fresh().surrogate()
-    if kind == "odt":
-        made |= {
-            "rules()": lambda: fresh().rules(),
-            "nodes": lambda: fresh().nodes,
-            "to_sql()": lambda: fit.to_sql("duckdb"),
-            "to_dot()": lambda: fit.to_dot(),
-            "compare()": lambda: odrf.compare("y ~ .", table, MODELS, cv=3),
-            "tune()": lambda: odrf.tune("y ~ .", table, {"min_leaf": [2, 9]}, n_trees=9, seed=1),
-            "learning_curve()": lambda: odrf.learning_curve("y ~ .", table, MODELS, seed=1),
-            "bias_variance()": lambda: odrf.bias_variance(("y ~ .", table), MODELS, 200, seed=1),
-        }
-    if kind == "odrf":
-        made |= {
-            "prune(rule=oob)": lambda: fresh().prune(rule="oob"),
-            "predict(confidence)": lambda: fresh().predict(table, interval="confidence"),
-            "predict(prediction)": lambda: fresh().predict(interval="prediction"),
-            "predict(quantile)": lambda: fresh().predict(table, type="quantile"),
-            "get_prediction()": lambda: fresh().get_prediction(table).summary_frame(),
-            "importance(permutation)": lambda: fresh().importance("permutation"),
-            "select_variables()": lambda: fresh().select_variables(),
-            "select_variables(knockoff)": lambda: fresh().select_variables("knockoff"),
-            "importance(conditional)": lambda: fresh().importance("conditional"),
-            "importance(loco)": lambda: fresh().importance("loco"),
-            "predictive_check()": lambda: fresh().predictive_check(),
-            "strength_correlation()": lambda: fresh().strength_correlation([2, 3]),
-            "error_path": lambda: fresh().error_path,
-            "splits": lambda: fresh().splits,
-        }
-    if kind == "odbt":
-        made |= {
-            "loss_path": lambda: fresh().loss_path,
-            "staged_predict()": lambda: list(fresh().staged_predict(table)),
-            "splits": lambda: fresh().splits,
-        }
-    if kind == "graf":
-        made |= {
-            "sensitivity()": lambda: fresh().sensitivity(),
-            "sensitivity().order()": lambda: fresh().sensitivity().order(),
-            "codes()": lambda: fresh().codes(),
-            "planes()": lambda: fresh().planes(),
-            "growth": lambda: fresh().growth,
-            "approximate()": lambda: fresh().approximate(0.5),
-        }
-    if kind != "odt":
-        made["grow(50)"] = lambda: fresh().grow(50)
-    return list(made.items())
+
+
+def _of_prunable(fit: Any, fresh: Call, table: pd.DataFrame) -> dict[str, Call]:
+    return {
+        "pruning_path()": lambda: fresh().pruning_path(),
+        "prune(rule=1se)": lambda: fresh().prune(rule="1se"),
+        "prune(alpha)": lambda: fresh().prune(0.01),
+        "growth_path()": lambda: fresh().growth_path(),
+        "update(20 rows)": lambda: fresh().update(table[:20]),
+        "to_python()": lambda: fit.to_python(),
+        "to_c()": lambda: fit.to_c(),
+        "to_onnx()": lambda: fit.to_onnx(),
+        "projection_importance()": lambda: fresh().projection_importance(3),
+    }
+
+
+def _of_rows_together(fit: Any, fresh: Call) -> dict[str, Call]:
+    return {
+        "row_predictor()": lambda: fit.row_predictor(),
+        "proximity()": lambda: fresh().proximity(),
+        "prototypes()": lambda: fresh().prototypes(),
+        "outliers()": lambda: fresh().outliers(),
+        "map()": lambda: fresh().map(),
+    }
+
+
+def _of_tree(fit: Any, fresh: Call, table: pd.DataFrame) -> dict[str, Call]:
+    return {
+        "rules()": lambda: fresh().rules(),
+        "nodes": lambda: fresh().nodes,
+        "to_sql()": lambda: fit.to_sql("duckdb"),
+        "to_dot()": lambda: fit.to_dot(),
+        "compare()": lambda: odrf.compare("y ~ .", table, MODELS, cv=3),
+        "tune()": lambda: odrf.tune("y ~ .", table, {"min_leaf": [2, 9]}, n_trees=9, seed=1),
+        "learning_curve()": lambda: odrf.learning_curve("y ~ .", table, MODELS, seed=1),
+        "bias_variance()": lambda: odrf.bias_variance(("y ~ .", table), MODELS, 200, seed=1),
+    }
+
+
+def _of_forest(fit: Any, fresh: Call, table: pd.DataFrame) -> dict[str, Call]:
+    return {
+        "prune(rule=oob)": lambda: fresh().prune(rule="oob"),
+        "predict(confidence)": lambda: fresh().predict(table, interval="confidence"),
+        "predict(prediction)": lambda: fresh().predict(interval="prediction"),
+        "predict(quantile)": lambda: fresh().predict(table, type="quantile"),
+        "get_prediction()": lambda: fresh().get_prediction(table).summary_frame(),
+        "importance(permutation)": lambda: fresh().importance("permutation"),
+        "select_variables()": lambda: fresh().select_variables(),
+        "select_variables(knockoff)": lambda: fresh().select_variables("knockoff"),
+        "importance(conditional)": lambda: fresh().importance("conditional"),
+        "importance(loco)": lambda: fresh().importance("loco"),
+        "predictive_check()": lambda: fresh().predictive_check(),
+        "strength_correlation()": lambda: fresh().strength_correlation([2, 3]),
+        "error_path": lambda: fresh().error_path,
+        "splits": lambda: fresh().splits,
+    }
+
+
+def _of_boosted(fit: Any, fresh: Call, table: pd.DataFrame) -> dict[str, Call]:
+    return {
+        "loss_path": lambda: fresh().loss_path,
+        "staged_predict()": lambda: list(fresh().staged_predict(table)),
+        "splits": lambda: fresh().splits,
+    }
+
+
+def _of_guided(fit: Any, fresh: Call, table: pd.DataFrame) -> dict[str, Call]:
+    return {
+        "sensitivity()": lambda: fresh().sensitivity(),
+        "sensitivity().order()": lambda: fresh().sensitivity().order(),
+        "codes()": lambda: fresh().codes(),
+        "planes()": lambda: fresh().planes(),
+        "growth": lambda: fresh().growth,
+        "approximate()": lambda: fresh().approximate(0.5),
+    }
+
+
+OF_KIND: dict[str, Callable[..., dict[str, Call]]] = {
+    "odt": _of_tree,
+    "odrf": _of_forest,
+    "odbt": _of_boosted,
+    "graf": _of_guided,
+}
 
 
 def timed(call: Call, after: float) -> tuple[float, bool]:

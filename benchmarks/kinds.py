@@ -1,14 +1,14 @@
 """The kinds of trees that a blended forest chooses from: sets of kinds, tried on open tables.
 
-    python benchmarks/kinds.py --out kinds.csv [--data DIR] [--tables a,b] [--partitions 1]
+    python benchmarks/kinds.py --out kinds.csv [--data DIR] [--tables a,b] [--repeats 1]
                                [--trees 100]
     python benchmarks/kinds.py --report kinds.csv
 
 Every kind is grown once on the training rows of a partition (``protocol.py``, Z) and evaluated on
 out-of-bag rows as `odrf.fits.blending` does.  Then the kinds of each set get weights, and the
 weighted mean of their predictions is evaluated on the test rows.  The report compares the losses of
-the sets with those of the default's kinds, separately for the tables in odd and in even places of
-the index, so that a choice made on one half can be confirmed on the other.
+the sets with those of the default's kinds, for the tables in odd and in even places of the index:
+what one half suggests, the other can confirm.  A run with an existing csv adds the missing lines.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
-from tqdm import tqdm
 
 from markdown import table as markdown_table
 from measures import measures
@@ -41,9 +39,9 @@ from odrf.fits.stacking import Evidence
 from odrf.options.control import resolve
 from odrf.options.kinds import kinds_of_trees
 from odrf.options.request import Request, request_of
-from protocol import PROTOCOLS, Partition, partitions
-from runs import run_or_report
-from tables import read_table, table_names
+from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from protocol import Partition
+from runs import go_on, run_or_report
 
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
 """Kinds that all draw the same share of the rows."""
@@ -184,28 +182,25 @@ def _loss(task: str, prediction: NDArray, rows: Partition) -> float:
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Try the sets on every table; write a line for each, and return them."""
-    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
-    lines = []
-    for name in tqdm(names, unit="table"):
-        table = read_table(options.data, name)
-        splits = partitions(table, PROTOCOLS["Z"], options.partitions, options.seed)
-        for number, rows in enumerate(splits):
-            for kinds, loss in losses(rows, table.task, options.trees, options.seed + number):
-                lines.append((name, table.task, number, kinds, loss))
-    found = pd.DataFrame(lines, columns=["table", "task", "partition", "set", "loss"])
-    found.to_csv(options.out, index=False)
-    return found
+    """Return a line for each table, partition and set, continuing the csv."""
+
+    def lines(name: str, place: int, number: int) -> Iterator[tuple[str, str, float]]:
+        task, rows = partition_of(options, name, number)
+        for kinds, loss in losses(rows, task, options.trees, options.seed + number):
+            yield task, kinds, loss
+
+    columns = ["table", "place", "partition", "task", "set", "loss"]
+    return go_on(options.out, columns, tasks_on(options), lines, digits=None)
 
 
 def report(lines: pd.DataFrame) -> str:
     """Compare the sets with the default, in percent of the loss, as markdown."""
     parts = []
     for task, of_task in lines.groupby("task", sort=False):
-        means = of_task.pivot_table(index="table", columns="set", values="loss", sort=False)
+        order = of_task["set"].unique()
+        means = of_task.pivot_table(index=["place", "table"], columns="set", values="loss")
         small = SMALL["rpe" if task == "regression" else "error_percent"]
-        odd = np.arange(len(means)) % 2 == 0
-        figures = beside_default(means, "default", small, odd)
+        figures = beside_default(means[order], "default", small, in_odd_places(means))
         parts.append(f"{task}, {len(means)} tables:\n\n{markdown_table(figures, 'set')}")
     return "\n\n".join(parts)
 
@@ -236,24 +231,8 @@ def beside_default(
 
 def main() -> int:
     """Try the sets, or report an existing csv."""
-    options = _parser().parse_args()
+    options = tables_parser(__doc__ or "", "kinds.csv", repeats=1, trees=100).parse_args()
     return run_or_report(options, run, report, options.data)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    add("--out", type=Path, default=Path("kinds.csv"), help="csv that is written")
-    add("--report", type=Path, help="csv to be reported, instead of a run")
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
-    add("--tables", default="all", help="names with commas between them")
-    add("--partitions", type=int, default=1, help="random partitions")
-    add("--trees", type=int, default=100, help="trees of each kind")
-    add("--seed", type=int, default=0, help="of the partitions and the trees")
-    return parser
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import odrf
+from odrf.engine.radix_sorting import DIGITS, RADIX, digit_scratch, sort_by_digits
 from odrf.engine.rows.rows import Rows, divide, divide_columns, project
 from odrf.engine.sorting import key_of, sort_keys, sort_lanes
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
@@ -197,6 +198,33 @@ def sorting_alone(m: int) -> Work:
         lambda times: _quicksort(values, keys, m, True, times),
         8.0 * m, 8, 12 * log2(m), log2(m),
         prepare=lambda times: _quicksort(values, keys, m, False, times),
+    )  # fmt: skip
+
+
+@njit(nogil=True)
+def _digits(values: Any, scratch: Any, m: Any, sort: Any, times: Any) -> Any:
+    for t in range(times):
+        at = t * m % (POOL - m)
+        write_lane(values[at : at + m], scratch.keys, 0, 1)
+        if sort:
+            sort_by_digits(scratch, m)
+
+
+def sorting_by_digits(m: int) -> Work:
+    """Sort the keys of one candidate by four digits; ``sort_by_digits``, for nodes of more rows.
+
+    A pass reads each key and adds to the counts of its digits (72 bytes, four operations); another
+    one for each digit reads the key, its place and moves it on, and writes the key there (32 bytes,
+    one operation).  Counts are cleared, and read and written once more (24 bytes, one operation for
+    each value of a digit).  Counts and places are found by digits, which come in random order.
+    """
+    keys, spare = np.empty(m, dtype=np.uint64), np.empty(m, dtype=np.uint64)
+    values, scratch, counts = pool(), digit_scratch(keys, spare), DIGITS * RADIX
+    return Work(
+        lambda times: _digits(values, scratch, m, True, times),
+        16.0 * m + 8 * counts, 16, 72 + 32 * DIGITS + 24 * counts / m, 2 * DIGITS + counts / m,
+        2 * DIGITS, 8.0 * counts,
+        prepare=lambda times: _digits(values, scratch, m, False, times),
     )  # fmt: skip
 
 
@@ -387,6 +415,7 @@ KERNELS: dict[str, tuple[Callable[[int], Work], tuple[int, ...]]] = {
     "projection": (projecting, SIZES),
     "sorting together": (sorting_together, (16, 64, 128)),
     "sorting alone": (sorting_alone, SIZES),
+    "sorting by digits": (sorting_by_digits, SIZES[1:]),
     "cuts, numbers": (scanning_numbers, SIZES),
     "cuts, classes": (scanning_classes, SIZES),
     "bins": (binning, SIZES),

@@ -30,7 +30,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import odrf
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.explaining.explained import Explained
 
 PREDICTORS = [f"x{j}" for j in range(1, 21)]

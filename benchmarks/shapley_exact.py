@@ -27,7 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import odrf
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.explaining.explained import Explained
 
 # By orders alone, and by boxes of little weight.

@@ -35,8 +35,8 @@ from odrf.engine.streamed.growing_apart import growth_bytes
 from runs import go_on, parser
 from streamed import P
 
-# Rows, trees and partitions of the fits that were measured; rows of their trees.
-MEASURED_ROWS, MEASURED_TREES, MEASURED_DRAWN = 1_000_000, 16, 200_000
+# Rows of the fits that were measured, and rows of their trees.
+MEASURED_ROWS, MEASURED_DRAWN = 1_000_000, 200_000
 POWER, NETWORK, MEMORY, SCHEDULER_MEMORY = 1.42, 1.25e9, 16e9, 64e9
 SPREAD, SLOW, SLOWNESS = 0.2, 0.01, 3.0
 ROWS, WORKERS = 10**9, (1, 10, 100, 1000)
@@ -83,16 +83,17 @@ class Costs(NamedTuple):
 def measured(tasks: pd.DataFrame, tree_bytes: float) -> Costs:
     """Return the costs that the tasks of one worker had; a tree had ``tree_bytes``."""
     of_one = tasks[tasks["workers"] == 1].groupby("what").mean(numeric_only=True)
+    trees = of_one["tasks"].to_dict()["grow tree"]
     worked = of_one["tasks"] * of_one["seconds"] * of_one["processor_share"]
     total: dict[str, float] = {str(what): float(value) for what, value in worked.items()}
     scheduling = tasks[tasks["what"] == "scheduling"]
-    pairs = MEASURED_ROWS * MEASURED_TREES
+    pairs = MEASURED_ROWS * trees
     nodes = 2 * MEASURED_DRAWN / 6.25  # leaves of five rows or more hold 6.25 on average
     return Costs(
         total["see rows"] / MEASURED_ROWS,
         total["draw rows"] / pairs,
         total["judge rows"] / pairs,
-        total["grow tree"] / MEASURED_TREES,
+        total["grow tree"] / trees,
         float(scheduling["seconds"].mean()),
         float(scheduling["bytes"].mean()),
         tree_bytes / nodes,
@@ -193,15 +194,15 @@ def report(lines: pd.DataFrame) -> str:
 def main() -> int:
     """Simulate the cases, or report an existing csv."""
     here = Path(__file__).parent / "results"
-    arguments = parser(__doc__ or "", "thousand_workers.csv", repeats=1, trees=MEASURED_TREES)
+    arguments = parser(__doc__ or "", "thousand_workers.csv", repeats=1, trees=0)
     arguments.add_argument("--measured", type=Path, default=here / "distributed_tasks.csv")
     arguments.add_argument("--fits", type=Path, default=here / "distributed.csv")
     options = arguments.parse_args()
     if options.report is not None:
         print(report(pd.read_csv(options.report)))
         return 0
-    returned = pd.read_csv(options.fits)["returned"].dropna().iloc[0]
-    costs = measured(pd.read_csv(options.measured), returned * 2**20 / MEASURED_TREES)
+    fit = pd.read_csv(options.fits).dropna(subset="returned").iloc[0]
+    costs = measured(pd.read_csv(options.measured), fit["returned"] * 2**20 / fit["trees"])
     print(costs)
 
     def lines_of(*case: float) -> list[tuple]:

@@ -3,8 +3,9 @@
 The first trial is the method's defaults, the others are random options from TabArena's spaces, as
 pytabkit has them.  A trial is fitted without each of five folds of the training rows; each fit
 stops on a fifth of its own rows.  The seconds are those of one processor, so that other work on the
-machine takes none of them: with several threads they are multiplied by their number.  After the last trial that fits into the time, greedy selection
-with replacement (Caruana et al. 2004) weighs the trials by what they predict of the folds left out.
+machine takes none of them: with several threads they are multiplied by their number.  After the
+last trial that fits into the time, greedy selection with replacement (Caruana et al. 2004) weighs
+the trials by what they predict of the folds left out.
 """
 
 from __future__ import annotations

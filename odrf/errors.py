@@ -40,9 +40,17 @@ class AbsentError(InputError, AttributeError):
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the choice most similar to `name`, or ``""``."""
-    match = get_close_matches(str(name), [str(choice) for choice in choices], n=1, cutoff=0.5)
-    return f"; did you mean {match[0]!r}?" if match else ""
+    """Return ``"; did you mean 'x'?"`` for the choice most similar to `name`, or ``""``.
+
+    Capitals do not matter.  If no choice is similar, it is the first that begins with `name`.
+    """
+    sought = str(name).casefold()
+    spelled = {str(choice).casefold(): str(choice) for choice in choices}
+    # of two letters one may be wrong, as in "di" for "id"
+    match = get_close_matches(sought, spelled, n=1, cutoff=0.5 if len(sought) == 2 else 0.6)
+    if not match and len(sought) > 2:
+        match = [word for word in spelled if word.startswith(sought)]
+    return f"; did you mean {spelled[match[0]]!r}?" if match else ""
 
 
 def allowed(argument: str, value: object, choices: Iterable[str | None]) -> InputError:

@@ -125,11 +125,31 @@ def test_a_rule_chooses_a_size_and_is_one_standard_error_unless_given(name):
         (lambda: forest().select_variables(round=3), "did you mean 'rounds'"),
         (lambda: forest().importance("permutations"), "did you mean 'permutation'"),
         (lambda: odrf.odt("y ~ a", DATA, criterion="ginni"), "did you mean 'gini'"),
+        (lambda: odrf.odt("y ~ A", DATA), "did you mean 'a'"),
+        (lambda: odrf.odt("y ~ a", DATA, kind="class"), "did you mean 'classification'"),
+        (lambda: odrf.odrf("y ~ a", DATA, random_state=1), "did you mean 'seed'"),
+        (lambda: odrf.odrf("y ~ a", DATA, sample_weight="a"), "did you mean 'weights'"),
+        (lambda: odrf.odt("y ~ a", DATA, minsplit=3), "did you mean 'min_leaf'"),
+        (lambda: odrf.graf("y ~ a", DATA, minsplit=3), "did you mean 'min_split'"),
+        (lambda: odrf.odrf("y ~ a", DATA, **{"num.threads": 2}), "did you mean 'n_jobs'"),
     ],
 )
 def test_a_misspelt_name_is_answered_by_the_nearest(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["control", "method", "oob_score"])
+def test_a_name_that_is_like_none_gets_no_answer(name):
+    with pytest.raises(InputError, match=f"no argument '{name}'$"):
+        odrf.odt("y ~ a", DATA, **{name: 1})
+
+
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf, odrf.odbt, odrf.graf, odrf.auto])
+def test_data_before_the_formula(grow):
+    message = r"formula must be a text such as \"y ~ \.\", not a DataFrame: the formula comes first"
+    with pytest.raises(InputError, match=message):
+        grow(DATA, "y ~ a")
 
 
 def test_an_unknown_argument_is_a_type_error_as_anywhere():

@@ -20,7 +20,7 @@ from odrf.fits.boosted_fit import grow_boosted_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.projections.family import Family
 from odrf.public import public
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 
 __all__ = ["odbt"]
 

@@ -13,7 +13,7 @@ from odrf.fits.files.graph_reading import FitReader
 from odrf.fits.saving import as_mapping, names_listed, path_named
 from odrf.public import public
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults

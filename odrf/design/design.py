@@ -37,6 +37,7 @@ from odrf.design.response import (
 )
 from odrf.design.row_structure import read_structure, require_usable
 from odrf.design.survival.reading_times import require_events
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
@@ -305,21 +306,12 @@ def build_design(
     check_weights(w)
     structure = read_structure(data, groups, order, strata, complete)
     require_usable(structure, w)
-    evaluation, values = training_values(terms.response, frame, env)
-    times = None
-    if values.censored and with_times:
-        response, times = read_survival(values, kind)
-        require_events(response.name, times, w)
-        y = null_residuals(times.ranks, w)
-    else:
-        response, y = read_response(values, kind)
-        require_variation(response.name, y, w)
+    response, y, times = _response_of(terms, frame, w, kind, with_times, env)
     unit = unit_of(w)
     w = w / unit
     factors = class_factors(class_weights, response, y, w)
     if factors is not None:
         w = w * factors[y.astype(np.int64)]
-    response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     empty_cells = find_missing(frame, terms.columns).counts
     fills = learn_fills(frame, terms.columns) if missing == "median" else {}
     frame = filled(frame, fills)
@@ -343,6 +335,28 @@ def build_design(
     return design, TrainingData(
         X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure, times
     )
+
+
+def _response_of(
+    terms: Formula,
+    frame: pd.DataFrame,
+    w: NDArray[np.float64],
+    kind: str,
+    with_times: bool,
+    env: EvalEnvironment,
+) -> tuple[Response, NDArray[np.float64], SurvivalTimes | None]:
+    """Return the response of complete rows with weights w (n,), its values and its times."""
+    evaluation, values = training_values(terms.response, frame, env)
+    times = None
+    if values.censored and with_times:
+        response, times = read_survival(values, kind)
+        require_events(response.name, times, w)
+        y = null_residuals(times.ranks, w)
+    else:
+        response, y = read_response(values, kind)
+        require_variation(response.name, y, w)
+    columns = tuple(terms.response.columns)
+    return replace(response, columns=columns, evaluation=evaluation), y, times
 
 
 def _checked_missing(

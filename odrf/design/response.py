@@ -65,6 +65,8 @@ class Response:
         response, or the levels in ``C()``.  None: the classes.
     causes : tuple of str
         The causes of the events of a survival response; else empty.
+    of_events : bool
+        Whether the numbers are probabilities of events, such as survival at a time.
     """
 
     name: str
@@ -75,6 +77,12 @@ class Response:
     ordered: bool = False
     levels: pd.Index | None = None
     causes: tuple[str, ...] = ()
+    of_events: bool = False
+
+    @property
+    def in_probabilities(self) -> bool:
+        """Whether what is predicted are probabilities: of classes, or of events."""
+        return self.classes is not None or self.of_events
 
     @cached_property
     def dtype(self) -> pd.CategoricalDtype:

@@ -209,8 +209,9 @@ def _shown(label: Any) -> str:
 def _require_full(name: str, values: pd.Series) -> None:
     missing = int(values.isna().sum())
     if missing:
+        noun = "value" if missing == 1 else "values"
         raise InputError(
-            f"{name}= has {missing} missing values: fill them in, or leave these rows out"
+            f"{name}= has {missing} missing {noun}: fill them in, or leave these rows out"
         )
 
 

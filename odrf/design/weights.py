@@ -78,14 +78,17 @@ def check_weights(weights: NDArray[np.float64]) -> None:
     """
     bad = ~(np.abs(weights) <= LARGEST)
     if bad.any():
+        are = "value that is" if bad.sum() == 1 else "values that are"
         raise InputError(
-            f"weights has {bad.sum()} missing or infinite values, or above {LARGEST:g}: give every "
-            "row a finite weight (a row of weight 0 has no influence)"
+            f"weights has {bad.sum()} {are} missing, infinite or above {LARGEST:g}: give every row "
+            "a finite weight (a row of weight 0 has no influence)"
         )
     if (weights < 0).any():
+        number = (weights < 0).sum()
+        values = "value" if number == 1 else "values"
         raise InputError(
-            f"weights has {(weights < 0).sum()} negative values, the smallest {weights.min():g}: "
-            "weights must be at least 0"
+            f"weights has {number} negative {values}, the smallest {weights.min():g}: weights must "
+            "be at least 0"
         )
     if not weights.any():
         raise InputError("weights are all zero: give at least one row a positive weight")

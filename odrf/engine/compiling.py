@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from numba import njit, typeof
+from numba._dispatcher import compute_fingerprint
 from numba.core.caching import FunctionCache
 
 from odrf.engine.announcing import announce_compilation
+from odrf.engine.linked_functions import PartCache, PartCompiler
 from odrf.engine.machine_code import CodeOnDisk
-from odrf.engine.parts import PartCache, PartCompiler
 
 __all__ = [
     "MERGED",
@@ -124,6 +125,10 @@ def compiled_at_ease(function: Any) -> Iterator[None]:
             gc.enable()
 
 
+# What calls a kernel with arguments of some types, by the kernel and a short name of these types.
+_entry_points: dict[tuple[Any, bytes], Any] = {}
+
+
 def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Return what calls a kernel with arguments of the same types as these, which it has had.
 
@@ -131,6 +136,13 @@ def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     that takes ten times as long as to hand them over.  Other types are not noticed: so this is only
     for arrays that are kept.
     """
-    # without a compiler, by NUMBA_DISABLE_JIT, a function has no overloads
-    compiled = getattr(function, "overloads", {}).get(tuple(map(typeof, arguments)))
-    return function if compiled is None else compiled.entry_point
+    # to ask Numba for the types takes as long as a small tree, and holds the interpreter lock
+    key = function, compute_fingerprint(arguments)
+    entry_point = _entry_points.get(key)
+    if entry_point is None:
+        # without a compiler, by NUMBA_DISABLE_JIT, a function has no overloads
+        compiled = getattr(function, "overloads", {}).get(tuple(map(typeof, arguments)))
+        if compiled is None:
+            return function
+        entry_point = _entry_points[key] = compiled.entry_point
+    return entry_point

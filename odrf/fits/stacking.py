@@ -40,6 +40,7 @@ __all__ = [
     "mean_relations",
     "mean_sums",
     "products_of_rows",
+    "products_of_unseen",
     "relations_of_rows",
     "sums_of_rows",
 ]
@@ -132,22 +133,27 @@ def products_of_rows(
     unseen : list of G arrays (m, b) bool
         Which rows are out of bag for each tree; only their values count.
     """
-    return _products(*_masked(values, unseen))
+    return products_of_unseen(_masked(values, unseen))
+
+
+def products_of_unseen(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `products_of_rows` of values (G, m, b, K) that are 0 where they do not count."""
+    return _products(values, values.sum(axis=2))
 
 
 def _masked(
     values: list[NDArray[np.float64]], unseen: list[NDArray[np.bool_]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values (G, m, b, K), 0 where they do not count, and their sums over the trees."""
+) -> NDArray[np.float64]:
+    """Return the values (G, m, b, K), 0 where they do not count."""
     masked = np.stack(values)
     masked *= np.stack(unseen)[:, :, :, None]
-    return masked, masked.sum(axis=2)
+    return masked
 
 
-def _products(masked: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(values: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
     G, m = sums.shape[:2]
     products = np.empty((G, G, m))
-    products_of_pairs(masked.reshape(G, m, -1), sums, products)
+    products_of_pairs(values.reshape(G, m, -1), sums, products)
     return products
 
 
@@ -160,7 +166,7 @@ def relations_of_rows(
 
     `values` and `unseen` are those of `products_of_rows`.
     """
-    return np.einsum("gik,ik->gi", _masked(values, unseen)[1], target)
+    return np.einsum("gik,ik->gi", _masked(values, unseen).sum(axis=2), target)
 
 
 class SumsOfRows(NamedTuple):
@@ -178,14 +184,17 @@ class SumsOfRows(NamedTuple):
     relations: NDArray[np.float64]
 
 
-def sums_of_rows(
-    values: list[NDArray[np.float64]],
-    unseen: list[NDArray[np.bool_]],
-    target: NDArray[np.float64],
-) -> SumsOfRows:
-    """Return both sums for each row; the arguments are those of `relations_of_rows`."""
-    masked, sums = _masked(values, unseen)
-    return SumsOfRows(_products(masked, sums), np.einsum("gik,ik->gi", sums, target))
+def sums_of_rows(values: NDArray[np.float64], target: NDArray[np.float64]) -> SumsOfRows:
+    """Return both sums for each row.
+
+    Parameters
+    ----------
+    values : (G, m, b, K) float64
+        As in `products_of_rows`, of all kinds; 0 where they do not count.
+    target : (m, K) float64
+    """
+    sums = values.sum(axis=2)
+    return SumsOfRows(_products(values, sums), np.einsum("gik,ik->gi", sums, target))
 
 
 class Squares(NamedTuple):
@@ -193,16 +202,16 @@ class Squares(NamedTuple):
 
     Attributes
     ----------
-    values : list of G arrays (m, b, 1) float64
+    values : (G, m, b, 1) float64
     target : (m, 1) float64
     """
 
-    values: list[NDArray[np.float64]]
+    values: NDArray[np.float64]
     target: NDArray[np.float64]
 
 
 def log_loss_in_squares(
-    own: list[NDArray[np.float64]],
+    own: NDArray[np.float64],
     unseen: list[NDArray[np.bool_]],
     shares: NDArray[np.float64],
 ) -> Squares:
@@ -215,18 +224,18 @@ def log_loss_in_squares(
 
     Parameters
     ----------
-    own : list of G arrays (m, b) float64
-        The probability of each row's own class, by each kind's b trees.
+    own : (G, m, b) float64
+        The probability of each row's own class, by each kind's b trees; 0 where it does not count.
     unseen : list of G arrays (m, b) bool
         Which rows are out of bag for each tree; only these predictions count.
     shares : (m,) float64
         The share of each row's class: r is pulled towards it if there are few trees.
     """
-    total = np.sum([np.sum(p * mask, axis=1) for p, mask in zip(own, unseen, strict=True)], axis=0)
+    total = own.sum(axis=2).sum(axis=0)
     trees = np.sum([mask.sum(axis=1) for mask in unseen], axis=0)
     pooled = (total + SHARE_TREES * shares) / (trees + SHARE_TREES)
     root = np.sqrt(np.maximum(pooled, TINY))[:, None]
-    return Squares([(p / root)[:, :, None] for p in own], root + 1 / root)
+    return Squares((own / root)[..., None], root + 1 / root)
 
 
 def mean_products(

@@ -18,6 +18,7 @@ from odrf.checks import MOST_DIGITS, checked_choice, checked_jobs, checked_truth
 from odrf.errors import InputError, UnknownArgumentError, nearest
 from odrf.public.backends import BACKENDS
 from odrf.public.frames import in_pandas, series_in_pandas
+from odrf.public.names_elsewhere import known_here_as
 from odrf.public.partitions import is_partitioned
 from odrf.warn import warn_user
 
@@ -185,7 +186,18 @@ def _decorated(
 def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            raise UnknownArgumentError(f"{title}() has no argument {name!r}{nearest(name, known)}")
+            here = known_here_as(name, known)
+            hint = nearest(name, known) if here is None else f"; did you mean {here!r}?"
+            raise UnknownArgumentError(f"{title}() has no argument {name!r}{hint}")
+
+
+def _check_formula(argument: str, value: Any) -> None:
+    """Raise `InputError` if the value is a data frame, of whatever library."""
+    if hasattr(value, "columns"):
+        raise InputError(
+            f'{argument} must be a text such as "y ~ .", not a {type(value).__name__}: the formula '
+            "comes first, then the data"
+        )
 
 
 def _check_axes(argument: str, value: Any) -> None:
@@ -204,6 +216,7 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
     "n_jobs": lambda _, value: checked_jobs(value),
     "backend": lambda name, value: checked_choice(name, value, BACKENDS),
     "ax": _check_axes,
+    "formula": _check_formula,
 }
 
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {

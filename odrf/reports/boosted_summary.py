@@ -10,6 +10,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_error, judging_rows
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
+from odrf.options.loss_names import loss_in_words
 from odrf.options.table import REFIT
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (
@@ -17,6 +18,8 @@ from odrf.reports.summaries import (
     importance_section,
     mean_and_range,
     missing_notes,
+    predictors_in_words,
+    rows_in_words,
     subset_size,
     tried,
 )
@@ -32,7 +35,7 @@ SHOWN = 6
 
 
 def loss_path(fit: BoostedFit) -> pd.DataFrame:
-    """Return the table `odrf.results.boosted.ODBTResults.loss_path`."""
+    """Return the table `odrf.results.boosted.boosted_results.ODBTResults.loss_path`."""
     boosted = fit.boosted
     path = {"training": boosted.training}
     if len(boosted.held_out):
@@ -87,7 +90,7 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
 
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
     """Return the loss path at a few rounds, under its title."""
-    return {f"Mean loss ({fit.control.loss.replace('_', ' ')})": _shown_rounds(fit)}
+    return {f"Mean loss ({loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
 
 
 def boosted_card(
@@ -96,14 +99,14 @@ def boosted_card(
     """Return a short description of boosted trees; arguments as in `boosted_summary`."""
     facts = {
         "Formula": fit.design.formula,
-        "Rows": str(len(fit.data.y)),
-        "Predictors": str(len(fit.design.predictors)),
+        "Rows": rows_in_words(fit),
+        "Predictors": predictors_in_words(fit),
         "Rounds": _rounds(fit),
         "Leaves": mean_and_range(fit.forest.leaves()),
         **_losses(fit),
         **_score(fit, fitted, out_of_bag),
     }
-    loss = fit.control.loss.replace("_", " ")
+    loss = loss_in_words(fit.control.loss)
     return Card(f"Boosted oblique trees, {loss} loss: {fit.kind}", facts)
 
 

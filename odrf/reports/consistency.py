@@ -23,7 +23,7 @@ from odrf.statistics.evidence import (
     tail_index,
     tail_p,
 )
-from odrf.statistics.theorems import Facts, conclusion, conditions, ratios
+from odrf.statistics.theorems import FitProperties, conclusion, conditions, ratios
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number
@@ -45,7 +45,7 @@ class ConsistencyReport(Carded):
     ----------
     fit : AnyFit
         The fit.
-    facts : Facts
+    facts : FitProperties
         Its options and sizes, as the theorems use them.
     residuals : (n,) float64
         Residuals of a regression, out of bag if possible; empty for classes, and where residuals
@@ -54,7 +54,7 @@ class ConsistencyReport(Carded):
     Attributes
     ----------
     fit : AnyFit
-    facts : Facts
+    facts : FitProperties
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, its value at
         this n; ``verdict``: "holds", "does not hold", "cannot be judged" (an option given as a
@@ -71,7 +71,7 @@ class ConsistencyReport(Carded):
     'Consistent for any continuous regression function, by [Z] Theorem 1.'
     """
 
-    def __init__(self, fit: AnyFit, facts: Facts, residuals: NDArray[np.float64]) -> None:
+    def __init__(self, fit: AnyFit, facts: FitProperties, residuals: NDArray[np.float64]) -> None:
         self.fit, self.facts, self._residuals = fit, facts, residuals
         self.table = pd.DataFrame(
             [(c.theorem, c.statement, c.quantity, c.status) for c in conditions(self.facts)],

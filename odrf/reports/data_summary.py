@@ -25,6 +25,12 @@ __all__ = ["DataSummary", "with_data"]
 
 # Levels of a factor that are named.
 SHOWN = 4
+# Words for types of which several are not one with an s.
+PLURALS = {
+    "several numbers": "columns of several numbers",
+    "True or False": "True or False",
+    "combinations of levels": "combinations of levels",
+}
 EMPTY_CELL = {
     "raise": "an error",
     "drop": "no prediction",
@@ -87,7 +93,7 @@ class DataSummary(Carded):
 
     def _card(self) -> Card:
         of_type = self.table["taken_as"].value_counts()
-        words = ", ".join(f"{count} {name}" for name, count in of_type.items())
+        words = ", ".join(_of_type(count, str(name)) for name, count in of_type.items())
         title = f"Data of the fit: {quantity(len(self.table), 'predictor')}"
         shown = self.table[["taken_as", "values", "missing"]]
         return Card(title, {**self._facts, "Taken as": words}, shown)
@@ -108,6 +114,12 @@ def _notes(table: pd.DataFrame) -> tuple[str, ...]:
     if kinds.str.startswith("date").any():
         notes.append("A date counts as the seconds since the first one of the training rows.")
     return tuple(notes)
+
+
+def _of_type(count: int, name: str) -> str:
+    """Return a number of predictors of one type in words, such as "2 numbers (computed)"."""
+    word, bracket, rest = name.partition(" (")
+    return f"{quantity(count, word, PLURALS.get(word, ''))}{bracket}{rest}"
 
 
 def _line(design: Design, data: TrainingData, j: int) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from odrf.reports.summaries import (
     importance_section,
     mean_and_range,
     missing_notes,
+    predictors_in_words,
+    rows_in_words,
     seeds,
 )
 from odrf.text.card import Card
@@ -44,7 +46,7 @@ def guided_summary(
         "Inner regions": mean_and_range(guided.n_inner),
         "Leaves": mean_and_range(guided.n_leaves),
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
-        "Model size": f"{guided.sizes.sum()} numbers (TW (M + 1) + 3 TNL + TL)",
+        "Model size": f"{guided.sizes.sum()} numbers",
     }
     sections = importance_section(importance)
     notes = (
@@ -61,8 +63,8 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
     guided = fit.guided
     facts = {
         "Formula": fit.design.formula,
-        "Rows": str(len(fit.data.y)),
-        "Predictors": str(len(fit.design.predictors)),
+        "Rows": rows_in_words(fit),
+        "Predictors": predictors_in_words(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Leaves": mean_and_range(guided.n_leaves),
         **_score(fit, fitted),

@@ -40,6 +40,8 @@ __all__ = [
     "importance_section",
     "mean_and_range",
     "missing_notes",
+    "predictors_in_words",
+    "rows_in_words",
     "seeds",
     "subset_size",
     "tree_card",
@@ -57,7 +59,7 @@ INFERENCE = "grown for standard errors"
 HELD_OUT = {
     "regression": ("MSE", "R²"),
     "classification": ("error rate", None),
-    "survival": ("deviance", "explained"),
+    "survival": ("deviance", "deviance explained"),
 }
 # Columns whose missing values are counted in a note.
 MOST_COLUMNS = 10
@@ -114,8 +116,8 @@ def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
     """Return a short description under a name, with scores in words."""
     facts = {
         "Formula": fit.design.formula,
-        "Rows": _rows(fit),
-        "Predictors": _predictors(fit),
+        "Rows": rows_in_words(fit),
+        "Predictors": predictors_in_words(fit),
         "Leaves": _leaves(fit),
         **scores,
     }
@@ -239,10 +241,10 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
     classes = "" if response.classes is None else f" ({len(response.classes)} {ordered}classes)"
     return {
         "Response": f"{response.name}{classes}",
-        "Rows": _rows(fit),
+        "Rows": rows_in_words(fit),
         **_structure(fit),
         **_class_weights(fit),
-        "Predictors": _predictors(fit),
+        "Predictors": predictors_in_words(fit),
     }
 
 
@@ -284,12 +286,14 @@ def _updates(fit: Fit) -> dict[str, str]:
     return {"Updated": f"{added}: leaves {leaves[0]} to {leaves[1]}"}
 
 
-def _rows(fit: AnyFit) -> str:
+def rows_in_words(fit: AnyFit) -> str:
+    """Return how many training rows a fit has, and how many were dropped for missing values."""
     dropped = fit.data.n_dropped
     return f"{fit.data.n_rows}" + (f" ({dropped} dropped)" if dropped else "")
 
 
-def _predictors(fit: AnyFit) -> str:
+def predictors_in_words(fit: AnyFit) -> str:
+    """Return how many predictors a fit has, and how many columns if these are not as many."""
     p, columns = len(fit.design.predictors), len(fit.design.columns)
     return f"{p}" + (f" ({columns} columns)" if columns != p else "")
 

@@ -12,7 +12,7 @@ from odrf.fits.fit import Fit
 from odrf.options.control import Control
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.consistency_facts import facts_of
+from odrf.reports.fit_properties import properties_of
 from odrf.reports.forest_path import require_own_path
 from odrf.reports.projection_importance import ProjectionImportance
 from odrf.results.keeping.compactable import CompactableResults
@@ -90,7 +90,7 @@ class TreeResults(CompactableResults, PixelResults, RowPredicting):
         >>> forest.consistency().conclusion
         'Consistent for any continuous regression function, by [Z] Theorem 5.'
         """
-        return ConsistencyReport(self.fit, facts_of(self.fit), self._noise_residuals())
+        return ConsistencyReport(self.fit, properties_of(self.fit), self._noise_residuals())
 
     def _check_path(self, path: Any, whole: str) -> None:
         """Raise `InputError` unless a path is None or the pruning path of this fit, a `whole`."""

@@ -29,7 +29,7 @@ from odrf.public import public
 from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import with_data
-from odrf.results.facts.fit_facts import FitFacts
+from odrf.results.any_results import AnyResults
 from odrf.results.measured import Measured
 from odrf.text.summary import Summary
 
@@ -39,7 +39,7 @@ Priors = Mapping[Any, float] | pd.Series | None
 
 
 @public
-class FittedResults(FitFacts, Measured):
+class FittedResults(AnyResults, Measured):
     """Base class of the results for numbers and classes.
 
     Parameters

@@ -17,6 +17,7 @@ from odrf.fits.prediction.intervals import (
     interval_frame,
     quantile_frame,
     requested_interval,
+    require_number,
     type_with_quantiles,
 )
 from odrf.fits.prediction.predicting import predict_rows
@@ -156,6 +157,6 @@ class ForestPredicting(ForestOutOfBag):
         >>> bool((frame["mean"] == forest.predict(data[400:])).all())
         True
         """
-        requested_interval(self.fit, "response", "confidence", LEVEL, "auto")
+        require_number(self.fit, "get_prediction()")
         rows = self._rows(newdata, None, "response")
         return PredictionResults(cast(Fit, rows.fit), rows, lambda: self._out_of_bag, progress)

@@ -20,7 +20,7 @@ from odrf.fits.prediction.labels import class_labels
 from odrf.options.guided_control import GuidedControl
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.consistency_facts import facts_of_guided
+from odrf.reports.fit_properties import properties_of_guided
 from odrf.reports.guided_summary import guided_card, guided_summary
 from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.results.explaining.imitated import SurrogateTreeResults
@@ -275,7 +275,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, Pro
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
         # no row is out of bag, and residuals of training rows in pure leaves are rounding errors
-        return ConsistencyReport(self.fit, facts_of_guided(self.fit), np.empty(0))
+        return ConsistencyReport(self.fit, properties_of_guided(self.fit), np.empty(0))
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> GRAFResults:
         return GRAFResults(enlarged_guided_fit(self.fit, k, n_jobs, progress))

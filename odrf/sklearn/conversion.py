@@ -10,8 +10,8 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.projections.axis import Axis
 from odrf.projections.mixture import Mixture
-from odrf.results.boosted import ODBTResults
-from odrf.results.facts.fit_facts import FitFacts
+from odrf.results.any_results import AnyResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
@@ -53,7 +53,7 @@ OF_SURVIVAL: dict[type, type[FunctionEstimator]] = {
 }
 
 
-def estimator_of(results: FitFacts) -> FunctionEstimator:
+def estimator_of(results: AnyResults) -> FunctionEstimator:
     """Return a fitted estimator with these results; see `to_sklearn`.
 
     Raises
@@ -76,14 +76,14 @@ def estimator_of(results: FitFacts) -> FunctionEstimator:
     return estimator
 
 
-def _class_of(results: FitFacts) -> type[FunctionEstimator]:
+def _class_of(results: AnyResults) -> type[FunctionEstimator]:
     if type(results) in OF_SURVIVAL:
         return OF_SURVIVAL[type(results)]
     of_classes, of_numbers = CLASSES[type(results)]
     return of_numbers if results.design.response.classes is None else of_classes
 
 
-def _options(results: FitFacts) -> dict[str, Any]:
+def _options(results: AnyResults) -> dict[str, Any]:
     """Return the options of a fit by name: as they were given, or as they were resolved."""
     fit, design = results.fit, results.design
     data = {
@@ -109,12 +109,12 @@ def _options(results: FitFacts) -> dict[str, Any]:
     return {**own, **data, "n_jobs": None}
 
 
-def _structure_columns(results: FitFacts) -> dict[str, str]:
+def _structure_columns(results: AnyResults) -> dict[str, str]:
     structure = results.fit.data.structure
     return {} if structure is None else structure.columns
 
 
-def _class_weights(results: FitFacts) -> dict[Any, float] | None:
+def _class_weights(results: AnyResults) -> dict[Any, float] | None:
     factors, classes = results.fit.data.class_weights, results.design.response.classes
     if factors is None or classes is None:
         return None

@@ -21,7 +21,7 @@ __all__ = [
     "HOLDS",
     "UNKNOWN",
     "Condition",
-    "Facts",
+    "FitProperties",
     "conclusion",
     "conditions",
     "limit_status",
@@ -40,7 +40,7 @@ WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: 
 
 
 @dataclass(frozen=True)
-class Facts:
+class FitProperties:
     """The properties of a fit that the conditions of the theorems are about.
 
     Attributes
@@ -143,41 +143,41 @@ def limit_status(values: Sequence[float], to_infinity: bool) -> str:
     return HOLDS if (steps > 0 if to_infinity else steps < 0).all() else FAILS
 
 
-def conditions(facts: Facts) -> list[Condition]:
+def conditions(fit: FitProperties) -> list[Condition]:
     """Return every condition of every theorem that may cover the fit.
 
     The theorems of [Z] are about trees whose leaves are filled by the rows that chose the splits.
     """
-    name = HONEST if facts.honest else _theorem(facts)
-    on = [Condition(name, ON_RESPONSE, f"on {facts.scale}", FAILS)] if facts.scale else []
-    if facts.honest:
-        return [*on, *_of_honest(facts)]
-    of_size = _of_pruned(facts) if facts.alpha is not None else _of_unpruned(facts)
-    if facts.summed:
+    name = HONEST if fit.honest else _theorem(fit)
+    on = [Condition(name, ON_RESPONSE, f"on {fit.scale}", FAILS)] if fit.scale else []
+    if fit.honest:
+        return [*on, *_of_honest(fit)]
+    of_size = _of_pruned(fit) if fit.alpha is not None else _of_unpruned(fit)
+    if fit.summed:
         of_size = [
             Condition(name, "trees alike, averaged", "a sum, each fitted to residuals", FAILS)
-            for name in (_theorem(facts), HONEST)
+            for name in (_theorem(fit), HONEST)
         ] + of_size
-    return [*on, *of_size, *(_of_honest(facts) if facts.forest else [])]
+    return [*on, *of_size, *(_of_honest(fit) if fit.forest else [])]
 
 
-def conclusion(facts: Facts) -> str:
+def conclusion(fit: FitProperties) -> str:
     """Return the conclusion for the fit, in one sentence."""
-    if facts.summed:
+    if fit.summed:
         return (
             "No result of [Z] or [P] applies: they are about a tree, or the mean of trees grown "
             "alike, not about a sum of trees, each fitted to the residuals of those before it."
         )
-    if facts.scale:
+    if fit.scale:
         return (
             f"No result of [Z] or [P] applies: they are about {ON_RESPONSE} itself, not on "
-            f'{facts.scale}; split_scale="response" would do for that.'
+            f'{fit.scale}; split_scale="response" would do for that.'
         )
-    return _conclusion_if_honest(facts) if facts.honest else _conclusion_by_rates(facts)
+    return _conclusion_if_honest(fit) if fit.honest else _conclusion_by_rates(fit)
 
 
-def _conclusion_if_honest(facts: Facts) -> str:
-    honest = _of_honest(facts)
+def _conclusion_if_honest(fit: FitProperties) -> str:
+    honest = _of_honest(fit)
     failed = [c.statement for c in honest if c.status == FAILS]
     unknown = [c.statement for c in honest if c.status == UNKNOWN]
     if failed:
@@ -195,93 +195,93 @@ def _listed(words: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _conclusion_by_rates(facts: Facts) -> str:
-    if facts.family:
+def _conclusion_by_rates(fit: FitProperties) -> str:
+    if fit.family:
         return (
             "No result of [Z] applies: they are about directions estimated on random subsets of "
-            f"the predictors, not those of {facts.family}."
+            f"the predictors, not those of {fit.family}."
         )
-    name = _theorem(facts)
-    rates = [c for c in conditions(facts) if c.theorem == name and c.status != ASSUMED][1:]
+    name = _theorem(fit)
+    rates = [c for c in conditions(fit) if c.theorem == name and c.status != ASSUMED][1:]
     failed = [c.statement for c in rates if c.status == FAILS]
     unknown = [c.statement for c in rates if c.status == UNKNOWN]
     if failed:
         why = " and ".join(failed)
-        way = _way_out(facts)
+        way = _way_out(fit)
         return f"No result of [Z] applies, because the rule fails {why}; {way} would do."
     if unknown:
         return (
             f"Whether {name} applies cannot be judged: a fixed number does not show how it would "
-            f"change with n; {_way_out(facts)} would do."
+            f"change with n; {_way_out(fit)} would do."
         )
-    if facts.subset_size is None or facts.subset_size >= facts.P:
-        part = ", which covers its oblique trees" if facts.axis_trees else ""
-        return f"Consistent for any continuous {_truth(facts)}, by {name}{part}."
-    corollary = "[Z] Corollary 2" if facts.alpha is not None else "[Z] Corollary 1"
-    of = "one variable" if facts.subset_size == 1 else f"{facts.subset_size} variables"
+    if fit.subset_size is None or fit.subset_size >= fit.P:
+        part = ", which covers its oblique trees" if fit.axis_trees else ""
+        return f"Consistent for any continuous {_truth(fit)}, by {name}{part}."
+    corollary = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
+    of = "one variable" if fit.subset_size == 1 else f"{fit.subset_size} variables"
     return (
-        f"Consistent only where {_truth(facts)} is a sum of functions of {of} each, by {corollary}."
+        f"Consistent only where {_truth(fit)} is a sum of functions of {of} each, by {corollary}."
     )
 
 
-def ratios(facts: Facts) -> dict[str, tuple[float, ...]]:
+def ratios(fit: FitProperties) -> dict[str, tuple[float, ...]]:
     """Return the quantities that must go to 0, at n, 10·n, … 10¹²·n; empty without a rule."""
-    if facts.honest:
-        along = np.asarray(facts.drawn_along)
-        named = {"1/s": tuple(1.0 / (along * _rows(along, facts.n))), "s/n": facts.drawn_along}
-    elif facts.alpha is not None:
-        along = np.asarray(facts.alpha_along)
-        named = {"α_n": facts.alpha_along, "ln⁵n/(α_n·n)": _over(along, facts.n, 5)}
+    if fit.honest:
+        along = np.asarray(fit.drawn_along)
+        named = {"1/s": tuple(1.0 / (along * _rows(along, fit.n))), "s/n": fit.drawn_along}
+    elif fit.alpha is not None:
+        along = np.asarray(fit.alpha_along)
+        named = {"α_n": fit.alpha_along, "ln⁵n/(α_n·n)": _over(along, fit.n, 5)}
     else:
-        along = np.asarray(facts.leaves_along)
+        along = np.asarray(fit.leaves_along)
         inverse = tuple(1.0 / np.maximum(along, 1e-300))
-        named = {"1/t_n": inverse, "t_n·ln⁴n/n": _times(along, facts.n, 4)}
+        named = {"1/t_n": inverse, "t_n·ln⁴n/n": _times(along, fit.n, 4)}
     return {name: values[:REPORTED] for name, values in named.items() if len(values)}
 
 
-def _truth(facts: Facts) -> str:
-    return "P(class | x)" if facts.classes else "regression function"
+def _truth(fit: FitProperties) -> str:
+    return "P(class | x)" if fit.classes else "regression function"
 
 
-def _theorem(facts: Facts) -> str:
+def _theorem(fit: FitProperties) -> str:
     """Return the name of the theorem of [Z] on fits of this kind."""
-    if facts.alpha is not None:
-        return "[Z] Theorem 5" if facts.forest else "[Z] Theorem 3"
-    return "[Z] Theorem 4" if facts.forest else "[Z] Theorem 1"
+    if fit.alpha is not None:
+        return "[Z] Theorem 5" if fit.forest else "[Z] Theorem 3"
+    return "[Z] Theorem 4" if fit.forest else "[Z] Theorem 1"
 
 
-def _way_out(facts: Facts) -> str:
-    if facts.alpha is not None:
+def _way_out(fit: FitProperties) -> str:
+    if fit.alpha is not None:
         return 'alpha="1/sqrt(n)" or alpha=lambda n: n**-0.5'
     return "max_leaves=lambda n: n**0.5"
 
 
-def _of_unpruned(facts: Facts) -> list[Condition]:
+def _of_unpruned(fit: FitProperties) -> list[Condition]:
     """Return the conditions of Theorems 1 and 4 of [Z]: at most t_n leaves."""
-    name, n = _theorem(facts), facts.n
-    along = np.asarray(facts.leaves_along)
-    ratio = f"t_n·ln⁴n/n = {facts.leaves * np.log(n) ** 4 / n:.3g}"
-    if facts.limited:
-        grows = limit_status(facts.leaves_along, True)
+    name, n = _theorem(fit), fit.n
+    along = np.asarray(fit.leaves_along)
+    ratio = f"t_n·ln⁴n/n = {fit.leaves * np.log(n) ** 4 / n:.3g}"
+    if fit.limited:
+        grows = limit_status(fit.leaves_along, True)
         slowly = limit_status(_times(along, n, 4), False)
     else:
         # leaves of bounded size: their number is proportional to n
         grows, slowly = HOLDS, FAILS
     return [
-        *_common(name, facts),
-        Condition(name, "t_n → ∞", f"t_n = {facts.leaves:.4g}", grows),
+        *_common(name, fit),
+        Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", grows),
         Condition(name, "t_n = o(n/ln⁴n)", ratio, slowly),
     ]
 
 
-def _of_pruned(facts: Facts) -> list[Condition]:
+def _of_pruned(fit: FitProperties) -> list[Condition]:
     """Return the conditions of Theorems 3 and 5 of [Z]: pruning with α_n."""
-    name, n, alpha = _theorem(facts), facts.n, facts.alpha or 0.0
-    along = np.asarray(facts.alpha_along)
+    name, n, alpha = _theorem(fit), fit.n, fit.alpha or 0.0
+    along = np.asarray(fit.alpha_along)
     needed = np.log(n) ** 5 / (alpha * n) if alpha > 0 else np.inf
     return [
-        *_common(name, facts),
-        Condition(name, "α_n → 0", f"α_n = {alpha:.4g}", limit_status(facts.alpha_along, False)),
+        *_common(name, fit),
+        Condition(name, "α_n → 0", f"α_n = {alpha:.4g}", limit_status(fit.alpha_along, False)),
         Condition(
             name,
             "ln⁵n/(α_n·n) → 0",
@@ -291,54 +291,54 @@ def _of_pruned(facts: Facts) -> list[Condition]:
     ]
 
 
-def _common(name: str, facts: Facts) -> list[Condition]:
+def _common(name: str, fit: FitProperties) -> list[Condition]:
     """Return the conditions that all theorems of [Z] have in common."""
-    random = facts.subset_size is None or facts.subset_size >= facts.P
-    if facts.family:
-        random, size = False, f"directions of {facts.family} instead"
-    elif facts.subset_size is None:
+    random = fit.subset_size is None or fit.subset_size >= fit.P
+    if fit.family:
+        random, size = False, f"directions of {fit.family} instead"
+    elif fit.subset_size is None:
         size = "q random, up to N(A)^0.4"
     else:
-        size = f"q = {facts.subset_size} of {facts.P}"
-    if facts.axis_trees:
+        size = f"q = {fit.subset_size} of {fit.P}"
+    if fit.axis_trees:
         size += "; trees on single predictors beside" if random else "; single predictors"
     return [
         Condition(name, "subsets of any size", size, HOLDS if random else FAILS),
         Condition(
             name,
             "Y sub-Gaussian",
-            "an indicator is bounded" if facts.classes else "see the evidence",
-            HOLDS if facts.classes else ASSUMED,
+            "an indicator is bounded" if fit.classes else "see the evidence",
+            HOLDS if fit.classes else ASSUMED,
         ),
-        Condition(name, "m continuous", f"the {_truth(facts)}", ASSUMED),
+        Condition(name, "m continuous", f"the {_truth(fit)}", ASSUMED),
     ]
 
 
-def _of_honest(facts: Facts) -> list[Condition]:
+def _of_honest(fit: FitProperties) -> list[Condition]:
     """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples.
 
     It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also requires that both sides of
     a split keep a share of the rows of the node; [P] assumes this for splits by impurity.
     """
-    along = np.asarray(facts.drawn_along)
-    size, share = f"s = {facts.drawn * facts.n:.4g}", f"s/n = {facts.drawn:.3g}"
+    along = np.asarray(fit.drawn_along)
+    size, share = f"s = {fit.drawn * fit.n:.4g}", f"s/n = {fit.drawn:.3g}"
     rising, falling = HOLDS, FAILS
     if len(along):
-        rising = limit_status(tuple(along * _rows(along, facts.n)), True)
-        falling = limit_status(facts.drawn_along, False)
+        rising = limit_status(tuple(along * _rows(along, fit.n)), True)
+        falling = limit_status(fit.drawn_along, False)
     else:
         share += " at any n"
-    filled_by = "half of a tree's rows" if facts.honest else "the rows that choose the splits"
+    filled_by = "half of a tree's rows" if fit.honest else "the rows that choose the splits"
     single = {True: "they are tried", False: "none is tried", None: "not known"}
-    leaves = "down to min_leaf" if facts.full else "limited otherwise"
+    leaves = "down to min_leaf" if fit.full else "limited otherwise"
     lines = [
-        ("a forest for classes", _kind(facts), _status(facts.forest and facts.classes)),
-        ("leaves filled by other rows", filled_by, _status(facts.honest)),
-        ("each predictor alone", single[facts.single_columns], _status(facts.single_columns)),
-        (SUBSAMPLES, _draws(facts), _status(not facts.replaced)),
+        ("a forest for classes", _kind(fit), _status(fit.forest and fit.classes)),
+        ("leaves filled by other rows", filled_by, _status(fit.honest)),
+        ("each predictor alone", single[fit.single_columns], _status(fit.single_columns)),
+        (SUBSAMPLES, _draws(fit), _status(not fit.replaced)),
         ("s → ∞", size, rising),
         (FEW, share, falling),
-        ("leaves of bounded size", leaves, _status(facts.full)),
+        ("leaves of bounded size", leaves, _status(fit.full)),
         ("both sides keep a share", "of a node's rows", ASSUMED),
         ("P(class | x) Lipschitz", "in all predictors", ASSUMED),
         ("density between ε and 1/ε", "of the predictors", ASSUMED),
@@ -350,12 +350,12 @@ def _status(fact: bool | None) -> str:
     return UNKNOWN if fact is None else HOLDS if fact else FAILS
 
 
-def _kind(facts: Facts) -> str:
-    return f"{'forest' if facts.forest else 'tree'} for {'classes' if facts.classes else 'numbers'}"
+def _kind(fit: FitProperties) -> str:
+    return f"{'forest' if fit.forest else 'tree'} for {'classes' if fit.classes else 'numbers'}"
 
 
-def _draws(facts: Facts) -> str:
-    return "bootstrap" if facts.replaced else "subsample" if facts.drawn < 1 else "all rows"
+def _draws(fit: FitProperties) -> str:
+    return "bootstrap" if fit.replaced else "subsample" if fit.drawn < 1 else "all rows"
 
 
 def _rows(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:

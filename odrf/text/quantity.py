@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["quantity"]
+__all__ = ["percentage", "quantity"]
 
 
 def quantity(number: int | str, one: str, several: str = "") -> str:
@@ -14,3 +14,14 @@ def quantity(number: int | str, one: str, several: str = "") -> str:
     ('1 tree', '3 trees', '2.5 leaves')
     """
     return f"{number} {one if str(number) == '1' else several or f'{one}s'}"
+
+
+def percentage(share: float) -> str:
+    """Return a share as a percentage with all its digits, up to six.
+
+    Examples
+    --------
+    >>> percentage(0.95), percentage(0.975), percentage(0.999)
+    ('95%', '97.5%', '99.9%')
+    """
+    return f"{100 * share:.6g}%"

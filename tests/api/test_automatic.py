@@ -83,6 +83,18 @@ def test_of_classes_it_predicts_the_power_of_a_geometric_mean(classes, table):
     assert (classes.predict(table) == found.idxmax(axis=1)).all()
 
 
+def test_where_other_models_are_of_no_use_the_forest_is_used_alone(table, monkeypatch):
+    monkeypatch.setattr("odrf.fits.stacked.models_used.LEAST_GAIN_IN_SCORE", np.inf)
+    fit = odrf.auto("c ~ a + b + f", table, **HOW)
+    assert fit.parts["weight"].tolist() == [1, 0, 0, 0]
+    assert (fit.parts["rise_without"][1:] == 0).all()
+    odds = fit.part("forest").predict(table, "prob").clip(1e-3, 1) ** fit.fit.power
+    expected = odds.div(odds.sum(axis=1), axis=0).to_numpy()
+    assert fit.predict(table, "prob").to_numpy() == pytest.approx(expected)
+    told = str(fit.summary())
+    assert "forest is used alone" in told and f"power {fit.fit.power:.4g}" in told
+
+
 def test_its_forest_and_runs_are_those_of_the_functions(number, table):
     forest = odrf.odrf("y ~ a + b + f", table, blend=True, **HOW)
     assert number.part("forest").predict(table).equals(forest.predict(table))

@@ -439,7 +439,7 @@ def test_sets_of_kinds_are_compared_with_those_of_the_default(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = folder / "kinds.csv"
-    options = f"--data {folder} --out {out} --trees 40 --partitions 2"
+    options = f"--data {folder} --out {out} --trees 40 --repeats 2"
     monkeypatch.setattr(sys, "argv", ["kinds.py", *options.split()])
     assert kinds.main() == 0
     lines = pd.read_csv(out)

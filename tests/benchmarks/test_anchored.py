@@ -16,28 +16,28 @@ def files(tmp_path):
     names = [f"table{i}" for i in range(6)]
     stacks = pd.DataFrame(
         [
-            (name, 0, model, np.nan, loss * (1 + i / 10), loss / 9)
+            (name, 0, model, np.nan, loss * (1 + i / 10), loss / 9, 1 - loss / 20)
             for i, name in enumerate(names)
             for model, loss in (("forest", 5.0), ("together", 4.0), ("boosted runs", 1.0))
         ],
-        columns=["table", "partition", "model", "rpe", "error_percent", "log_loss"],
+        columns=["table", "partition", "model", "rpe", "error_percent", "log_loss", "auc"],
     )
     # on a partition that few methods have
-    stacks.loc[len(stacks)] = ("table0", 1, "forest", np.nan, 99.0, 99.0)
-    stacks.loc[len(stacks)] = ("table0", 1, "together", np.nan, 99.0, 99.0)
+    stacks.loc[len(stacks)] = ("table0", 1, "forest", np.nan, 99.0, 99.0, 0.5)
+    stacks.loc[len(stacks)] = ("table0", 1, "together", np.nan, 99.0, 99.0, 0.5)
     others = pd.DataFrame(
         [
-            (name, "Z", 0, method, "ok", np.nan, loss, loss / 9)
+            (name, "Z", 0, method, "ok", np.nan, loss, loss / 9, 1 - loss / 20)
             for i, name in enumerate(names)
             for method, loss in (("one", 4.5 + i), ("other", 2.0 if i == 3 else 9.0))
         ],
         columns=[
             *("table", "protocol", "partition", "method", "status"),
-            *("rpe", "error_percent", "log_loss"),
+            *("rpe", "error_percent", "log_loss", "auc"),
         ],
     )
-    others.loc[len(others)] = ("table9", "Z", 0, "one", "ok", np.nan, 1.0, 1.0)
-    others.loc[len(others)] = ("table1", "Z", 0, "late", "timed out", np.nan, np.nan, np.nan)
+    others.loc[len(others)] = ("table9", "Z", 0, "one", "ok", np.nan, 1.0, 1.0, 1.0)
+    others.loc[len(others)] = ("table1", "Z", 0, "late", "timed out", *[np.nan] * 4)
     sizes = {"n": [90, 90, 900, 9000, 9000, 9000], "p": 4, "n_categorical": 0}
     index = pd.DataFrame({"name": names, "task": "classification", **sizes})
     index.to_csv(tmp_path / "index.csv", index=False)
@@ -64,6 +64,20 @@ def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
     assert "| one | 6 | 0 | 0 | 0.016 | 0.031 |" in told
     assert "above 1.1: table3 (2.60)" in told
     assert "**log loss of classes**" in told
+    curves = told.split("**1 − AUC of two classes**")[1]
+    assert "| table0 | **0.2** | 0.25 | 0.225 | 0.45 |" in curves
+    assert "| auto | 1.17 |" in curves
+
+
+def test_classes_of_which_there_are_more_than_two_have_no_curve(files, capsys, monkeypatch):
+    for file in files:
+        lines = pd.read_csv(file)
+        lines.loc[lines["table"] == "table2", "auc"] = np.nan
+        lines.to_csv(file, index=False)
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--data", "-"])
+    assert anchored.main() == 0
+    errors, curves = capsys.readouterr().out.split("**1 − AUC of two classes**")
+    assert "| table2 |" in errors and "| table2 |" not in curves
 
 
 def test_some_methods_alone(files, capsys, monkeypatch):

@@ -42,6 +42,8 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     smoothers = ["kernel smoother", "oblique smoother"]
     assert of_sides == ["forest", "together", *smoothers, "boosted runs", *calibrated]
     assert (lines.groupby("table")["rpe"].count() == [6, 0]).all()
+    of_two = lines.loc[lines["table"] == "sides", "auc"]
+    assert of_two.between(0.5, 1.0).all() and lines["auc"].count() == len(of_two)
     told = capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out)])
     assert stacks.main() == 0
@@ -51,7 +53,7 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out), "--partition", "0"])
     assert stacks.main() == 0
     assert capsys.readouterr().out == told
-    for measure in stacks.MEASURED:
+    for measure in [name for measured in stacks.TASKS.values() for name in measured]:
         assert f"{measure}, 1 tables:" in told
     assert "Time of the stack" in told
 

@@ -74,8 +74,8 @@ def test_thousands_of_columns(env):
 @pytest.mark.parametrize(
     ("formula", "message", "under"),
     [
-        ("y ~ a + ^ b", "expected a noun, not '\\^'", "^"),
-        ("y ~ a +", "expression ended", "+"),
+        ("y ~ a + ^ b", "expected a column or expression, not '\\^'", "^"),
+        ("y ~ a +", "expected a column or expression, but the formula ends here", "+"),
         ("y ~ (a + b", "Unmatched '\\('", "("),
         ("y ~ a + b)", "extra '\\)'", ")"),
         ("y ~ a ~ b", "~ can only be used once", "y ~ a"),
@@ -84,7 +84,8 @@ def test_thousands_of_columns(env):
         ("y ~ `odd nam` + a", "did you mean 'odd name'", "`odd nam`"),
         ("y^2 ~ a^3 + aa", "'aa' is not a column.*did you mean 'a'", "aa"),
         ("y ~ a + log(.)", "'.' stands for all other columns", "log(.)"),
-        ("y ~ a + b b", "not a Python expression", "b b"),
+        ("y ~ a + b b", "put a name with blanks between backticks, as in `odd name`", "b b"),
+        ("y ~ odd name", "put a name with blanks between backticks, as in `odd name`", "odd name"),
         (". ~ a", "'.' cannot be the response", "."),
         ("y + a ~ b", "one column or expression", "y + a"),
         ("y:a ~ b", "one column or expression", "y:a"),

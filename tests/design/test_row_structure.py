@@ -83,7 +83,7 @@ def test_rows_that_are_added_keep_known_codes():
         ({"groups": "di"}, "groups='di' is not a column of the data; did you mean 'id'"),
         ({"order": "time"}, "order='time' is not a column"),
         ({"groups": "id", "order": "day"}, "groups= and order= say two things"),
-        ({"groups": "hole"}, "groups= has 1 missing values"),
+        ({"groups": "hole"}, "groups= has 1 missing value:"),
         ({"groups": [1] * 6}, "groups= has one group only"),
         ({"order": [1] * 6}, "order= has one time only"),
         ({"order": "id"}, "order= must be numbers, dates or times"),

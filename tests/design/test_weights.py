@@ -72,9 +72,9 @@ def test_what_cannot_be_weights(weights, message):
     [
         ([1.0, -2.0, -1.0], "weights has 2 negative values, the smallest -2"),
         ([0.0, 0.0, 0.0], "weights are all zero"),
-        ([1.0, np.nan, 1.0], "weights has 1 missing or infinite"),
-        ([1.0, np.inf, np.inf], "weights has 2 missing or infinite"),
-        ([1.0, 1e201, -1e201], "weights has 2 missing or infinite"),
+        ([1.0, np.nan, 1.0], "weights has 1 value that is missing, infinite or above"),
+        ([1.0, np.inf, np.inf], "weights has 2 values that are missing, infinite or above"),
+        ([1.0, 1e201, -1e201], "weights has 2 values that are missing, infinite or above"),
     ],
 )
 def test_weights_that_make_no_sense(weights, message):

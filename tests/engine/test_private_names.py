@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from llvmlite import ir
 from numba import njit, typeof
+from numba._dispatcher import compute_fingerprint
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -73,7 +74,9 @@ def test_numba_s_libraries_have_the_steps_that_parts_leave_out():
     assert hasattr(Compiler, "define_pipelines")
     names = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals")
     names += ("get_pointer_to_function", "serialize_using_object_code", "serialize_using_bitcode")
-    assert all(hasattr(JITCodeLibrary, name) for name in names), "engine/parts.py overrides them"
+    assert all(hasattr(JITCodeLibrary, name) for name in names), (
+        "engine/linked_functions.py overrides them"
+    )
     assert {"library", "entry_point", "fndesc", "environment", "referenced_envs"} <= set(CR_FIELDS)
 
 
@@ -94,3 +97,28 @@ def test_patsy_has_the_pieces_of_formulas():
 def test_pandas_keeps_columns_in_blocks_of_one_type():
     blocks = pd.DataFrame({"a": [1.5], "b": [1], "c": [2.5]})._mgr.blocks
     assert sorted(block.dtype.kind for block in blocks) == ["f", "i"], "public/types_of_columns.py"
+
+
+def test_numba_s_short_name_of_types_tells_all_apart_that_kernels_do():
+    pair, other = namedtuple("pair", ["a", "b"]), namedtuple("other", ["a", "b"])
+    numbers = np.zeros((3, 2))
+    fixed = numbers.copy()
+    fixed.flags.writeable = False
+    kinds = [
+        pair(numbers, 1),
+        other(numbers, 1),
+        pair(numbers, 1.0),
+        pair(numbers, True),
+        pair(numbers, None),
+        pair((numbers,), 1),
+        pair(numbers.T, 1),
+        pair(numbers[:, :1], 1),
+        pair(numbers[0], 1),
+        pair(numbers.astype(np.float32), 1),
+        pair(fixed, 1),
+    ]
+    names = [compute_fingerprint((kind,)) for kind in kinds]
+    assert len(set(names)) == len(set(map(typeof, kinds))) == len(kinds), (
+        "engine/compiling.py looks up compiled code by it"
+    )
+    assert compute_fingerprint((pair(np.ones((5, 4)), 7),)) == names[0]

@@ -192,7 +192,8 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
         return judging.pilot_evidence(trees, problem.X, y, weights, samplings, streams(1, 0, b), 1)
 
     whole = evidence()
-    monkeypatch.setattr(judging, "AT_ONCE", 4 * 2 * b * K)  # less than the 9·b·K values of a kind
+    monkeypatch.setattr(judging, "AT_ONCE", 4 * 2 * b * K)
+    monkeypatch.setattr(judging, "IN_TABLE", 9 * b * K - 1)  # less than the values of a kind
     blocks = evidence()
     for name in ("products", "relations", "errors", "rows"):
         assert np.array_equal(getattr(blocks, name), getattr(whole, name)), name

@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import time
+import tracemalloc
 import weakref
 from pathlib import Path
 
@@ -19,7 +20,9 @@ import pytest
 import odrf
 from apart import begun
 from odrf import InputError
+from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.fits import saving
+from odrf.fits.files import archive, array_coding, graph_reading, soundness
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.made_when_written import MadeWhenWritten
 
@@ -78,6 +81,52 @@ def test_arrays_that_are_made_for_the_file_are_let_go_one_by_one(data, tmp_path,
     assert len(made) > 4
     assert alive["Forest.divided.npy"] == alive["Forest.children.npy"] == 1
     assert max(alive.values()) == 1 and alive["Forest.value.npy"] == 0
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_trees_are_read_into_little_more_memory_than_they_take(tmp_path, monkeypatch, weights):
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"y": rng.normal(size=3000), "a": rng.random(3000), "w": 1.0})
+    rows.loc[::2, "w"] = 1.0 if weights is None else 2.0
+    before = odrf.odrf("y ~ a", rows, weights=weights, n_trees=40, min_leaf=1, blend=False, seed=1)
+    before.save(tmp_path / "fit.odrf", data=False)
+    monkeypatch.setattr(graph_reading, "LARGE", 0)
+    for module, name in ((archive, "PIECE"), (array_coding, "PIECE"), (soundness, "NODES")):
+        monkeypatch.setattr(module, name, 2**13)
+    odrf.load(tmp_path / "fit.odrf").fit.forest.left  # noqa: B018
+    tracemalloc.start()
+    try:
+        forest = odrf.load(tmp_path / "fit.odrf").fit.forest
+        forest.left  # noqa: B018
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert forest.nbytes > 5_000_000
+    assert peak < 1.2 * forest.nbytes
+    assert forest.in_memory().keys() == before.fit.forest.in_memory().keys()
+    assert ("weight" in forest.in_memory()) == (weights is not None)
+    for name in ARRAYS:
+        assert getattr(forest, name).tobytes() == getattr(before.fit.forest, name).tobytes()
+
+
+@pytest.mark.parametrize("whole", [0, 6, 10])
+def test_rows_are_read_into_little_more_memory_than_they_take(tmp_path, monkeypatch, whole):
+    X = np.random.default_rng(1).random((60_000, 10)).astype(np.float32)
+    X[:, :whole] = X[:, :whole] > 0.5
+    rows = pd.DataFrame(X, columns=list("abcdefghij")).assign(y=np.arange(60_000.0))
+    before = odrf.odt("y ~ .", rows, max_leaves=3, alpha=None, seed=1)
+    before.save(tmp_path / "fit.odrf")
+    for module in (archive, array_coding):
+        monkeypatch.setattr(module, "PIECE", 2**13)
+    tracemalloc.start()
+    try:
+        data = odrf.load(tmp_path / "fit.odrf").fit.data
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert data.X.tobytes() == before.fit.data.X.tobytes() and data.X.flags.c_contiguous
+    of_parts = max(whole, 10 - whole) if 0 < whole < 10 else 0
+    assert peak < (1.4 + of_parts / 10) * data.X.nbytes + data.y.nbytes + data.weights.nbytes
 
 
 def test_another_version_warns(small, tmp_path, monkeypatch):

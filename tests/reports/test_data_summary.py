@@ -142,3 +142,12 @@ def test_updated_and_loaded_fits(tmp_path):
     assert fit.data_summary().table["values"].tolist() == [f"{low} to {high}"]
     fit.save(tmp_path / "fit")
     assert odrf.load(tmp_path / "fit").data_summary().table.equals(fit.data_summary().table)
+
+
+def test_types_are_counted_in_words():
+    data = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": [True, False] * 10, "c": list("xyzz") * 5})
+    data["y"] = data["a"] + data["b"]
+    tree = odrf.odt("y ~ log(a) + sqrt(a) + a + b + c + c:C(b)", data, kind="regression", seed=1)
+    of_all = tree.data_summary()
+    assert "2 numbers (computed)" in repr(of_all) and "1 True or False" in repr(of_all)
+    assert "1 number," in repr(of_all) and "1 factor," in repr(of_all)

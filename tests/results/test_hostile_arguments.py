@@ -29,7 +29,7 @@ from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.roc_at_time import SurvivalROC
 from odrf.reports.survival.survival_bands import SurvivalBands
 from odrf.reports.survival.survival_curves import SurvivalCurves
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults

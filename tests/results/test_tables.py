@@ -98,6 +98,9 @@ def test_what_is_absent_says_why(named):
             assert str(caught.value).endswith(reasons[own])
     with pytest.raises(AttributeError, match="has no 'predictt'; did you mean 'predict'"):
         fits["numbers"].predictt()
+    with pytest.raises(AttributeError) as caught:
+        fits["numbers"].feature_importances_  # noqa: B018 - it raises
+    assert "did you mean '_" not in str(caught.value)
     assert not hasattr(fits["numbers"], "_no_such_thing")
 
 

@@ -13,7 +13,7 @@ from odrf.statistics.theorems import (
     FAILS,
     HOLDS,
     UNKNOWN,
-    Facts,
+    FitProperties,
     conclusion,
     conditions,
     limit_status,
@@ -21,7 +21,7 @@ from odrf.statistics.theorems import (
 )
 
 N = 400
-TREE = Facts(
+TREE = FitProperties(
     forest=False,
     classes=False,
     n=N,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import odrf
-from odrf.text.quantity import quantity
+from odrf.text.quantity import percentage, quantity
 
 SEVERAL = re.compile(
     r"(?<![\d.,])1 (candidates|classes|columns|leaves|levels|models|predictors|rounds|rows|sizes"
@@ -59,3 +59,8 @@ def test_one_thing_is_one(shown):
 def test_the_noun_follows_the_number():
     assert [quantity(k, "row") for k in (0, 1, 2, 11)] == ["0 rows", "1 row", "2 rows", "11 rows"]
     assert quantity("1.0", "leaf", "leaves") == "1.0 leaves"
+
+
+def test_a_level_is_not_rounded_to_whole_per_cents():
+    shown = [percentage(level) for level in (0.5, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9999)]
+    assert shown == ["50%", "90%", "95%", "97.5%", "99%", "99.5%", "99.99%"]

@@ -75,7 +75,8 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
     try:
         tree = ast.parse(code, mode="eval").body
     except SyntaxError as error:
-        raise PatsyError(f"not a Python expression ({error.msg})") from None
+        fix = ": put a name with blanks between backticks, as in `odd name`" if " " in code else ""
+        raise PatsyError(f"not a Python expression ({error.msg}){fix}") from None
     name = _single_name(tree)
     if name is not None:
         if name not in columns:

@@ -63,8 +63,16 @@ class Spelling:
             return InputError(f"formula {self.text[:_WIDTH]!r}: {error.message}")
         begin = self.begins[min(error.origin.start, len(self.begins) - 1)]
         end = self.ends[max(error.origin.end - 1, 0)]
-        message = error.message.replace(error.origin.relevant_code() or DOT, self.text[begin:end])
+        message = _in_our_words(error.message).replace(
+            error.origin.relevant_code() or DOT, self.text[begin:end]
+        )
         return _pointing(self.text, begin, end, message)
+
+
+def _in_our_words(message: str) -> str:
+    """Return an error of patsy, whose parser speaks of nouns and expressions, in our words."""
+    ours = message.replace("expected a noun", "expected a column or expression")
+    return ours.replace("but instead the expression ended", "but the formula ends here")
 
 
 def respell(formula: str, columns: Container[str]) -> Spelling:

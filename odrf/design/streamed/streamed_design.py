@@ -32,7 +32,7 @@ from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows, UsedRo
 from odrf.design.streamed.telling_rows import TellingRows, Told, looked_up
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, unit_of
-from odrf.errors import InputError
+from odrf.errors import InputError, nearest
 from odrf.public.progress import progress_bar
 from odrf.warn import warn_user
 
@@ -121,7 +121,9 @@ def learn_streamed_design(
         )
     names = source.columns()
     if weights is not None and weights not in names:
-        raise InputError(f"weights={weights!r} is not a column of the data")
+        raise InputError(
+            f"weights={weights!r} is not a column of the data{nearest(weights, names)}"
+        )
     aside = [] if weights is None else [weights]
     terms = read_formula(formula, names, env, aside)
     needed = {*terms.columns, *terms.response.columns, *aside}

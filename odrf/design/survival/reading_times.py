@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,8 @@ __all__ = ["read_causes", "read_times", "require_events"]
 
 # Times are squared and multiplied by weights.
 LONGEST = 1e60
+# An event with more different numbers than that is taken for a time.
+MOST_CODES = 20
 
 
 def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
@@ -96,7 +99,7 @@ def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]
         raise InputError(
             f"response {name!r} has no events in the {int(counted.sum())} rows of positive weight: "
             "all of them are censored; if 1 means censored in your data, write "
-            "Surv(time, event == 0)"
+            f"{_equal_to(name, 0)}"
         )
     if np.ptp(times.time[counted]) == 0:
         raise InputError(
@@ -129,14 +132,31 @@ def _indicator(name: str, event: pd.Series) -> NDArray[np.int64]:
             'Surv(time, status == "dead"), or a categorical whose first category means censored'
         )
     values = event.to_numpy(dtype=np.float64)
-    outside = np.unique(values[(values != 0) & (values != 1)])
-    if len(outside):
+    known = np.unique(values)
+    if len(known) > MOST_CODES:
         raise InputError(
-            f"response {name!r}: the event has the value {outside[0]:g}, and only 0 (censored) and "
-            f"1 are known: write Surv(time, event == {outside[0]:g}) for one kind of event; for "
-            "competing risks make it a categorical whose first category means censored"
+            f"response {name!r}: the event has {len(known)} different values, as times have: the "
+            "order is Surv(time, event) or Surv(start, stop, event), and an event is 0 (censored) "
+            "or 1"
+        )
+    outside = known[(known != 0) & (known != 1)]
+    if len(outside):
+        values_found = ", ".join(f"{value:g}" for value in known)
+        raise InputError(
+            f"response {name!r}: the event has the values {values_found}, and only 0 (censored) "
+            f"and 1 are known: write {_equal_to(name, outside[-1])} if "
+            f"{outside[-1]:g} means the event; for competing risks make it a categorical whose "
+            "first category means censored"
         )
     return values.astype(np.int64)
+
+
+def _equal_to(name: str, value: float) -> str:
+    """Return the response with the event that its last column has this value."""
+    before, _, event = name.rpartition(", ")
+    if not re.fullmatch(r"[\w.]+\)", event):
+        before, event = "Surv(time", "event)"
+    return f"{before}, {event[:-1]} == {value:g})"
 
 
 def _causes(name: str, event: pd.Series, causes: Sequence[str]) -> NDArray[np.int64]:

@@ -55,7 +55,7 @@ class SurvivalTimes:
         """(R,) The different times of events of any cause, ascending."""
         return np.unique(self.time[self.event > 0])
 
-    @property
+    @cached_property
     def ranks(self) -> EventRanks:
         """Ranks of the rows among the event times, as the engine reads them."""
         return event_ranks(self.time, self.event, self.start, self.event_times, len(self.causes))

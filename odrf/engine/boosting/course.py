@@ -20,13 +20,12 @@ from odrf.engine.boosting.tree_of_round import TreesOfRound, grown_in_one_call, 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.one_call import grows_with_others
 from odrf.engine.growth.tree_growth import read_by_growth
-from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import layout_of, stored
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest_arrays import Forest, concatenated
 
 __all__ = ["Course"]
 

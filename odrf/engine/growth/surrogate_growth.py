@@ -59,7 +59,7 @@ def grow_with_surrogates(
             of_nodes.append(none)
             continue
         of_nodes.append(_copied(work.chosen))
-        if work.n_unknown[0] > 0:
+        if work.n_incomplete[0] > 0:
             incomplete.append(node)
     recompute_gains(buffers, np.array(incomplete, dtype=np.int64))
     return buffers, no_surrogates(n_before, work.marks).followed_by(of_nodes)

@@ -25,6 +25,8 @@ __all__ = ["Draws"]
 
 # The largest number of 16 bits; no row is drawn as often.
 MOST = np.iinfo(np.uint16).max
+# So many rows of all trees are drawn in less than a millisecond.
+FEW = 2**17
 
 
 class Draws(NamedTuple):
@@ -117,6 +119,8 @@ class Draws(NamedTuple):
         def redraw(b: int) -> None:
             write(b, out[b])
 
-        for _ in in_order(redraw, range(len(self.streams)), self.n_jobs):
+        # to start threads takes longer than few draws
+        n_jobs = self.n_jobs if B * n > FEW else 1
+        for _ in in_order(redraw, range(B), n_jobs):
             pass
         return out

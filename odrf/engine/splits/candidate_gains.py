@@ -71,10 +71,32 @@ def _cut_waiting(
 
 
 @inlined
+def _cut_together(lanes, node, left, n, min_leaf, scratch):
+    """Write gains and thresholds of those of n candidates whose values are in the lanes of keys."""
+    keys, proposals = scratch.keys, scratch.proposals
+    gains, thresholds, theta = scratch.gains, scratch.thresholds, proposals.theta
+    lane_gains, lane_thresholds = scratch.lane_gains, scratch.lane_thresholds
+    exact_cuts(keys, lanes, left, node, min_leaf, lane_gains, lane_thresholds)
+    lane = ZERO
+    for c in range(n):
+        if proposals.factor[c] >= 0:
+            continue
+        gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
+        if is_two_sided(proposals.two_sided, c):
+            gain, threshold = other_side_of(
+                keys, lane, lanes, left, node, min_leaf, proposals.two_sided
+            )
+            if gain > gains[c]:
+                gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
+        lane += 1
+
+
+@inlined
 def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, settings, scratch):
     """Write the gains of a round's n candidates; `node` and `left` are those of `among_present`.
 
     Their thresholds are written too, unless they are `binned`: but those along one factor always.
+    In small nodes the values of all candidates are sorted together, each in a lane of its own.
     """
     m = len(node.y)
     bins, n_bins = scratch.bins, number_of_bins(m)
@@ -131,17 +153,4 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
         scratch.tables, left, node, n_bins, min_leaf, gains,
     )  # fmt: skip
     if together and lanes > 0:
-        lane_gains, lane_thresholds = scratch.lane_gains, scratch.lane_thresholds
-        exact_cuts(keys, lanes, left, node, min_leaf, lane_gains, lane_thresholds)
-        lane = ZERO
-        for c in range(n):
-            if proposals.factor[c] >= 0:
-                continue
-            gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
-            if is_two_sided(proposals.two_sided, c):
-                gain, threshold = other_side_of(
-                    keys, lane, lanes, left, node, min_leaf, proposals.two_sided
-                )
-                if gain > gains[c]:
-                    gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
-            lane += 1
+        _cut_together(lanes, node, left, n, min_leaf, scratch)

@@ -231,6 +231,17 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
 
 
 @inlined
+def _score(gain, c, node, settings, proposals):
+    """Return what the c-th candidate is compared by: 0 or less if it makes no split."""
+    score = gain * proposals.reliability[c] ** 2
+    if score <= NEGLIGIBLE * node.impurity:
+        score = 0.0
+    elif settings.penalty != NO_PENALTY:
+        score = penalised(score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty)
+    return score
+
+
+@inlined
 def search(state, rows, lo, node, settings, scratch, calls, surrogates):
     """Return (gain, threshold, size) of a node's best split; the gain is 0 if there is none.
 
@@ -263,13 +274,7 @@ def search(state, rows, lo, node, settings, scratch, calls, surrogates):
             score_round(surrogates, lo, len(node.y), node.weight, n)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
-            score = gain * proposals.reliability[c] ** 2
-            if score <= NEGLIGIBLE * node.impurity:
-                continue
-            if settings.penalty != NO_PENALTY:
-                score = penalised(
-                    score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty
-                )
+            score = _score(gain, c, node, settings, proposals)
             if score > best:
                 best, decrease, threshold = score, gain, scratch.thresholds[c]
                 size = _keep(proposals, c, scratch.columns, scratch.theta)

@@ -17,7 +17,7 @@ from odrf.engine.directions.candidates import Proposals
 from odrf.engine.pointers import PLACE, ROOM, address_within, called_at, read_tuple, write_tuple
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
-from odrf.engine.surrogates.known_gains import remove_marks, score_on_known_rows
+from odrf.engine.surrogates.gains_on_complete_rows import remove_marks, score_on_complete_rows
 from odrf.engine.surrogates.scratch import SurrogateScratch
 from odrf.engine.surrogates.sending import send_with_new_surrogates
 
@@ -143,7 +143,7 @@ def _leave_out_at(place, n):
 @part
 def _score_at(place, lo, m, weight, n):
     state, rows, settings, shared, work = read_tuple(place)
-    score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work)
+    score_on_complete_rows(state, rows, lo, m, weight, n, settings, shared, work)
     return ZERO
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import Layout
-from odrf.engine.surrogates.known_rows import write_test
+from odrf.engine.surrogates.complete_rows import write_test
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.level_tables import with_level_tables
 from odrf.engine.trees.packing import HEAD, Packed, write_terms

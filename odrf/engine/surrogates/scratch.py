@@ -11,10 +11,10 @@ from odrf.engine.directions.workspace import Workspace, workspace
 from odrf.engine.radix_sorting import DigitScratch, digit_scratch
 from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES, Marks, SurrogateSplits
 
-__all__ = ["KnownRows", "Ranked", "SurrogateScratch", "surrogate_scratch"]
+__all__ = ["CompleteRows", "Ranked", "SurrogateScratch", "surrogate_scratch"]
 
 
-class KnownRows(NamedTuple):
+class CompleteRows(NamedTuple):
     """The rows of a node that have values for a direction, as `describe` reads them.
 
     Attributes
@@ -62,11 +62,11 @@ class SurrogateScratch(NamedTuple):
     ----------
     marks : Marks
     tested : (1, p) int64; ones : (1, p) float32
-        A test as `odrf.engine.surrogates.known_rows.write_test` writes it.
+        A test as `odrf.engine.surrogates.complete_rows.write_test` writes it.
     columns : (1, p) int64; theta : (1, p) float32
         A candidate.
     values : (n,) float32
-    known, waiting : (n,) bool
+    complete, waiting : (n,) bool
     side : (n,) int8
     sorting : DigitScratch
         For n keys.
@@ -75,15 +75,15 @@ class SurrogateScratch(NamedTuple):
         For the levels of a factor.
     used : (P,) bool
         The predictors of the split, False between calls.
-    known_node : KnownRows
-    known_values : (n,) float32; moments : (n,) float64; mean : (K,) float64
+    complete_node : CompleteRows
+    complete_values : (n,) float32; moments : (n,) float64; mean : (K,) float64
         The values of these rows, and scratch for describing them.
     is_scored : (ROUND,) bool
         Which candidates of a round were scored on a part of the rows.
     ranked : Ranked
     n_sent : (MOST_SURROGATES,) int32
         How many rows took each surrogate of a node.
-    n_unknown : (1,) int64
+    n_incomplete : (1,) int64
         How many rows of a node did not have all values for its split.
     chosen : SurrogateSplits
         Those of one node.
@@ -97,7 +97,7 @@ class SurrogateScratch(NamedTuple):
     columns: np.ndarray
     theta: np.ndarray
     values: np.ndarray
-    known: np.ndarray
+    complete: np.ndarray
     waiting: np.ndarray
     side: np.ndarray
     sorting: DigitScratch
@@ -107,14 +107,14 @@ class SurrogateScratch(NamedTuple):
     n_rows: np.ndarray
     sent: np.ndarray
     used: np.ndarray
-    known_node: KnownRows
-    known_values: np.ndarray
+    complete_node: CompleteRows
+    complete_values: np.ndarray
     moments: np.ndarray
     mean: np.ndarray
     is_scored: np.ndarray
     ranked: Ranked
     n_sent: np.ndarray
-    n_unknown: np.ndarray
+    n_incomplete: np.ndarray
     chosen: SurrogateSplits
     work: Workspace
 
@@ -164,7 +164,7 @@ def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
         np.empty(L, dtype=np.int64),
         np.empty(L, dtype=np.int8),
         np.zeros(P, dtype=np.bool_),
-        KnownRows(np.empty(n), np.empty(n), np.empty(n, dtype=np.int32), False),
+        CompleteRows(np.empty(n), np.empty(n), np.empty(n, dtype=np.int32), False),
         np.empty(n, dtype=np.float32),
         np.empty(n),
         np.empty(K),

@@ -6,7 +6,7 @@ import numpy as np
 
 from odrf.engine.compiling import NO, YES, ZERO, part
 from odrf.engine.rows.rows import project
-from odrf.engine.surrogates.known_rows import known_rows, without_marks
+from odrf.engine.surrogates.complete_rows import complete_rows, without_marks
 from odrf.engine.surrogates.surrogate_choice import choose_surrogates
 
 __all__ = ["send_by_surrogates", "send_with_new_surrogates"]
@@ -44,25 +44,25 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
         The projections of the rows.
     work : SurrogateScratch
         work.n_sent receives how many rows, counting repetitions, take each surrogate, and
-        work.n_unknown how many rows have no value for the split.
+        work.n_incomplete how many rows have no value for the split.
     """
     if surrogates is None:
         return
     waiting, first, last = work.waiting, surrogates.first[node], surrogates.first[node + 1]
-    left = m - known_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
-    work.n_unknown[0] = left
+    left = m - complete_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
+    work.n_incomplete[0] = left
     for s in range(last - first):
         work.n_sent[s] = 0
     if left == 0:
         return
     for i in range(m):
-        waiting[i] = not work.known[i]
+        waiting[i] = not work.complete[i]
     for s in range(first, last):
         n_terms = _load(surrogates, s, work)
-        known_rows(rows, lo, m, work.marks, work.columns[0], n_terms, YES, work)
+        complete_rows(rows, lo, m, work.marks, work.columns[0], n_terms, YES, work)
         project(rows, lo, m, work.columns, work.theta, ZERO, n_terms, work.values)
         for i in range(m):
-            if waiting[i] and work.known[i]:
+            if waiting[i] and work.complete[i]:
                 goes_left = (work.values[i] <= surrogates.threshold[s]) != surrogates.flipped[s]
                 projected[i] = FAR_LEFT if goes_left else FAR_RIGHT
                 waiting[i] = False

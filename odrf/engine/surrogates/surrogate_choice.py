@@ -18,7 +18,7 @@ from odrf.engine.compiling import NO, ONE, YES, ZERO, part
 from odrf.engine.directions.estimation import covariances, least_squares, moments
 from odrf.engine.rows.rows import level_at, project
 from odrf.engine.surrogates.agreement import LEFT, RIGHT, agreeing_cut, agreeing_levels
-from odrf.engine.surrogates.known_rows import known_rows
+from odrf.engine.surrogates.complete_rows import complete_rows
 from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES
 
 __all__ = ["choose_surrogates"]
@@ -33,11 +33,11 @@ def _write_sides(rows, lo, m, columns, size, cut, projected, work):
 
     Returns the weights that go left and right.
     """
-    known_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
+    complete_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
     left, right = 0.0, 0.0
     for i in range(m):
         work.side[i] = 0
-        if work.known[i]:
+        if work.complete[i]:
             if projected[i] <= cut:
                 work.side[i] = LEFT
                 left += rows.weights[lo + i]
@@ -132,14 +132,14 @@ def _offer_number(rows, lo, m, j, weights, left, right, n, work):
     marks, values = work.marks, work.values
     best, threshold, flipped, chosen = 0.0, np.float32(0.0), NO, marks.first[j]
     work.columns[0, 0], work.theta[0, 0] = chosen, 1.0
-    known_rows(rows, lo, m, marks, work.columns[0], ONE, YES, work)
+    complete_rows(rows, lo, m, marks, work.columns[0], ONE, YES, work)
     for column in range(marks.first[j], marks.first[j + 1]):
         if column == marks.mark[j]:
             continue
         work.columns[0, 0] = column
         project(rows, lo, m, work.columns, work.theta, ZERO, ONE, values)
         agreement, cut, turned = agreeing_cut(
-            values[:m], work.side[:m], work.known[:m], weights, work.sorting
+            values[:m], work.side[:m], work.complete[:m], weights, work.sorting
         )
         if agreement > best:
             best, threshold, flipped, chosen = agreement, cut, turned, column
@@ -165,9 +165,9 @@ def _combined(rows, lo, m, n, work):
         d += 1
     if d < 2:
         return ZERO
-    known_rows(rows, lo, m, work.marks, work.columns[0], size, NO, work)
+    complete_rows(rows, lo, m, work.marks, work.columns[0], size, NO, work)
     for i in range(m):
-        if work.known[i] and work.side[i] != 0:
+        if work.complete[i] and work.side[i] != 0:
             estimation.target[number] = 1.0 if work.side[i] == RIGHT else 0.0
             estimation.weights[number] = rows.weights[lo + i]
             for j in range(d):
@@ -210,7 +210,7 @@ def _offer_combined(rows, lo, m, weights, left, right, n, work):
         return n
     project(rows, lo, m, work.columns, work.theta, ZERO, size, work.values)
     agreement, threshold, flipped = agreeing_cut(
-        work.values[:m], work.side[:m], work.known[:m], weights, work.sorting
+        work.values[:m], work.side[:m], work.complete[:m], weights, work.sorting
     )
     return _offer(work, n, agreement, left, right, size, threshold, flipped)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.joining.following_arrays import FOLLOWED, FOLLOWING
-from odrf.engine.joining.joined_arrays import OF_NODES, OF_TERMS, JoinedArrays
+from odrf.engine.joining.joined_arrays import (
+    OF_NODES,
+    OF_TERMS,
+    JoinedArrays,
+    concatenated_arrays,
+)
 from odrf.engine.joining.memory_of_trees import within_memory
 from odrf.engine.limits import in_fewer_bits
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
@@ -31,12 +36,15 @@ __all__ = [
     "Forest",
     "Joining",
     "Plain",
+    "concatenated",
     "joined",
 ]
 
 # The first trees, which say how much memory to reserve, are a share of all, or a few: those of a
 # blend in the same turn of kinds.
 SHARE, FEW = 1 / 8, 16
+# Trees of so few bytes together are joined at once when all of them are there.
+TOGETHER = 2**25
 
 
 @dataclass(frozen=True)
@@ -146,10 +154,11 @@ class Forest(ReadLater):
     def lean(self) -> Forest:
         """Return the same trees; arrays that follow from others are made when they are used."""
         self.require_nodes()
+        kept = self.in_memory()
+        if kept.keys().isdisjoint(FOLLOWING):
+            return self
         follow = self.that_follow()
-        return Forest.of(
-            {name: value for name, value in self.in_memory().items() if name not in follow}
-        )
+        return Forest.of({name: value for name, value in kept.items() if name not in follow})
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> Forest:
@@ -293,8 +302,8 @@ ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogat
 def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
-    Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays that
-    follow from others in all trees are not kept.
+    Each tree is appended as it comes, so that memory never holds all trees twice; small ones are
+    joined at once.  Arrays that follow from others in all trees are not kept.
 
     Raises
     ------
@@ -306,6 +315,8 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     surrogates: list[SurrogateSplits] = []
     coming = within_memory((tree.lean() for tree in trees), n_trees)
     first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
+    if _are_small(first, n_trees):
+        return concatenated([*first, *coming])
     arrays = JoinedArrays(first, n_trees)
     first.reverse()
     for tree in chain(_each_let_go(first), coming):
@@ -315,6 +326,26 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         arrays.append(tree, follow)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
     return Forest.of(arrays.taken() | {"ordered": ordered, "surrogates": of_nodes})
+
+
+def _are_small(trees: Sequence[Forest], n_trees: int) -> bool:
+    """Return whether all trees are few bytes together, by the first ones."""
+    size = sum(tree.nbytes for tree in trees)
+    return (
+        len(trees) > 1
+        and size * n_trees <= TOGETHER * len(trees)
+        and all(tree.surrogates is None for tree in trees)
+    )
+
+
+def concatenated(trees: Sequence[Forest]) -> Forest:
+    """Return the forest of trees, at least one, in their order; none has surrogates.
+
+    The same as `joined` returns, but all trees are in memory twice.
+    """
+    follow = set(FOLLOWING).difference(*(tree.in_memory() for tree in trees))
+    arrays = concatenated_arrays(trees, follow)
+    return Forest.of(arrays | {"ordered": trees[-1].ordered, "surrogates": None}).lean()
 
 
 class Joining(Protocol):

@@ -218,14 +218,7 @@ class UpdatableTree:
         splits = 1 + np.flatnonzero(branches.left[1:total] >= 0)
         nodes, children = number[splits], number[branches.left[splits]]
         below = slice(used, used + new)
-        for name, mine in (
-            ("value", "value"), ("n_rows", "n_rows"), ("weight", "weight"), ("depth", "depth"),
-            ("impurity", "impurity"), ("n_at_split", "n_rows"),
-        ):  # fmt: skip
-            getattr(arrays, name)[below] = getattr(branches, mine)[L + 1 : total]
-        arrays.left[below], arrays.threshold[below], arrays.gain[below] = -1, np.nan, 0.0
-        arrays.first[below], arrays.size[below], arrays.order[below] = self.terms, 0, 0
-        arrays.mark[below], arrays.head[below] = 0, -1
+        self._write_leaves(below, branches, slice(L + 1, total))
         arrays.left[nodes], arrays.threshold[nodes] = children, branches.threshold[splits]
         arrays.gain[nodes], arrays.head[nodes] = branches.gain[splits], -1
         arrays.first[nodes] = self.terms + branches.start[splits]
@@ -242,6 +235,18 @@ class UpdatableTree:
         self.n_leaves += len(splits)
         self.used, self.terms = used + new, self.terms + terms
         return int((splits <= L).sum())
+
+    def _write_leaves(self, below: slice, branches: TreeBuffers, grown: slice) -> None:
+        """Write the `grown` nodes of branches as leaves without rows."""
+        arrays = self.arrays
+        for name, mine in (
+            ("value", "value"), ("n_rows", "n_rows"), ("weight", "weight"), ("depth", "depth"),
+            ("impurity", "impurity"), ("n_at_split", "n_rows"),
+        ):  # fmt: skip
+            getattr(arrays, name)[below] = getattr(branches, mine)[grown]
+        arrays.left[below], arrays.threshold[below], arrays.gain[below] = -1, np.nan, 0.0
+        arrays.first[below], arrays.size[below], arrays.order[below] = self.terms, 0, 0
+        arrays.mark[below], arrays.head[below] = 0, -1
 
     def _chain_all(
         self,

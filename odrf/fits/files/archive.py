@@ -34,6 +34,8 @@ ABOUT_SIZE = 320
 DIGITS = 16
 # What is compressed at once, by one thread.
 CHUNK = 2**22
+# What is read, or decompressed, at once.
+PIECE = 2**18
 # Compressed content smaller than this share of itself is worth the time of reading it.
 WORTH = 0.97
 # An archive may say that it takes this many times its size in memory, beside a little: more would
@@ -191,27 +193,41 @@ class ArchiveReader:
 
     def content(self) -> bytes:
         """Return the JSON of the fit."""
-        return self._content(self._part, check=False)
+        return b"".join(self._pieces(self._part, hashlib.sha256()))
 
     def read(self, part: Part) -> bytes:
         """Return the content of a member; raise `InputError` if it is damaged."""
-        return self._content(part, check=True)
+        return b"".join(self.pieces(part))
 
-    def _content(self, part: Part, check: bool) -> bytes:
+    def pieces(self, part: Part) -> Iterator[bytes]:
+        """Yield the content of a member piece by piece, so that memory holds it once.
+
+        Raises
+        ------
+        InputError
+            It is damaged, which may be found at the end only: nothing may be believed before.
+        """
+        digest = hashlib.sha256()
+        yield from self._pieces(part, digest)
+        if _check(digest) != part.check:
+            raise damaged()
+
+    def _pieces(self, part: Part, digest: Any) -> Iterator[bytes]:
         header = len(local_header(Member(part.file, STORED, 0, part.stored, part.size, 0)))
-        if part.size > self.memory or part.stored > part.size or part.at + part.stored > self._size:
+        end = part.at + header + part.stored
+        if part.size > self.memory or part.stored > part.size or end > self._size:
             raise damaged()
-        region = self._bytes(part.at, header + part.stored)
-        if check and _check(hashlib.sha256(region)) != part.check:
+        digest.update(self._bytes(part.at, header))
+        unpacker = _Unpacked(part.size) if part.stored < part.size else None
+        for at in range(part.at + header, end, PIECE):
+            stored = self._bytes(at, min(PIECE, end - at))
+            digest.update(stored)
+            if unpacker is None:
+                yield stored
+            else:
+                yield from unpacker.pieces(stored)
+        if unpacker is not None and not unpacker.is_complete():
             raise damaged()
-        stored = memoryview(region)[header:]
-        if part.stored == part.size:
-            return bytes(stored)
-        unpacker = zlib.decompressobj(-15)
-        content = unpacker.decompress(stored, part.size + 1)
-        if len(content) != part.size or not unpacker.eof:
-            raise damaged()
-        return content
 
     def _check_rest(self, said: dict[str, Any], about: bytes) -> None:
         """Check what is beside the members: the list of contents, and the list of members."""
@@ -237,6 +253,32 @@ class ArchiveReader:
                 raise damaged()
             found += more
         return found
+
+
+class _Unpacked:
+    """Decompresses a member of so many bytes, no more of them at once than a piece."""
+
+    def __init__(self, size: int) -> None:
+        self._left, self._unpacker = size, zlib.decompressobj(-15)
+
+    def pieces(self, stored: bytes) -> Iterator[bytes]:
+        """Yield what the next bytes of the archive hold."""
+        while content := self._next(stored):
+            self._left -= len(content)
+            if self._left < 0:
+                raise damaged()
+            yield content
+            stored = self._unpacker.unconsumed_tail
+
+    def _next(self, stored: bytes) -> bytes:
+        try:
+            return self._unpacker.decompress(stored, PIECE)
+        except zlib.error:
+            raise damaged() from None
+
+    def is_complete(self) -> bool:
+        """Return whether all bytes have come."""
+        return self._unpacker.eof and self._left == 0
 
 
 def damaged() -> InputError:

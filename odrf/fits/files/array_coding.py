@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,27 +149,52 @@ def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
     return form, _apart(kept) if apart else _bytes(kept), strategy
 
 
-def decoded_array(form: ArrayForm, content: NDArray[np.uint8]) -> NDArray:
-    """Return the array of the bytes after the header; it can be written to.
+def decoded_array(form: ArrayForm, pieces: Iterable[bytes]) -> NDArray:
+    """Return the array of the bytes after the header, which come in pieces.
+
+    It can be written to.  The bytes are put where the array ends, and made its numbers from its
+    beginning on: so memory holds the array once.
 
     Raises
     ------
     InputError
-        A truth value is neither 0 nor 1.
+        There are more or fewer bytes, or a truth value is neither 0 nor 1.
     """
-    kept = np.dtype(form.kept)
-    if kept.kind == "b" and content.max(initial=0) > 1:
+    dtype, kept = np.dtype(form.dtype), np.dtype(form.kept)
+    flat: NDArray = np.empty(form.size, dtype=dtype.newbyteorder("="))
+    place = flat.view(np.uint8)[flat.nbytes - form.size * kept.itemsize :]
+    _fill(place, pieces, kept.itemsize if form.apart else 1)
+    if kept.kind == "b" and place.max(initial=0) > 1:
         raise InputError("it has a truth value that is neither")
-    if form.apart:
-        numbers = np.ascontiguousarray(content.reshape(kept.itemsize, form.size).T)
-        flat = numbers.reshape(-1).view(kept)
-    else:
-        flat = content.view(kept)
-    dtype = np.dtype(form.dtype)
-    if form.steps:
-        flat = np.cumsum(flat, dtype=dtype)
-    flat = flat.astype(dtype.newbyteorder("="), copy=not flat.flags.writeable)
+    numbers = place.view(kept)
+    if form.steps or kept != flat.dtype:
+        last = None
+        for at in range(0, form.size, PIECE):
+            some = numbers[at : at + PIECE].astype(flat.dtype)
+            if form.steps:
+                if last is not None:
+                    some[:1] += last
+                some = np.cumsum(some, dtype=flat.dtype)
+                last = some[-1]
+            flat[at : at + PIECE] = some
     return flat.reshape(form.shape, order="F" if form.fortran else "C")
+
+
+def _fill(place: NDArray[np.uint8], pieces: Iterable[bytes], parts: int) -> None:
+    """Write the pieces to their place; first bytes of numbers of so many parts come first."""
+    n, at = len(place) // parts, 0
+    by_part = place.reshape(n, parts).T
+    for piece in pieces:
+        content = np.frombuffer(piece, dtype=np.uint8)
+        if at + len(content) > len(place):
+            raise InputError("it has an array of another size than it says")
+        while len(content):
+            part, first = divmod(at, n)
+            some = content[: n - first]
+            by_part[part, first : first + len(some)] = some
+            at, content = at + len(some), content[len(some) :]
+    if at < len(place):
+        raise InputError("it has an array of another size than it says")
 
 
 def _narrowed(flat: NDArray) -> tuple[NDArray, bool]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from odrf.design.formulas.trusted import trusted_value
 from odrf.design.training_data import TrainingData
 from odrf.design.withheld import LEFT_OUT, STREAMED, WithheldData
 from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.joining.following_arrays import FOLLOWING
 from odrf.engine.rows.coded import with_layout
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
@@ -25,11 +25,11 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.files.annotated import is_as_annotated
 from odrf.fits.files.archive import ArchiveReader, Part, damaged
-from odrf.fits.files.array_coding import ArrayForm, decoded_array
+from odrf.fits.files.array_coding import ArrayForm
 from odrf.fits.files.costs import cost_of_built, cost_of_json
-from odrf.fits.files.known_classes import CLASSES, field_names, fields_set_later, needed_fields
 from odrf.fits.files.pandas_values import BUILDERS
 from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
+from odrf.fits.files.reading_trees import UnreadArray, forest_of_fields, trees_read, with_left
 from odrf.fits.files.soundness import (
     require_sound_fit,
     require_sound_forest,
@@ -37,6 +37,7 @@ from odrf.fits.files.soundness import (
     require_sound_maps,
     require_sound_stack,
 )
+from odrf.fits.files.storable_classes import CLASSES, field_names, fields_set_later, needed_fields
 from odrf.fits.files.survival_soundness import require_curves_of
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -132,7 +133,7 @@ class FitReader:
         if type(number) is not int or not 0 <= number < len(self._built):
             raise damaged()
         built = self._built[number]
-        if isinstance(built, _UnreadArray):
+        if isinstance(built, UnreadArray):
             built = self._built[number] = built.read()
         return built
 
@@ -144,6 +145,8 @@ class FitReader:
             return self._objects(part)
         if kind in ("Forest", "GuidedForest") and self._is_large(part):
             return self._forest_later(CLASSES[kind], part)
+        if kind == "TrainingData":
+            return self._object(TrainingData, self._rows(part))
         values = {name: self._value(said) for name, said in part.items()}
         if kind in BUILDERS:
             built = BUILDERS[kind](**values)
@@ -160,11 +163,35 @@ class FitReader:
             return _withheld(**values)
         return self._object(CLASSES[kind], values)
 
+    def _rows(self, part: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of training rows with their matrix in one piece."""
+        X = self._matrix(*(part.pop(name) for name in ("is_whole", "whole", "others")))
+        values = {name: self._value(said) for name, said in part.items()}
+        return values | {"X": with_layout(X, values["X"])}
+
+    def _matrix(self, is_whole: Any, whole: Any, others: Any) -> NDArray[np.float32]:
+        """Return the matrix of training rows, whose two parts are let go one by one."""
+        of_whole: NDArray[np.bool_] = self._value(is_whole)
+        if of_whole.all():
+            return np.ascontiguousarray(self._once(whole), dtype=np.float32)
+        values = self._once(others)
+        if not of_whole.any():
+            return np.ascontiguousarray(values, dtype=np.float32)
+        X = np.empty((len(of_whole), values.shape[1]), dtype=np.float32)
+        X[~of_whole] = values
+        del values
+        X[of_whole] = self._once(whole)
+        return X
+
+    def _once(self, said: Any) -> NDArray:
+        """Return an array that nothing else refers to."""
+        unread = self._unread(said)
+        array: NDArray = self._value(said) if unread is None else unread.read()
+        return array
+
     def _object(self, kind: type, values: dict[str, Any]) -> Any:
         if kind in (Forest, GuidedForest):
-            values = _with_left(values)
-        elif kind is TrainingData:
-            values = _with_matrix(values)
+            values = with_left(values)
         _require_fields(kind, values)
         built = _made(kind, values)
         if isinstance(built, Fit | GuidedFit | BoostedFit):
@@ -202,7 +229,7 @@ class FitReader:
             return np.array(part["numbers"], dtype=dtype).reshape(form.shape)
         form = ArrayForm.of_json(part)
         self._take(form.memory)
-        return _UnreadArray(self._archive, form, _place(part, form.written))
+        return UnreadArray(self._archive, form, _place(part, form.written))
 
     def _objects(self, part: dict[str, Any]) -> NDArray:
         shape = tuple(map(_whole, part["shape"]))
@@ -228,12 +255,12 @@ class FitReader:
         unread = [self._unread(said) for said in part.values()]
         return sum(array.form.memory for array in unread if array is not None) > LARGE
 
-    def _unread(self, said: Any) -> _UnreadArray | None:
+    def _unread(self, said: Any) -> UnreadArray | None:
         """Return the array that a field refers to if it has not been read."""
         number: Any = said.get("part") if isinstance(said, dict) else None
         known = type(number) is int and 0 <= number < len(self._built)
         built = self._built[number] if known else None
-        return built if isinstance(built, _UnreadArray) else None
+        return built if isinstance(built, UnreadArray) else None
 
     def _forest_later(self, kind: Any, part: dict[str, Any]) -> Any:
         """Return trees whose arrays are read when one of them is needed."""
@@ -242,11 +269,9 @@ class FitReader:
         known = {name: self._value(said) for name, said in part.items() if name not in later}
 
         def read(trees: Any) -> None:
-            with ThreadPoolExecutor(4) as threads:
-                arrays = threads.map(_UnreadArray.read, later.values())
-                whole = _with_left(known | dict(zip(later, arrays, strict=True)))
-            _require_fields(kind, whole)
-            made = kind(**whole)
+            whole = trees_read(kind, known, later)
+            _require_fields(kind, whole, FOLLOWING if kind is Forest else ())
+            made = forest_of_fields(whole) if kind is Forest else kind(**whole)
             for check in trees.__dict__["_checks"]:
                 check(made)
             made = made.lean() if kind is Forest else made
@@ -255,21 +280,6 @@ class FitReader:
         trees = kind.read_by(read)
         trees.__dict__["_checks"] = []
         return trees
-
-
-class _UnreadArray:
-    """An array of the archive."""
-
-    def __init__(self, archive: ArchiveReader, form: ArrayForm, part: Part) -> None:
-        self.archive, self.form, self.part = archive, form, part
-
-    def read(self) -> NDArray:
-        content = self.archive.read(self.part)
-        header = self.form.header
-        if not content.startswith(header):
-            raise damaged()
-        bytes_after = np.frombuffer(content, dtype=np.uint8, offset=len(header))
-        return decoded_array(self.form, bytes_after)
 
 
 def _place(part: dict[str, Any], size: int) -> Part:
@@ -284,9 +294,12 @@ def _whole(number: Any) -> int:
     return number
 
 
-def _require_fields(kind: type, values: dict[str, Any]) -> None:
+def _require_fields(
+    kind: type, values: dict[str, Any], let_go: Container[str] = frozenset()
+) -> None:
     names = set(field_names(kind))
-    if not needed_fields(kind) <= set(values) <= names:
+    needed = {name for name in needed_fields(kind) if name not in let_go}
+    if not needed <= set(values) <= names:
         raise InputError(f"it has a {kind.__name__} with parts that this version does not know")
     for name, value in values.items():
         if not is_as_annotated(kind, name, value):
@@ -316,24 +329,6 @@ def _made(kind: type, values: dict[str, Any]) -> Any:
     for name in later:
         object.__setattr__(made, name, values[name])
     return made
-
-
-def _with_left(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of trees with the number of the left child of each node."""
-    values = dict(values)
-    divided, children = values.pop("divided"), values.pop("children")
-    left = np.full(len(divided), -1, dtype=np.int64)
-    left[divided] = children
-    return {**values, "left": left}
-
-
-def _with_matrix(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of training rows with their matrix in one piece."""
-    values = dict(values)
-    is_whole, whole, others = (values.pop(name) for name in ("is_whole", "whole", "others"))
-    X = np.empty((len(is_whole), others.shape[1]), dtype=np.float32)
-    X[is_whole], X[~is_whole] = whole, others
-    return {**values, "X": with_layout(X, values["X"])}
 
 
 def _require_trees(fit: Fit | GuidedFit | BoostedFit) -> None:

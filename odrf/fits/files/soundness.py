@@ -42,9 +42,12 @@ __all__ = [
     "require_sound_forest",
     "require_sound_guided",
     "require_sound_maps",
+    "require_sound_roots",
     "require_sound_stack",
 ]
 
+# Nodes whose children are looked at together.
+NODES = 2**18
 KINDS_WITHOUT_CAUSES = ("regression", "classification")
 
 
@@ -125,18 +128,27 @@ def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) ->
         _require_sound_records(forest, p, K, n_trees)
         return
     m, z, root, left = len(forest.left), len(forest.index), forest.root, forest.left
-    _require_ranges(root, m)
-    _require(bool((np.diff(root) > 0).all()) and len(root) == (n_trees or len(root) - 1) + 1)
-    _require(all(len(getattr(forest, name)) == m for name in OF_NODES))
+    require_sound_roots(root, m)
+    _require(len(root) == (n_trees or len(root) - 1) + 1)
+    # arrays that follow from others need not be made
+    of_nodes = {name: forest.in_memory()[name] for name in OF_NODES if name in forest.in_memory()}
+    _require(all(len(array) == m for array in of_nodes.values()))
     _require(all(getattr(forest, name).shape == (z,) for name in OF_TERMS))
-    _require(all(getattr(forest, name).ndim == 1 for name in OF_NODES if name != "value"))
+    _require(all(array.ndim == 1 for name, array in of_nodes.items() if name != "value"))
     _require(forest.value.shape == (m, K) and _within(forest.index, 0, p))
     _require(len(forest.start) == m + 1)
     _require_ranges(forest.start, z)
     _require_children(root, left)
-    _require(_within(forest.order, 0, m + 1) and _within(forest.count, 0, 2**31))
+    _require("order" not in of_nodes or _within(forest.order, 0, m + 1))
+    _require(_within(forest.count, 0, 2**31))
     if forest.surrogates is not None:
         _require_surrogates(forest.surrogates, m, p)
+
+
+def require_sound_roots(root: NDArray, m: int) -> None:
+    """Raise `InputError` unless trees have at least a node each, and m together."""
+    _require_ranges(root, m)
+    _require(bool((np.diff(root) > 0).all()))
 
 
 def _require_sound_records(forest: CompactForest, p: int, K: int, n_trees: int | None) -> None:
@@ -253,14 +265,26 @@ def _within(numbers: NDArray, low: int, end: int) -> bool:
 def _require_ranges(first: NDArray, end: int) -> None:
     """Raise `InputError` unless numbers ascend from 0 to `end`."""
     _require(first.ndim == 1 and len(first) > 0 and first[0] == 0 and first[-1] == end)
-    _require(bool((np.diff(first) >= 0).all()))
+    _require(bool((first[1:] >= first[:-1]).all()))
 
 
 def _require_children(root: NDArray, left: NDArray) -> None:
     """Raise `InputError` unless each node is a root or the child of one earlier node at most."""
+    _require(left.ndim == 1)
+    begin = 0
+    while begin < len(root) - 1:  # some trees at a time, so that it takes little memory
+        end = int(np.searchsorted(root, root[begin] + NODES, side="right")) - 1
+        end = max(begin + 1, end)
+        first, last = int(root[begin]), int(root[end])
+        _require_own_children(root[begin : end + 1] - first, left[first:last], first)
+        begin = end
+
+
+def _require_own_children(root: NDArray, left: NDArray, before: int) -> None:
+    """Do the same for some trees, after so many nodes of others."""
     split = np.flatnonzero(left != -1)
-    child, end = left[split], np.repeat(root[1:], np.diff(root))[split]
-    _require(left.ndim == 1 and bool(((child > split) & (child + 1 < end)).all()))
+    child, end = left[split] - before, np.repeat(root[1:], np.diff(root))[split]
+    _require(bool(((child > split) & (child + 1 < end)).all()))
     parents = np.bincount(child, minlength=len(left) + 1)
     parents[1:] += parents[:-1].copy()
     _require(bool((parents <= 1).all()) and not parents[root[:-1]].any())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.pilot_values import write_own_values, write_unseen_values
 from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.row_codes import RowCodes
@@ -22,7 +23,7 @@ from odrf.fits.stacking import (
     log_loss_in_squares,
     mean_products,
     mean_sums,
-    products_of_rows,
+    products_of_unseen,
     sums_of_rows,
 )
 
@@ -32,8 +33,10 @@ Sums = TypeVar("Sums")
 
 # Most rows that the pilot trees are evaluated on; more would change little.
 EVALUATED_ROWS = 20_000
-# Values of pilot trees that are looked up at a time.
-AT_ONCE = 2**18
+# Values of pilot trees that are looked up at a time; blocks of rows, if they are not small.
+AT_ONCE, BLOCKS, SMALL = 2**18, 8, 128
+# Most values of nodes of a kind's trees that are copied into one table.
+IN_TABLE = 2**19
 
 
 class Judge(Protocol):
@@ -79,21 +82,50 @@ class _JudgedPilots(NamedTuple):
     unseen: list[NDArray[np.bool_]]
     n_jobs: int
 
-    def by_blocks(
-        self, evaluated: Callable[[list[NDArray[np.float64]], slice], Sums]
-    ) -> list[Sums]:
-        """Return what `evaluated` gives for the values of each kind (m, b, K) in blocks of rows.
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Kinds G, trees b of each, and values K of a leaf."""
+        return len(self.trees), len(self.trees[0]), self.trees[0][0].value.shape[1]
+
+    def by_blocks(self, evaluated: Callable[[slice], Sums]) -> list[Sums]:
+        """Return what `evaluated` gives for blocks of rows.
 
         The values of a thousand classes take gigabytes: they are never looked up for all rows.
         """
-        G, b, K = len(self.trees), len(self.trees[0]), self.trees[0][0].value.shape[1]
-        size = max(1, AT_ONCE // (G * b * K))
+        m, (G, b, K) = len(self.at), self.shape
+        size = min(AT_ONCE // (G * b * K), max(SMALL, -(-m // BLOCKS)))
+        return list(in_order(evaluated, row_blocks(m, max(1, size)), self.n_jobs))
 
-        def of_block(block: slice) -> Sums:
-            kinds = zip(self.trees, self.leaves, self.tables, strict=True)
-            return evaluated([_values(*of_kind, block) for of_kind in kinds], block)
+    def values(
+        self, block: slice, centre: NDArray[np.float64], scale: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what trees say of a block of rows (G, m, b, K); 0 of rows that they drew.
 
-        return list(in_order(of_block, row_blocks(len(self.at), size), self.n_jobs))
+        Centred and scaled, see `odrf.engine.pilot_values.write_unseen_values`.
+        """
+        G, b, K = self.shape
+        values = np.empty((G, block.stop - block.start, b, K))
+        for g, table, first, last in self._tables():
+            leaves, unseen = self.leaves[g][block], self.unseen[g][block]
+            write_unseen_values(table, leaves, unseen, centre, scale, first, last, values[g])
+        return values
+
+    def own_values(self, block: slice, code: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what trees say of the class `code` (m,) of each row (G, m, b)."""
+        G, b, _ = self.shape
+        own = np.empty((G, block.stop - block.start, b))
+        for g, table, first, last in self._tables():
+            leaves, unseen = self.leaves[g][block], self.unseen[g][block]
+            write_own_values(table, leaves, unseen, code, first, last, own[g])
+        return own
+
+    def _tables(self) -> Iterator[tuple[int, NDArray[np.float64], int, int]]:
+        """Yield kinds, values of nodes, and the first and last of the trees that have them."""
+        for g, (of_kind, table) in enumerate(zip(self.trees, self.tables, strict=True)):
+            if table is not None:
+                yield g, table, 0, len(of_kind)
+            else:
+                yield from ((g, tree.value, t, t + 1) for t, tree in enumerate(of_kind))
 
 
 def pilot_evidence(
@@ -167,7 +199,7 @@ def _judged(
         return _leaves_out_of_bag(pilots[g], rows, layout_of(X), masks[samplings[g]], shared)
 
     leaves = list(in_order(leaves_of_kind, range(len(pilots)), n_jobs))
-    of_rows = {sampling: mask.T for sampling, mask in masks.items()}
+    of_rows = {sampling: np.ascontiguousarray(mask.T) for sampling, mask in masks.items()}
     unseen = [of_rows[sampling] for sampling in samplings]
     return _JudgedPilots(at, pilots, leaves, tables, unseen, n_jobs)
 
@@ -175,7 +207,7 @@ def _judged(
 def _table(trees: Sequence[Forest]) -> NDArray[np.float64] | None:
     """Return the values of all nodes of the trees, one tree after the other; None if many."""
     size = sum(tree.value.size for tree in trees)
-    return np.concatenate([tree.value for tree in trees]) if size <= AT_ONCE else None
+    return np.concatenate([tree.value for tree in trees]) if size <= IN_TABLE else None
 
 
 def _leaves_out_of_bag(
@@ -200,22 +232,6 @@ def _leaves_out_of_bag(
     return np.ascontiguousarray(leaves.T)
 
 
-def _values(
-    trees: Sequence[Forest],
-    leaves: NDArray[np.int32],
-    table: NDArray[np.float64] | None,
-    block: slice,
-) -> NDArray[np.float64]:
-    """Return the predictions (m, b, K) of a block of rows by b trees; in bag, of their roots."""
-    if table is not None:
-        return table.take(leaves[block], axis=0)
-    values = [
-        np.take(tree.value, of_tree[block], axis=0)
-        for tree, of_tree in zip(trees, leaves.T, strict=True)
-    ]
-    return np.stack(values, axis=1)
-
-
 def _evidence_of_numbers(
     judged: _JudgedPilots,
     target: NDArray[np.float64],
@@ -224,10 +240,8 @@ def _evidence_of_numbers(
 ) -> Evidence:
     """Return the evidence on a regression, of K numbers for each row."""
 
-    def products_of(values: list[NDArray[np.float64]], block: slice) -> NDArray[np.float64]:
-        roots = root_weights[block, None, :]
-        errors = [(value - target[block, None, :]) * roots for value in values]
-        return products_of_rows(errors, [mask[block] for mask in judged.unseen])
+    def products_of(block: slice) -> NDArray[np.float64]:
+        return products_of_unseen(judged.values(block, target[block], root_weights[block]))
 
     blocks = np.concatenate(judged.by_blocks(products_of), axis=2)
     products, rows = mean_products(blocks, judged.unseen, weights)
@@ -241,15 +255,15 @@ def _evidence_of_classes(
     target, total = np.eye(K)[code], weights.sum()
     shares = weights @ target / total
     target -= shares
-    unseen = judged.unseen
+    unseen, ones = judged.unseen, np.ones((1, K))
 
-    def sums_of(values: list[NDArray[np.float64]], block: slice) -> tuple[SumsOfRows, SumsOfRows]:
+    def sums_of(block: slice) -> tuple[SumsOfRows, SumsOfRows]:
         masks, of_class = [mask[block] for mask in unseen], code[block]
-        own = [value[np.arange(len(of_class)), :, of_class] for value in values]
+        own = judged.own_values(block, of_class)
         squares = log_loss_in_squares(own, masks, shares[of_class])
         return (
-            sums_of_rows([value - shares for value in values], masks, target[block]),
-            sums_of_rows(squares.values, masks, squares.target),
+            sums_of_rows(judged.values(block, shares[None], ones), target[block]),
+            sums_of_rows(squares.values, squares.target),
         )
 
     squared, logarithmic = zip(*judged.by_blocks(sums_of), strict=True)

@@ -12,6 +12,6 @@ def warn_of_few_trees(n_trees: int, advised: int) -> None:
     if advised:
         warn_user(
             f"{n_trees} trees are few for standard errors: their Monte Carlo error is large, and "
-            f"too few trees make them too large on average; use n_trees={advised}, or "
-            f"grow({advised - n_trees})"
+            f"too few trees make them too large on average; use n_trees={advised}, or the "
+            f"forest's grow({advised - n_trees})"
         )

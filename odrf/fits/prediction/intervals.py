@@ -23,6 +23,7 @@ from odrf.public.progress import progress_bar
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
+from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 from odrf.statistics.quantiles import conditional_quantiles
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "quantile_frame",
     "quantile_levels",
     "requested_interval",
+    "require_number",
     "type_with_quantiles",
 ]
 
@@ -105,7 +107,7 @@ def requested_interval(
                 )
         return None
     checked_choice("interval", interval, METHODS)
-    _require_number(fit, f"interval={interval!r}")
+    require_number(fit, f"interval={interval!r}")
     if type != "response":
         raise InputError(f'interval={interval!r} is for type="response": leave type={type!r} out')
     others = [name for name in METHODS if isinstance(method, str) and method in METHODS[name]]
@@ -120,7 +122,8 @@ def requested_interval(
     )
 
 
-def _require_number(fit: Fit, what: str) -> None:
+def require_number(fit: Fit, what: str) -> None:
+    """Raise `InputError` if the response has classes: `what` is for numbers."""
     response = fit.design.response
     if response.classes is not None:
         raise InputError(
@@ -164,6 +167,8 @@ def interval_frame(
         std_error = _standard_errors(fit, rows, progress)
         half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
         low, high = mean - half_width, mean + half_width
+        if fit.design.response.in_probabilities:
+            low, high = limits_of_predicted_share(mean, half_width)
     elif interval.method == CONFORMAL:
         low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0], progress))
     else:
@@ -188,7 +193,7 @@ def quantile_frame(
     InputError
         If they are not numbers above 0 and below 1, or the fit is not a regression.
     """
-    _require_number(fit, f"type={QUANTILE!r}")
+    require_number(fit, f"type={QUANTILE!r}")
     levels = quantile_levels(quantiles)
     value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))

@@ -25,6 +25,7 @@ from odrf.fits.stacked.additive_base import base_of, can_have_base
 from odrf.fits.stacked.few_predictors import ForestsOnFew
 from odrf.fits.stacked.further_runs import further_runs
 from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoothers_of
+from odrf.fits.stacked.models_used import models_used
 from odrf.fits.stacked.quick_importance import importance_of_folds
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.stacked.weighing import (
@@ -118,8 +119,9 @@ def grow_stack(
         parts += added
         values += [_out_of_bag(part, data) for part in added]
     known = stack_rows(values, data)
-    weights, power = stacking_weights(known)
-    errors, rises = errors_of(values, data, forest.ordered), rises_without(known)
+    used, weights = models_used(known), np.zeros(len(parts))
+    weights[used], power = stacking_weights(known.by(used))
+    errors, rises = errors_of(values, data, forest.ordered), rises_without(known, used)
     models = tuple(parts)
     return StackedFit(
         call, design, data, control, boosting, models, weights, power, errors, rises, trials

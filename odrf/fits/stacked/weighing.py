@@ -21,10 +21,12 @@ __all__ = [
     "LEAST_GAIN",
     "StackRows",
     "errors_of",
+    "gain_and_error",
     "gain_with",
     "put_together",
     "rises_without",
     "stack_losses",
+    "stack_predictions",
     "stack_rows",
     "stacking_weights",
 ]
@@ -94,10 +96,15 @@ def stacking_weights(rows: StackRows) -> tuple[NDArray[np.float64], float]:
     return (exponents / power if power > 0 else first), max(power, LEAST_POWER)
 
 
+def stack_predictions(rows: StackRows) -> NDArray[np.float64]:
+    """Return the predictions of the stack (m, K)."""
+    weights, power = stacking_weights(rows)
+    return put_together(list(rows.values), list(weights), power)
+
+
 def stack_losses(rows: StackRows) -> NDArray[np.float64]:
     """Return the squared error of the stack (m,), or minus the log probability of the class."""
-    weights, power = stacking_weights(rows)
-    predicted, y = put_together(list(rows.values), list(weights), power), rows.y
+    predicted, y = stack_predictions(rows), rows.y
     if predicted.shape[1] == 1:
         return np.asarray((predicted[:, 0] - y) ** 2)
     of_class = predicted[np.arange(len(y)), y.astype(np.int64)]
@@ -115,25 +122,31 @@ def gain_with(
     if len(rows.y) < 2:
         return 0.0, 0.0
     fewer = stack_losses(rows.by(range(len(values)))) - stack_losses(rows)
-    gain, share = weighted_mean(fewer, rows.weights), rows.weights / rows.weights.sum()
+    return gain_and_error(fewer, rows.weights)
+
+
+def gain_and_error(fewer: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean of the rows' gains (m,) with these weights, and its standard error."""
+    gain, share = weighted_mean(fewer, weights), weights / weights.sum()
     return gain, float(np.sqrt((share**2 * (fewer - gain) ** 2).sum()))
 
 
-def rises_without(rows: StackRows) -> NDArray[np.float64]:
+def rises_without(rows: StackRows, used: Sequence[int]) -> NDArray[np.float64]:
     """Return by what share the loss of a stack would rise without each model (G,).
 
-    The others would have weights of their own.  NaN where there is no other, or no row.
+    The others would have weights of their own.  Without a model that is not among the `used` ones
+    nothing changes.  NaN where there is no other, or no row.
     """
     models = range(len(rows.values))
     nothing = np.full(len(models), np.nan)
     if len(models) == 1 or not len(rows.y):
         return nothing
-    whole = weighted_mean(stack_losses(rows), rows.weights)
-    without = [
-        weighted_mean(stack_losses(rows.by([h for h in models if h != g])), rows.weights)
-        for g in models
-    ]
-    return np.array(without) / whole - 1 if whole > 0 else nothing
+    whole = weighted_mean(stack_losses(rows.by(used)), rows.weights)
+    without = np.full(len(models), whole)
+    for g in used:
+        others = rows.by([h for h in models if h != g])
+        without[g] = weighted_mean(stack_losses(others), rows.weights)
+    return without / whole - 1 if whole > 0 else nothing
 
 
 def put_together(

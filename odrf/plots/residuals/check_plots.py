@@ -12,6 +12,7 @@ from odrf.checks import checked_choice
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, title
 from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, plain
 from odrf.statistics.residuals.predicted_distributions import quantiles_to_compare
+from odrf.text.quantity import percentage
 
 __all__ = ["plot_check"]
 
@@ -94,7 +95,7 @@ def _coverage(coverage: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
     ax.hlines(at, coverage["conf_low"], coverage["conf_high"], color=ACCENT, linewidth=1.6)
     ax.plot(coverage["coverage"].to_numpy(), at, "o", color=ACCENT, markersize=5)
     beside = named_rows(ax, list(coverage["region"]))
-    label_x(ax, f"coverage of {level:.0%} prediction intervals", beside)
+    label_x(ax, f"coverage of {percentage(level)} prediction intervals", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

@@ -17,6 +17,7 @@ from odrf.reports.averaged.hypotheses import HypothesisTests, tested
 from odrf.reports.averaged.notes_on_errors import note_on_agreement
 from odrf.statistics.averaged.normal_tests import NUMBERS, with_errors
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Effects(Carded):
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Estimates": str(len(self.table)), "Intervals": f"{self.level:.0%}"}
+        facts = {"Estimates": str(len(self.table)), **self._intervals}
         notes = self.notes + note_on_agreement(self.table)
         if np.isinf(self.table["estimate"]).any():
             notes += (DIVIDED_BY_0,)
@@ -164,4 +165,10 @@ class Effects(Carded):
         return numbered
 
     def _card(self) -> Card:
-        return Card(self.title, {"Intervals": f"{self.level:.0%}"}, self.table)
+        return Card(self.title, self._intervals, self.table)
+
+    @property
+    def _intervals(self) -> dict[str, str]:
+        if self.estimates.uncertainty is None:
+            return {}
+        return {"Intervals": percentage(self.level)}

@@ -44,6 +44,6 @@ def effects_of(
     if found.uncertainty is not None:  # a weighted mean of models has none, and no forest
         warn_of_few_trees(fit.forest.n_trees, found.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
-    probabilities = averaged and fit.design.response.classes is not None
+    probabilities = averaged and fit.design.response.in_probabilities
     notes = notes_on_errors(fit)
     return Effects(title, fit.call, found, level, float(ratio), notes, probabilities)

@@ -17,6 +17,7 @@ from odrf.public import public
 from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class EffectCurve(Carded):
             "Variable": self.axis.name,
             "Points": str(len(self.axis.values)),
             "Rows": str(len(self.axis.observed)),
-            "Level": f"{self.level:g}",
+            "Level": percentage(self.level),
         }
         tables = {"Extremes": self._extremes, "Curve": self.table.drop(columns="term")}
         notes = (self.note,) if self.note else ()

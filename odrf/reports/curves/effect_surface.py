@@ -16,6 +16,7 @@ from odrf.reports.curves.effect_curve import chosen_classes
 from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class EffectSurface(Carded):
             "Variables": ", ".join(axis.name for axis in self.axes),
             "Points": " × ".join(str(len(axis.values)) for axis in self.axes),
             "Rows": str(len(self.axes[0].observed)),
-            "Level": f"{self.level:g}",
+            "Level": percentage(self.level),
         }
         ranked = self.table.sort_values("estimate", kind="stable")
         tables = {"Lowest": ranked.head(TOP), "Highest": ranked.tail(TOP)[::-1]}

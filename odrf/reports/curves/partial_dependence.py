@@ -55,7 +55,7 @@ def partial_dependence(
         spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
         for k in range(curve.mean.shape[1])
     )
-    probabilities = fit.design.response.classes is not None
+    probabilities = fit.design.response.in_probabilities
     return effect_report(fit, "partial dependence", axes, curve.mean, spreads, level, probabilities)
 
 

@@ -17,6 +17,7 @@ from odrf.statistics.probabilities.reliability import (
     reliability_table,
 )
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Calibration(Carded):
         return plots.plot_reliability(self.table, self.curves, ax)
 
     def _facts(self) -> dict[str, str]:
-        return self.rows.facts() | {"Level": f"{self.level:.0%}"}
+        return self.rows.facts() | {"Level": percentage(self.level)}
 
     def _card(self) -> Card:
         return Card("Calibration", self._facts(), self.brier)

@@ -18,6 +18,7 @@ from odrf.statistics.probabilities.telling_apart import (
     thresholds_table,
 )
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Discrimination(Carded):
         return plots.plot_thresholds(self.thresholds, self.table, kind, ax)
 
     def _facts(self) -> dict[str, str]:
-        return self.rows.facts() | {"Level": f"{self.level:.0%}"}
+        return self.rows.facts() | {"Level": percentage(self.level)}
 
     def _card(self) -> Card:
         return Card("Discrimination", self._facts(), self.table)

@@ -14,6 +14,7 @@ from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.residuals.predicted_distributions import coverage_table, regions_of
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class PredictiveCheck(Carded):
         return plots.plot_influence(self.influence, ax)
 
     def _facts(self) -> dict[str, str]:
-        covered = f"{self.inside.mean():.1%} (nominal {self.level:.0%})"
+        covered = f"{self.inside.mean():.1%} (nominal {percentage(self.level)})"
         return {
             "Rows": f"{len(self.rows)} {self.source}",
             "Covered": covered,

@@ -16,7 +16,13 @@ from odrf.reports.importance_tables import (
     impurity_table,
     with_shares,
 )
-from odrf.reports.summaries import data_facts, importance_section, missing_notes
+from odrf.reports.summaries import (
+    data_facts,
+    importance_section,
+    missing_notes,
+    predictors_in_words,
+    rows_in_words,
+)
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
@@ -32,6 +38,9 @@ __all__ = [
 ]
 
 MEASURE = "held-out importance, mean of the models with trees"
+# Weights are found to about so many digits, and losses rise by their errors.
+ROUNDING = 1e-9
+NOT_USED = "The models with trees, which tell importances, have weight 0 in the predictions."
 
 
 def parts_table(fit: StackedFit) -> pd.DataFrame:
@@ -40,7 +49,7 @@ def parts_table(fit: StackedFit) -> pd.DataFrame:
         {
             "weight": fit.weights,
             "oob_error": fit.errors,
-            "rise_without": fit.rises,
+            "rise_without": np.where(np.abs(fit.rises) < ROUNDING, 0.0, fit.rises),
             "trees": [
                 fit.grown[part.name].forest.n_trees if part.name in fit.grown else 0
                 for part in fit.parts
@@ -57,12 +66,23 @@ def trials_table(fit: StackedFit) -> pd.DataFrame:
 
 
 def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
-    """Return the weighted mean of the shares of importance in models with trees."""
+    """Return the weighted mean of the shares of importance in models with trees.
+
+    If all of these have weight 0, it is the mean of them.
+    """
     importance = np.zeros(len(fit.design.predictors))
-    for part, weight in zip(fit.parts, fit.weights, strict=True):
-        if weight > 0 and part.name in fit.grown:
-            importance += weight * _shares(part, fit, progress)
-    return MeasuredImportance(with_shares(fit, importance), MEASURE)
+    notes: tuple[str, ...] = ()
+    weights = {
+        part.name: weight
+        for part, weight in zip(fit.parts, fit.weights, strict=True)
+        if part.name in fit.grown
+    }
+    if not any(weights.values()):
+        weights, notes = dict.fromkeys(weights, 1 / len(weights)), (NOT_USED,)
+    for part in fit.parts:
+        if weights.get(part.name, 0) > 0:
+            importance += weights[part.name] * _shares(part, fit, progress)
+    return MeasuredImportance(with_shares(fit, importance), MEASURE, notes)
 
 
 def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.float64]:
@@ -111,6 +131,11 @@ def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
     """Say how class probabilities are put together."""
     if fit.design.response.classes is None:
         return ()
+    if len(fit.parts) > 1 and not fit.weights[1:].any():
+        return (
+            "The forest is used alone: with the other models the OOB Brier score would fall by no "
+            f"more than chance.  Its probabilities are taken to the power {number(fit.power)}.",
+        )
     return (
         "Probabilities are the weighted geometric mean of those of the models, to the power "
         f"{number(fit.power)}.",
@@ -121,8 +146,8 @@ def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
     """Return a short description of a stack."""
     facts = {
         "Formula": fit.design.formula,
-        "Rows": str(len(fit.data.y)),
-        "Predictors": str(len(fit.design.predictors)),
+        "Rows": rows_in_words(fit),
+        "Predictors": predictors_in_words(fit),
         **scores,
     }
     title = f"Weighted mean of {quantity(len(fit.parts), 'model')}: {fit.kind}"

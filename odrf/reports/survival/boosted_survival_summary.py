@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.options.loss_names import loss_in_words
 from odrf.reports.boosted_summary import boosted_facts, loss_section
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (
@@ -11,6 +12,8 @@ from odrf.reports.summaries import (
     importance_section,
     mean_and_range,
     missing_notes,
+    predictors_in_words,
+    rows_in_words,
 )
 from odrf.reports.survival.survival_summary import concordances_in_words, judged_section
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
@@ -50,14 +53,14 @@ def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions | N
     scores = {} if judged is None else concordances_in_words(judged)
     facts = {
         "Formula": fit.design.formula,
-        "Rows": str(fit.data.n_rows),
+        "Rows": rows_in_words(fit),
         **_events(fit),
-        "Predictors": str(len(fit.design.predictors)),
+        "Predictors": predictors_in_words(fit),
         "Rounds": str(fit.n_rounds),
         "Leaves": mean_and_range(fit.forest.leaves()),
         **scores,
     }
-    return Card(f"Boosted oblique trees, {fit.control.loss} loss: survival", facts)
+    return Card(f"Boosted oblique trees, {loss_in_words(fit.control.loss)} loss: survival", facts)
 
 
 def _events(fit: BoostedSurvivalFit) -> dict[str, str]:

@@ -12,6 +12,7 @@ from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 from odrf.text.wording import number, with_limits
 
@@ -114,7 +115,7 @@ class SurvivalCalibration(Carded):
             "Time": number(self.time),
             "Predicted, all rows": f"{self.overall['predicted']:.3f}",
             "Observed, all rows": with_limits(self.overall["observed"], *limits),
-            "Level": f"{self.level:.0%}",
+            "Level": percentage(self.level),
         }
 
     def _card(self) -> Card:

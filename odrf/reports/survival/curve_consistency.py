@@ -14,7 +14,7 @@ from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.public import public
 from odrf.statistics.survival.of_curves.consistent_curves import (
-    SurvivalFacts,
+    SurvivalFitProperties,
     conclusion_on_curves,
     conditions_of_curves,
 )
@@ -62,11 +62,11 @@ class CurveConsistency(Carded):
     """
 
     def __init__(self, fit: SurvivalFit | BoostedSurvivalFit) -> None:
-        self.fit, self._facts = fit, _facts_of(fit)
+        self.fit, self._properties = fit, _properties_of(fit)
         self.table = pd.DataFrame(
             [
                 (c.theorem, c.statement, c.quantity, c.status)
-                for c in conditions_of_curves(self._facts)
+                for c in conditions_of_curves(self._properties)
             ],
             columns=["theorem", "condition", "quantity", "verdict"],
         )
@@ -74,7 +74,7 @@ class CurveConsistency(Carded):
     @property
     def conclusion(self) -> str:
         """The conclusion, in one sentence."""
-        return conclusion_on_curves(self._facts)
+        return conclusion_on_curves(self._properties)
 
     def summary(self) -> Summary:
         """Return conclusion and conditions as a summary: text, HTML or LaTeX."""
@@ -88,7 +88,7 @@ class CurveConsistency(Carded):
         return Card("Consistency", {"Conclusion": self.conclusion}, conditions)
 
 
-def _facts_of(fit: SurvivalFit | BoostedSurvivalFit) -> SurvivalFacts:
+def _properties_of(fit: SurvivalFit | BoostedSurvivalFit) -> SurvivalFitProperties:
     """Return what the theorems ask of a fit."""
     recipe = fit.design.recipe
     finite = [
@@ -102,7 +102,7 @@ def _facts_of(fit: SurvivalFit | BoostedSurvivalFit) -> SurvivalFacts:
     one_each = all(
         number == 1 and kind.n_thresholds == 1 for number, kind in zip(tried, kinds, strict=True)
     )
-    return SurvivalFacts(
+    return SurvivalFitProperties(
         P=len(finite),
         numbers=finite.count(False),
         mixed=_mixed_leaves(fit) if all(finite) else np.nan,

@@ -18,6 +18,7 @@ from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 from odrf.text.wording import number, with_limits
 
@@ -136,7 +137,7 @@ class SurvivalROC(Carded):
             "Time": number(self.time),
             "Area": _with_limits(self.table.iloc[self._asked]),
             "Mean area over time": _with_limits(self.mean),
-            "Level": f"{self.level:.0%}",
+            "Level": percentage(self.level),
         }
 
     def _card(self) -> Card:

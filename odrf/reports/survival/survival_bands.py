@@ -18,6 +18,7 @@ from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -192,7 +193,7 @@ class SurvivalBands(Carded):
         return {
             "Rows": str(len(self.rows)),
             "Times": span,
-            "Level": f"{self.level:g}",
+            "Level": percentage(self.level),
             "Reach of bands": reach,
         }
 

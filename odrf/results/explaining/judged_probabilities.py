@@ -211,7 +211,7 @@ class CalibrationResults(FittedResults):
         if self.classes is None:
             raise InputError(
                 f"probabilities of classes are judged, and {self.fit.design.response.name!r} was "
-                'fitted as a number: fit with kind="classification"'
+                'fitted as a number: use predictive_check(), or fit with kind="classification"'
             )
         return self.classes
 

@@ -20,7 +20,7 @@ from odrf.pruning.subtrees import with_leaves
 from odrf.public import public, respelled
 from odrf.reports.forest_path import require_own_path
 from odrf.reports.pruning_path import PruningPath
-from odrf.results.facts.fit_facts import FitFacts
+from odrf.results.any_results import AnyResults
 
 __all__ = ["PrunableTree"]
 
@@ -28,7 +28,7 @@ Own = TypeVar("Own", bound="PrunableTree")
 
 
 @public
-class PrunableTree(FitFacts):
+class PrunableTree(AnyResults):
     """Base class of the results of one tree, of whatever response.
 
     Parameters

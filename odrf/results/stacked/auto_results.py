@@ -45,7 +45,7 @@ from odrf.reports.stacked.stacked_summary import (
     stacked_summary,
     trials_table,
 )
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
@@ -308,7 +308,8 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
 
         It is the weighted mean of what the models say: of each, the predictor's share of the
         held-out importance (see `ODRFResults.importance`).  What a predictor adds to lines or
-        splines counts by its covariance with the response.  Smoothers are left out.
+        splines counts by its covariance with the response.  Smoothers are left out; if they have
+        all the weight, it is the plain mean of what the other models say.
 
         Parameters
         ----------

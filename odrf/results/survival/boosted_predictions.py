@@ -23,17 +23,15 @@ from odrf.fits.prediction.training_rows import (
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.predicting_survival import CURVE_PREDICTIONS, curves_as_asked, require_use
-from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar
-from odrf.reports.boosted_summary import loss_path
-from odrf.results.facts.fit_facts import FitFacts
+from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 
 __all__ = ["BoostedSurvivalPredictions"]
 
 LINK, LEAF = "link", "leaf"
 
 
-class BoostedSurvivalPredictions(FitFacts):
+class BoostedSurvivalPredictions(RoundsOfTrees):
     """Base class of boosted trees for times to an event.
 
     Parameters
@@ -48,36 +46,9 @@ class BoostedSurvivalPredictions(FitFacts):
         self.fit = fit
 
     @property
-    def control(self) -> BoostingControl:
-        """The options of the fit, with the values that were used."""
-        return self.fit.control
-
-    @property
     def event_times(self) -> NDArray[np.float64]:
         """The different times (R,) of events of the training rows, ascending."""
         return self.fit.event_times
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds that are kept; a round has a tree for every run."""
-        return self.fit.n_rounds
-
-    @property
-    def held_out(self) -> pd.Series:
-        """True for the training rows that were held out to choose the number of rounds."""
-        return pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
-
-    @cached_property
-    def loss_path(self) -> pd.DataFrame:
-        """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
-
-        Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
-        out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
-        the loss of each row by the runs that did not draw it.  The loss is the negative log partial
-        likelihood among these rows, or their negative log-likelihood, divided by the sum of their
-        weights.
-        """
-        return loss_path(self.fit)
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:

@@ -187,7 +187,8 @@ class EstimandResults(
         type : {"response", "leaf", "trees"}, default "response"
             The number; the leaf in each tree; the number of each tree.
         interval : "confidence", optional
-            An interval for the forest's expectation over training samples, by the jackknife.
+            An interval for the forest's expectation over training samples, by the jackknife.  That
+            of a probability is on the scale of the log odds, so that it stays between 0 and 1.
         method : {"auto", "jackknife"}, default "auto"
             The same.
         quantiles : None

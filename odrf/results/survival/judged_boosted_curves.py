@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from typing import cast
 
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.checks import checked_part, checked_whole
 from odrf.errors import InputError
 from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.survival.judged.judged_boosted import judged_new_scores, judged_training_scores
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, NoJudgesError
+from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.curve_consistency import CurveConsistency
 from odrf.reports.survival.roc_at_time import SurvivalROC
-from odrf.reports.survival.scores_table import estimates_table
 from odrf.reports.survival.survival_curves import SurvivalCurves
 from odrf.results.survival.boosted_predictions import BoostedSurvivalPredictions
-from odrf.results.survival.judged_curves import MOST_GROUPS
+from odrf.results.survival.judged_by_times import JudgedByTimes
 
 __all__ = ["JudgedBoostedCurves"]
 
 
-class JudgedBoostedCurves(BoostedSurvivalPredictions):
+class JudgedBoostedCurves(BoostedSurvivalPredictions, JudgedByTimes):
     """Base class of boosted trees for times to an event whose curves are judged and drawn."""
 
     def score(
@@ -70,10 +67,7 @@ class JudgedBoostedCurves(BoostedSurvivalPredictions):
         >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
         True
         """
-        judged, level = self._judging(newdata, offset), checked_part("level", level)
-        rows = judged.rows
-        scores = judged.scores(None if until is None else rows.checked_time("until", until))
-        return estimates_table(scores, level, rows.groups, rows.source)
+        return self._scores(self._judging(newdata, offset), until, level, progress=False)
 
     def calibration(
         self,
@@ -114,10 +108,7 @@ class JudgedBoostedCurves(BoostedSurvivalPredictions):
         >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
         True
         """
-        judged = self._judging(newdata, offset)
-        time = judged.rows.checked_time("time", time)
-        groups = checked_whole("groups", groups, 1, MOST_GROUPS)
-        return SurvivalCalibration(self.call, judged, time, groups, checked_part("level", level))
+        return self._calibration(self._judging(newdata, offset), time, groups, level)
 
     def roc(
         self,
@@ -153,9 +144,7 @@ class JudgedBoostedCurves(BoostedSurvivalPredictions):
         >>> bool(fit.roc(1000).table.loc[1000, "auc"] > 0.6)
         True
         """
-        judged = self._judging(newdata, offset)
-        time = judged.rows.checked_time("time", time)
-        return SurvivalROC(self.call, judged, time, checked_part("level", level))
+        return self._roc(self._judging(newdata, offset), time, level)
 
     def curves(
         self,
@@ -219,13 +208,6 @@ class JudgedBoostedCurves(BoostedSurvivalPredictions):
         if offset is not None:
             raise InputError("offset= needs newdata=: the training rows keep their offsets")
         return self._judged_training
-
-    @property
-    def _judging_if_any(self) -> JudgedPredictions | None:
-        """The training rows that judge; None if none of them has an event."""
-        with suppress(NoJudgesError):
-            return self._judged_training
-        return None
 
     @cached_property
     def _judged_training(self) -> JudgedPredictions:

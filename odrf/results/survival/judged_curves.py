@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 
 import pandas as pd
 
-from odrf.checks import checked_part, checked_whole
 from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import (
     JudgedPredictions,
-    NoJudgesError,
     judged_new_rows,
     judged_training_rows,
 )
-from odrf.public.progress import progress_bar
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.roc_at_time import SurvivalROC
-from odrf.reports.survival.scores_table import estimates_table
 from odrf.results.survival.drawn_curves import DrawnCurves
+from odrf.results.survival.judged_by_times import JudgedByTimes
 
-__all__ = ["MOST_GROUPS", "JudgedSurvivalResults"]
-
-MOST_GROUPS = 1000
+__all__ = ["JudgedSurvivalResults"]
 
 
-class JudgedSurvivalResults(DrawnCurves):
+class JudgedSurvivalResults(DrawnCurves, JudgedByTimes):
     """Base class of results whose predicted curves are judged."""
 
     def score(
@@ -72,9 +66,9 @@ class JudgedSurvivalResults(DrawnCurves):
             - ``explained``: 1 minus this score divided by that of the Kaplan–Meier curve of the
               training rows; 0 if predictors tell nothing.
 
-            Intervals are normal, with ``groups=`` by Student's t; for what lies between 0 and 1,
-            all but ``explained``, on the scale of log(p/(1 - p)), so that they stay within.  A
-            score of 0 or 1 has none.
+            Intervals are normal, with ``groups=`` by Student's t; of ``explained``, which is at
+            most 1, on the scale of log(1 - p), of the others, which lie between 0 and 1, on that of
+            log(p/(1 - p)), so that they stay within.  A score at an end has none.
 
             Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
             the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
@@ -135,12 +129,7 @@ class JudgedSurvivalResults(DrawnCurves):
         >>> bool(scores.loc["uno_c", "estimate"] > 0.6)
         True
         """
-        judged, level = self._judging(newdata, cause), checked_part("level", level)
-        rows = judged.rows
-        until = None if until is None else rows.checked_time("until", until)
-        with progress_bar(total=len(judged.used), unit="row", progress=progress) as bar:
-            scores = judged.scores(until, bar.update)
-        return estimates_table(scores, level, rows.groups, rows.source)
+        return self._scores(self._judging(newdata, cause), until, level, progress)
 
     def calibration(
         self,
@@ -192,10 +181,7 @@ class JudgedSurvivalResults(DrawnCurves):
         >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
         True
         """
-        judged = self._judging(newdata, cause)
-        time = judged.rows.checked_time("time", time)
-        groups = checked_whole("groups", groups, 1, MOST_GROUPS)
-        return SurvivalCalibration(self.call, judged, time, groups, checked_part("level", level))
+        return self._calibration(self._judging(newdata, cause), time, groups, level)
 
     def roc(
         self,
@@ -245,9 +231,7 @@ class JudgedSurvivalResults(DrawnCurves):
         >>> list(forest.roc(1000).table.columns)
         ['auc', 'std_error', 'conf_low', 'conf_high']
         """
-        judged = self._judging(newdata, cause)
-        time = judged.rows.checked_time("time", time)
-        return SurvivalROC(self.call, judged, time, checked_part("level", level))
+        return self._roc(self._judging(newdata, cause), time, level)
 
     def _judging(self, newdata: pd.DataFrame | None, cause: str | None) -> JudgedPredictions:
         if newdata is not None:
@@ -267,13 +251,6 @@ class JudgedSurvivalResults(DrawnCurves):
         happened = set(judged.rows.event.tolist())
         names = [name for code, name in enumerate(times.causes, start=1) if code in happened]
         return {name: self._judging(None, name) for name in names}
-
-    @property
-    def _judging_if_any(self) -> JudgedPredictions | None:
-        """The training rows judging all causes as one; None if none of them has an event."""
-        with suppress(NoJudgesError):
-            return self._judged_training
-        return None
 
     @cached_property
     def _judged_training(self) -> JudgedPredictions:

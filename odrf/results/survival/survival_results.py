@@ -18,13 +18,13 @@ from odrf.fits.prediction.training_rows import (
 from odrf.fits.survival.predicting_survival import predict_survival
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.control import Control
-from odrf.results.facts.fit_facts import FitFacts
+from odrf.results.any_results import AnyResults
 from odrf.results.keeping.forgetting import ForgettingResults
 
 __all__ = ["SurvivalResults"]
 
 
-class SurvivalResults(ForgettingResults, FitFacts):
+class SurvivalResults(ForgettingResults, AnyResults):
     """Base class of the results for times to an event.
 
     Parameters

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.rowwise_errors import (
-    RowwiseEstimate,
+    RowwiseReduction,
     RowwiseShare,
     share_of_estimates,
 )
@@ -111,14 +111,14 @@ def brier_scores(
     return BrierScores(at, score, error, mean)
 
 
-def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseEstimate:
+def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseReduction:
     """Return 1 minus the integrated Brier score of a model divided by that of a reference.
 
     Both of the same rows and times.  The usual reference is the Kaplan–Meier curve of the rows of
     training: ``1 - curve(at)[None]`` as its risks.
     """
     share = share_of_estimates(model.integrated, reference.integrated)
-    return RowwiseEstimate(1 - share.estimate, -share.influence)
+    return RowwiseReduction(1 - share.estimate, -share.influence)
 
 
 def _score_at(

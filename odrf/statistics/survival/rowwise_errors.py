@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
 from odrf.statistics.probabilities.limits_of_shares import limits_of_share
 
-__all__ = ["RowwiseEstimate", "RowwiseShare", "difference_of_estimates", "share_of_estimates"]
+__all__ = [
+    "RowwiseEstimate",
+    "RowwiseReduction",
+    "RowwiseShare",
+    "difference_of_estimates",
+    "share_of_estimates",
+]
+
+
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,32 @@ class RowwiseShare(RowwiseEstimate):
         return float(low), float(high)
 
 
+@dataclass(frozen=True)
+class RowwiseReduction(RowwiseEstimate):
+    """1 minus the ratio of two positive numbers: at most 1, and negative where there is none.
+
+    Examples
+    --------
+    >>> found = RowwiseReduction(0.9, np.array([-0.06, 0.0, 0.06]))
+    >>> low, high = found.interval()
+    >>> round(low, 3), round(high, 3)
+    (0.472, 0.981)
+    """
+
+    def interval(
+        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
+    ) -> tuple[float, float]:
+        """Return the interval on the scale of the logarithm of the ratio, so that it ends below 1.
+
+        It is normal, or with groups by Student's t; NaN if the estimate is 1.
+        """
+        ratio, reach = 1 - self.estimate, self._reach(level, groups)
+        if not ratio > 0:
+            return float("nan"), float("nan")
+        factor = float(np.exp(reach / ratio))
+        return 1 - ratio * factor, 1 - ratio / factor
+
+
 def difference_of_estimates(first: RowwiseEstimate, second: RowwiseEstimate) -> RowwiseEstimate:
     """Return the first minus the second estimate of the same rows, such as C of two models."""
     return RowwiseEstimate(first.estimate - second.estimate, first.influence - second.influence)
@@ -100,4 +135,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
     if whole.estimate == 0:
         return RowwiseEstimate(float("nan"), np.full(len(part.influence), np.nan))
     share = part.estimate / whole.estimate
-    return RowwiseEstimate(share, (part.influence - share * whole.influence) / whole.estimate)
+    off = part.influence - share * whole.influence
+    # what cancels leaves no error, but for rounding
+    off[np.abs(off) <= ROUNDING * np.abs(part.influence)] = 0.0
+    return RowwiseEstimate(share, off / whole.estimate)

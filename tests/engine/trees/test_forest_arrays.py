@@ -6,14 +6,15 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine import limits
 from odrf.engine.joining import joined_arrays
-from odrf.engine.joining.concatenating import concatenated
 from odrf.engine.joining.following_arrays import FOLLOWING
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest, joined
+from odrf.engine.trees import forest_arrays
+from odrf.engine.trees.forest_arrays import ARRAYS, Forest, concatenated, joined
 from odrf.engine.trees.read_later import ReadLater
 from problems import noisy, problems
 
@@ -23,17 +24,30 @@ def assert_same(one: Forest, other: Forest) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
+def one_by_one(trees, n_trees: int) -> Forest:
+    """Join trees as large ones are joined."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forest_arrays, "TOGETHER", -1)
+        return joined(trees, n_trees)
+
+
 @settings(max_examples=40, deadline=None)
 @given(problems())
 def test_trees_taken_apart_join_again(problem):
     forest = problem.grow(4)
     trees = [forest.tree(b) for b in range(4)]
-    assert_same(joined(trees, 4), forest)
+    assert_same(joined(trees, 16), forest)
     assert_same(joined(trees, 1), forest)
+    assert_same(one_by_one(trees, 4), forest)
+    assert_same(one_by_one(trees, 16), forest)
     if forest.surrogates is None:
         assert_same(concatenated(trees), forest)
         assert_same(concatenated([joined(trees[:3], 3), trees[3]]), forest)
-        assert concatenated(trees).in_memory().keys() == joined(trees, 4).in_memory().keys()
+        kept = one_by_one(trees, 4).in_memory()
+        for together in (concatenated(trees), joined(trees, 16)):
+            assert {name: getattr(array, "dtype", None) for name, array in kept.items()} == {
+                name: getattr(array, "dtype", None) for name, array in together.in_memory().items()
+            }
     assert_same(joined([joined(trees[:1], 9), joined(iter(trees[1:]), 3)], 2), forest)
     assert forest.n_nodes == sum(tree.n_nodes for tree in trees)
     assert forest.leaves().tolist() == [tree.is_leaf().sum() for tree in trees]
@@ -100,11 +114,12 @@ def test_arrays_that_follow_are_kept_once_they_do_not(problem, data):
     odd = data.draw(st.integers(0, 3))
     for name in data.draw(st.sets(st.sampled_from(sorted(FOLLOWING)))):
         trees[odd] = replace(trees[odd], **{name: 3 * getattr(trees[odd], name)})
-    together = joined((tree.lean() for tree in trees), 4)
-    for b in range(4):
-        assert_same(together.tree(b), trees[b])
-        assert_same(trees[b].lean(), trees[b])
-    assert_same(pickle.loads(pickle.dumps(together)), together)
+    for join in (joined, one_by_one):
+        together = join((tree.lean() for tree in trees), 16)
+        for b in range(4):
+            assert_same(together.tree(b), trees[b])
+            assert_same(trees[b].lean(), trees[b])
+        assert_same(pickle.loads(pickle.dumps(together)), together)
 
 
 def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
@@ -123,9 +138,10 @@ def test_more_terms_than_32_bits_number_are_counted_in_64(monkeypatch):
     trees = [forest.tree(b) for b in range(3)]
     monkeypatch.setattr(limits, "MOST_PLACES", len(trees[0].index) + 3)
     monkeypatch.setattr(joined_arrays, "require_numbers", lambda *_: None)
-    wide = joined(trees, 3)
-    assert wide.start.dtype == np.int64 and trees[0].start.dtype == np.int32
-    assert_same(wide, forest)
+    for join in (joined, one_by_one):
+        wide = join(trees, 16)
+        assert wide.start.dtype == np.int64 and trees[0].start.dtype == np.int32
+        assert_same(wide, forest)
 
 
 def test_a_field_that_another_thread_has_read_meanwhile_is_returned():

@@ -431,3 +431,10 @@ def test_what_does_not_vary_in_a_sample_has_no_negative_variance(class_forest):
     sums = np.kron(np.eye(len(effects.table) // K), np.ones(K))  # of probabilities: 1
     tests = effects.hypotheses(np.concatenate([sums, sums / 3, sums * 0.7]))
     np.testing.assert_allclose(tests.table["std_error"], 0.0, atol=1e-8)
+
+
+def test_levels_are_shown_with_all_digits_and_only_where_there_are_intervals(fits):
+    found = fits["forest"].predictions(level=0.975)
+    assert "97.5%" in repr(found) and "97.5%" in str(found.summary())
+    without = fits["boosted"].predictions()
+    assert "Intervals" not in repr(without) and "Intervals" not in str(without.summary())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import odrf
 from blends import with_quick_stacks
 from odrf import InputError
 from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
+from odrf.results.stacked.auto_results import AutoResults
 from reference.shapley import coalition_values, interaction_values, values_by_definition
 
 HOW = {"n_trees": 20, "seed": 1}
@@ -202,3 +205,23 @@ def test_predicted_distributions_are_compared_with_responses(stacks, table):
     assert between[inner].all() and inner.any()
     with pytest.raises(InputError, match="was fitted as classes"):
         stacks["classes"].predictive_check()
+
+
+def test_importances_are_told_by_models_of_weight_0_if_no_other_has_trees(stacks):
+    """All the weight of smoothers does not make every predictor unimportant."""
+    fit = stacks["number"].fit
+    trees = np.array([part.name in fit.grown for part in fit.parts])
+    weights = np.where(trees, 0.0, 1 / max(1, (~trees).sum()))
+    assert not trees.all()
+    found = AutoResults(replace(fit, weights=weights))
+    assert found.importance()["share"].max() > 0
+    assert "have weight 0" in str(found.summary())
+    assert "have weight 0" not in str(stacks["number"].summary())
+
+
+def test_what_a_model_adds_is_not_rounding(stacks):
+    fit = stacks["classes"].fit
+    rises = np.full(len(fit.parts), -5.7e-13)
+    rises[0] = 0.01
+    shown = AutoResults(replace(fit, rises=rises)).parts["rise_without"]
+    assert shown.tolist() == [0.01, *[0.0] * (len(rises) - 1)]

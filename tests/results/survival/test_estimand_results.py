@@ -57,6 +57,24 @@ def test_confidence_intervals(forest, fit):
     assert (frame["conf_low"] < survival).all() and (survival < frame["conf_high"]).all()
 
 
+def test_intervals_of_probabilities_are_probabilities(forest):
+    """Nearly nobody has had the event by an early time: plain intervals would pass 1."""
+    early = forest.estimand("survival", time=0.06)
+    frame = early.predict(interval="confidence")
+    assert (frame["estimate"] + 1.96 * frame["std_error"] > 1).any()
+    tables = [frame, early.predictions().table, early.predictions(at={"x1": [-0.5, 0.5]}).table]
+    tables += [early.partial("x1").table, early.partial(["x1", "x2"]).table]
+    for table in tables:
+        limits = table[["conf_low", "conf_high"]].dropna()
+        assert len(limits) and limits.min().min() >= 0 and limits.max().max() <= 1
+    means = forest.estimand("rmst", time=0.06).predict(interval="confidence")
+    plain = means["estimate"] + 1.959964 * means["std_error"]
+    np.testing.assert_allclose(means["conf_high"], plain, rtol=1e-6)
+    differences = early.comparisons("x1").table
+    plain = differences["estimate"] - 1.959964 * differences["std_error"]
+    np.testing.assert_allclose(differences["conf_low"], plain, rtol=1e-5)
+
+
 def test_importances_tell_relevant_predictors(fit):
     for type in (None, "out_of_bag", "permutation"):
         assert fit.importance(type)["importance"].idxmin() == "x3"

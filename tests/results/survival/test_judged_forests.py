@@ -66,8 +66,9 @@ def test_out_of_bag_scores_are_those_of_out_of_bag_predictions(forest):
     half = 1.959964 * table["std_error"]
     ends = on_log_odds(table["estimate"], half)
     np.testing.assert_allclose(table["conf_high"][SHARES], ends[SHARES], rtol=1e-6)
-    plain = table["estimate"] + half
-    np.testing.assert_allclose(table["conf_high"]["explained"], plain["explained"], rtol=1e-6)
+    ratio, reach = 1 - table["estimate"]["explained"], half["explained"]
+    high = 1 - ratio * np.exp(-reach / ratio)
+    np.testing.assert_allclose(table["conf_high"]["explained"], high, rtol=1e-6)
     pd.testing.assert_frame_equal(table, forest.score())
 
 

@@ -208,7 +208,7 @@ def test_plots_and_summaries_say_what_the_fit_is(data, hazards, runs):
         text = str(fit.summary())
         assert words in text
         assert f"{data['event'].sum()} at" in text
-        assert "Boosted oblique trees, cox loss: survival" in repr(fit)
+        assert "Boosted oblique trees, Cox loss: survival" in repr(fit)
     assert "too far apart" in str(hazards.summary(detail=True))
     assert "out-of-bag scores" in str(runs.summary())
     assert "Scale" in str(odbt(FORMULA, data, loss="weibull", n_trees=2, seed=1).summary())

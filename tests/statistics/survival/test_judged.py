@@ -15,6 +15,7 @@ from odrf.statistics.survival.kaplan_meier import kaplan_meier
 from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.rowwise_errors import (
     RowwiseEstimate,
+    RowwiseReduction,
     difference_of_estimates,
     share_of_estimates,
 )
@@ -119,6 +120,33 @@ def test_the_explained_share_of_the_reference_is_0_and_of_the_truth_1():
     assert nothing.std_error == 0
     truth = brier_scores(time, event, (time[:, None] <= at).astype(float), at)
     assert explained_share(truth, reference).estimate == 1
+
+
+def test_intervals_of_the_explained_share_end_below_1():
+    time, event = np.arange(1.0, 9.0), np.ones(8, dtype=np.int64)
+    at = np.array([2.5, 4.5, 6.5])
+    reference = brier_scores(time, event, 1 - kaplan_meier(time, event).curve(at)[None], at)
+    nearly = np.abs((time[:, None] <= at) - np.where(time[:, None] == 4, 0.6, 0.02))
+    found = explained_share(brier_scores(time, event, nearly, at), reference)
+    assert found.estimate + 1.96 * found.std_error > 1
+    low, high = found.interval()
+    assert low < found.estimate < high < 1
+    # where errors are small, it is the plain interval
+    precise = RowwiseReduction(found.estimate, found.influence / 100)
+    plain = 1.959964 * precise.std_error
+    np.testing.assert_allclose(
+        precise.interval(), (found.estimate - plain, found.estimate + plain), atol=1e-3
+    )
+
+
+def test_the_same_number_in_another_order_of_sums_has_no_error_of_its_share():
+    influence = np.array([0.1, -0.3, 0.2])
+    whole, part = (
+        RowwiseEstimate(0.3, influence),
+        RowwiseEstimate(0.1 + 0.2, influence * (1 + 3e-16)),
+    )
+    share = share_of_estimates(part, whole)
+    assert share.estimate == pytest.approx(1) and share.std_error == 0
 
 
 def test_nothing_is_a_share_of_0():

@@ -43,6 +43,8 @@ class CurveEstimand(NamedTuple):
         Whether it is a number of one cause of events, and not of all together.
     is_area : bool
         Whether it is an area up to the time, which is known only after the first event.
+    is_probability : bool
+        Whether it lies between 0 and 1.
     """
 
     letters: str
@@ -51,6 +53,7 @@ class CurveEstimand(NamedTuple):
     pseudo_values: OfFit
     of_cause: bool = False
     is_area: bool = False
+    is_probability: bool = False
 
 
 def _rank(fit: SurvivalFit, time: float) -> int:
@@ -72,6 +75,7 @@ CURVE_ESTIMANDS = {
         "S", "survival at {time}",
         lambda fit, time, _: survival_at(fit.curves, _rank(fit, time)),
         lambda fit, time, _: survival_pseudo_values(_sets(fit), time),
+        is_probability=True,
     ),
     "rmst": CurveEstimand(
         "RMST", "restricted mean survival time up to {time}",
@@ -88,7 +92,7 @@ CURVE_ESTIMANDS = {
         "F", "cumulative incidence of {cause} at {time}",
         lambda fit, time, cause: incidence_at(fit.curves, cause, _rank(fit, time)),
         lambda fit, time, cause: incidence_pseudo_values(_incidence(fit, cause), time),
-        of_cause=True,
+        of_cause=True, is_probability=True,
     ),
     "lost": CurveEstimand(
         "L", "time lost by {cause} up to {time}",

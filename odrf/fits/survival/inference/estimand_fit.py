@@ -97,7 +97,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     of_cause = "" if named is None else f", cause={named!r}"
     known |= {
         "call": f"{fit.call}.estimand({estimand!r}, time={_said(at)}{of_cause})",
-        "design": _with_response(fit, name),
+        "design": _with_response(fit, name, of.is_probability),
         "data": replace(fit.data, y=pseudo, times=None),
         "forest": replace(fit.forest, value=value[:, np.newaxis]),
         "pruning": None,
@@ -106,12 +106,12 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     return EstimandFit(**known, estimand=estimand, time=at, cause=named, late=late)
 
 
-def _with_response(fit: SurvivalFit, name: str) -> Any:
+def _with_response(fit: SurvivalFit, name: str, is_probability: bool) -> Any:
     """Return the design with a number as its response.
 
     It keeps the causes, so that the response of new rows is still known to be no number.
     """
-    response = replace(fit.design.response, name=name, kind="regression")
+    response = replace(fit.design.response, name=name, kind="regression", of_events=is_probability)
     return replace(fit.design, response=response)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from odrf.statistics.theorems import ASSUMED, FAILS, HOLDS, UNKNOWN, Condition
 
-__all__ = ["SurvivalFacts", "conclusion_on_curves", "conditions_of_curves"]
+__all__ = ["SurvivalFitProperties", "conclusion_on_curves", "conditions_of_curves"]
 
 FINITE = "[I]"
 RANDOM, SPARSE = "[C], splits at random", "[C], splits that are chosen"
@@ -28,7 +28,7 @@ GROWING = "rows of a leaf → ∞"
 
 
 @dataclass(frozen=True)
-class SurvivalFacts:
+class SurvivalFitProperties:
     """The properties of a fit to times to an event that the theorems are about.
 
     Attributes
@@ -59,59 +59,59 @@ class SurvivalFacts:
     summed: bool = False
 
 
-def conditions_of_curves(facts: SurvivalFacts) -> list[Condition]:
+def conditions_of_curves(fit: SurvivalFitProperties) -> list[Condition]:
     """Return the conditions of the results that may cover the fit."""
-    return [*_finite(facts), *_univariate(facts)]
+    return [*_finite(fit), *_univariate(fit)]
 
 
-def _finite(facts: SurvivalFacts) -> list[Condition]:
-    numbers = f"{facts.numbers} of {facts.P} are numbers" if facts.numbers else "factors only"
-    mixed = "not of numbers" if facts.numbers else f"{100 * (1 - facts.mixed):.3g}% of the leaves"
-    separated = FAILS if facts.numbers or facts.mixed else HOLDS
+def _finite(fit: SurvivalFitProperties) -> list[Condition]:
+    numbers = f"{fit.numbers} of {fit.P} are numbers" if fit.numbers else "factors only"
+    mixed = "not of numbers" if fit.numbers else f"{100 * (1 - fit.mixed):.3g}% of the leaves"
+    separated = FAILS if fit.numbers or fit.mixed else HOLDS
     return [
         Condition(FINITE, CENSORING, "", ASSUMED),
         Condition(FINITE, AT_RISK, "", ASSUMED),
-        Condition(FINITE, "finitely many values of predictors", numbers, _holds(not facts.numbers)),
+        Condition(FINITE, "finitely many values of predictors", numbers, _holds(not fit.numbers)),
         Condition(FINITE, "leaves of one value each", mixed, separated),
-        *_of_curves(FINITE, facts),
+        *_of_curves(FINITE, fit),
     ]
 
 
-def _univariate(facts: SurvivalFacts) -> list[Condition]:
-    name = SPARSE if facts.chosen else RANDOM
-    tried = "several predictors, too" if facts.oblique else "one at a time"
+def _univariate(fit: SurvivalFitProperties) -> list[Condition]:
+    name = SPARSE if fit.chosen else RANDOM
+    tried = "several predictors, too" if fit.oblique else "one at a time"
     conditions = [
         Condition(name, CENSORING, "", ASSUMED),
         Condition(name, AT_RISK, "", ASSUMED),
-        Condition(name, ALONE, tried, _holds(not facts.oblique)),
-        Condition(name, GROWING, f"at least {facts.least_rows}", UNKNOWN),
-        *_of_curves(name, facts),
+        Condition(name, ALONE, tried, _holds(not fit.oblique)),
+        Condition(name, GROWING, f"at least {fit.least_rows}", UNKNOWN),
+        *_of_curves(name, fit),
     ]
-    if facts.chosen:
+    if fit.chosen:
         weakly = "predictors weakly correlated, and what else the paper asks of them"
         conditions.append(Condition(name, weakly, "", ASSUMED))
     return conditions
 
 
-def _of_curves(name: str, facts: SurvivalFacts) -> list[Condition]:
+def _of_curves(name: str, fit: SurvivalFitProperties) -> list[Condition]:
     steps = [Condition(name, "curves in the leaves, and their mean", "steps of a score", FAILS)]
-    return steps if facts.summed else []
+    return steps if fit.summed else []
 
 
-def conclusion_on_curves(facts: SurvivalFacts) -> str:
+def conclusion_on_curves(fit: SurvivalFitProperties) -> str:
     """Return the conclusion for the fit, in one sentence."""
-    if facts.summed:
+    if fit.summed:
         return (
             "No result covers it: [I] and [C] are about trees whose leaves have curves, and these "
             "add up to a score, whose curves have all the same shape."
         )
-    if not facts.numbers and not facts.mixed:
+    if not fit.numbers and not fit.mixed:
         return (
             "Consistent survival curves where censoring is independent of the event given the "
             f"predictors, in the case of {FINITE}: each leaf has rows of one value of the "
             "predictors, so that its curve is that of this value."
         )
-    if facts.oblique:
+    if fit.oblique:
         return (
             "No result covers it: [I] is about predictors with finitely many values, each in a "
             "leaf of its own, and [C] about splits on single predictors."
@@ -119,7 +119,7 @@ def conclusion_on_curves(facts: SurvivalFacts) -> str:
     return (
         "Whether [C] applies cannot be judged: it needs leaves whose rows grow with n, and a fixed "
         "min_leaf does not show how they would"
-        + (", and predictors that are weakly correlated." if facts.chosen else ".")
+        + (", and predictors that are weakly correlated." if fit.chosen else ".")
     )
 
 

@@ -8,9 +8,9 @@ from odrf.engine.rows.rows import project
 from odrf.engine.splits.cuts import exact_cut
 from odrf.engine.splits.impurity import describe, uses_moments
 from odrf.engine.splits.random_thresholds import random_cut
-from odrf.engine.surrogates.known_rows import known_rows, without_marks
+from odrf.engine.surrogates.complete_rows import complete_rows, without_marks
 
-__all__ = ["remove_marks", "score_on_known_rows"]
+__all__ = ["remove_marks", "score_on_complete_rows"]
 
 
 @part
@@ -24,14 +24,14 @@ def remove_marks(proposals, n, marks):
 
 
 @part
-def _take_known(rows, lo, m, work):
-    """Gather the responses of the rows in work.known; return their number."""
-    n, kept = 0, work.known_node
+def _take_complete(rows, lo, m, work):
+    """Gather the responses of the rows in work.complete; return their number."""
+    n, kept = 0, work.complete_node
     for i in range(m):
-        if work.known[i]:
+        if work.complete[i]:
             kept.y[n], kept.weights[n] = rows.y[lo + i], rows.weights[lo + i]
             kept.counts[n] = rows.counts[lo + i]
-            work.known_values[n] = work.values[i]
+            work.complete_values[n] = work.values[i]
             n += 1
     return n
 
@@ -47,7 +47,7 @@ def _best_cut(state, values, left, table, node, settings, sorting):
 
 
 @part
-def score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work):
+def score_on_complete_rows(state, rows, lo, m, weight, n, settings, shared, work):
     """Overwrite gains and thresholds of the n candidates that some of m rows have no value for.
 
     Their gain is that among the other rows, per unit of the `weight` of the whole node, whose rows
@@ -57,7 +57,7 @@ def score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work):
     proposals = shared.proposals
     for c in range(n):
         size = proposals.sizes[c]
-        number = known_rows(rows, lo, m, work.marks, proposals.columns[c], size, NO, work)
+        number = complete_rows(rows, lo, m, work.marks, proposals.columns[c], size, NO, work)
         work.is_scored[c] = number < m
         if number == m:
             continue
@@ -65,16 +65,20 @@ def score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work):
         if number < 2:
             continue
         project(rows, lo, m, proposals.columns, proposals.theta, c, size, work.values)
-        _take_known(rows, lo, m, work)
-        known = describe(
-            work.known_node, 0, number, work.mean, work.moments, shared.logs, settings.criterion,
+        _take_complete(rows, lo, m, work)
+        complete = describe(
+            work.complete_node, 0, number, work.mean, work.moments, shared.logs, settings.criterion,
             settings.min_weight,
         )  # fmt: skip
-        values = work.known_values[:number]
+        values = work.complete_values[:number]
         left, table = shared.left, shared.table
         if uses_moments(settings.n_classes):
-            gain, threshold = _best_cut(state, values, None, table, known, settings, work.sorting)
+            gain, threshold = _best_cut(
+                state, values, None, table, complete, settings, work.sorting
+            )
         else:
-            gain, threshold = _best_cut(state, values, left, table, known, settings, work.sorting)
-        shared.gains[c] = gain * (known.weight / weight)
+            gain, threshold = _best_cut(
+                state, values, left, table, complete, settings, work.sorting
+            )
+        shared.gains[c] = gain * (complete.weight / weight)
         shared.thresholds[c] = threshold

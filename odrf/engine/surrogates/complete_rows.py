@@ -12,7 +12,7 @@ import numpy as np
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.rows.rows import project
 
-__all__ = ["known_rows", "without_marks", "write_test"]
+__all__ = ["complete_rows", "without_marks", "write_test"]
 
 
 @part
@@ -86,20 +86,20 @@ def write_test(marks, columns, size, own_levels, tested, theta):
 
 
 @part
-def known_rows(rows, lo, m, marks, columns, size, own_levels, work):
-    """Write to work.known (≥ m,) which of the m rows from `lo` on have values for a direction.
+def complete_rows(rows, lo, m, marks, columns, size, own_levels, work):
+    """Write to work.complete (≥ m,) which of the m rows from `lo` on have values for a direction.
 
     The arguments are those of `write_test`; `work` is a `SurrogateScratch`.  Returns how many.
     """
-    known = work.known
+    complete = work.complete
     n, threshold = write_test(marks, columns, size, own_levels, work.tested[0], work.ones[0])
     if n == 0:
         for i in range(m):
-            known[i] = True
+            complete[i] = True
         return m
     project(rows, lo, m, work.tested, work.ones, ZERO, n, work.values)
     number = ZERO
     for i in range(m):
-        known[i] = work.values[i] <= threshold
-        number += known[i]
+        complete[i] = work.values[i] <= threshold
+        number += complete[i]
     return number

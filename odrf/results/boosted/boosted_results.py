@@ -25,11 +25,11 @@ from odrf.fits.prediction.predicting import (
 )
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
-from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar
-from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
+from odrf.reports.boosted_summary import boosted_card, boosted_summary
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.consistency_facts import facts_of_boosted
+from odrf.reports.fit_properties import properties_of_boosted
+from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
 from odrf.results.keeping.compactable import CompactableResults
@@ -46,6 +46,7 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
 class ODBTResults(
+    RoundsOfTrees,
     CompactableResults,
     OutOfBagResults,
     SeveralTrees,
@@ -77,33 +78,6 @@ class ODBTResults(
 
     def __init__(self, fit: BoostedFit) -> None:
         self.fit = fit
-
-    @property
-    def control(self) -> BoostingControl:
-        """The options of the fit, with the values that were used."""
-        return self.fit.control
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds that are kept; a round has a tree for every score of every run."""
-        return self.fit.n_rounds
-
-    @property
-    def held_out(self) -> pd.Series:
-        """True for the training rows that were held out to choose the number of rounds."""
-        return pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
-
-    @cached_property
-    def loss_path(self) -> pd.DataFrame:
-        """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
-
-        Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
-        out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
-        the loss of each row by the runs that did not draw it.  The loss is half the squared error,
-        the absolute error, the Huber loss with the δ of the deviations from the median, half the
-        Poisson deviance, or the negative log-likelihood.
-        """
-        return loss_path(self.fit)
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
@@ -316,7 +290,7 @@ class ODBTResults(
         ConsistencyReport
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
-        return ConsistencyReport(self.fit, facts_of_boosted(self.fit), self._noise_residuals())
+        return ConsistencyReport(self.fit, properties_of_boosted(self.fit), self._noise_residuals())
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals out of bag or, with one run, of held-out rows.

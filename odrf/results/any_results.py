@@ -23,11 +23,11 @@ from odrf.reports.data_summary import DataSummary
 from odrf.results.absent import why_absent
 from odrf.text.card import Card, Carded
 
-__all__ = ["FitFacts"]
+__all__ = ["AnyResults"]
 
 
 @public
-class FitFacts(Carded):
+class AnyResults(Carded):
     """Base class of all results, of whatever response.
 
     Parameters
@@ -49,7 +49,7 @@ class FitFacts(Carded):
             reason = why_absent(own, name)
             if reason:
                 raise AbsentError(f"{own} has no {name!r}: {reason}")
-            similar = nearest(name, dir(type(self)))
+            similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
             raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
 
     def _shown_card(self) -> Card:

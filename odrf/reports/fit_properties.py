@@ -9,15 +9,15 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.options.scale_names import IN_WORDS
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorems import Facts
+from odrf.statistics.theorems import FitProperties
 
-__all__ = ["facts_of", "facts_of_boosted", "facts_of_guided"]
+__all__ = ["properties_of", "properties_of_boosted", "properties_of_guided"]
 
 GUIDED_FAMILY = "guided planes"
 
 
-def facts_of(fit: Fit) -> Facts:
-    """Return the facts about a tree or forest."""
+def properties_of(fit: Fit) -> FitProperties:
+    """Return the properties of a tree or forest."""
     control, P = fit.control, len(fit.design.predictors)
     kinds = list(fit.kinds.values()) or [control]
     used = [kinds[g] for g in np.unique(fit.blend.of_tree)] if fit.blend is not None else kinds
@@ -32,7 +32,7 @@ def facts_of(fit: Fit) -> Facts:
     single = [
         kind.mixture.single_columns(len(fit.design.columns), kind.subset_size) for kind in used
     ]
-    return Facts(
+    return FitProperties(
         forest=fit.forest.n_trees > 1,
         classes=fit.kind == "classification",
         n=fit.data.n_rows,
@@ -55,13 +55,13 @@ def facts_of(fit: Fit) -> Facts:
     )
 
 
-def facts_of_boosted(fit: BoostedFit) -> Facts:
-    """Return the facts about boosted trees."""
+def properties_of_boosted(fit: BoostedFit) -> FitProperties:
+    """Return the properties of boosted trees."""
     control = fit.control
     size = control.subset_size
     # the most leaves that the depth allows, for any n
     most = 2.0**control.max_depth
-    return Facts(
+    return FitProperties(
         forest=True,
         classes=fit.kind == "classification",
         n=len(fit.data.y),
@@ -84,9 +84,9 @@ def facts_of_boosted(fit: BoostedFit) -> Facts:
     )
 
 
-def facts_of_guided(fit: GuidedFit) -> Facts:
-    """Return the facts about a guided forest."""
-    return Facts(
+def properties_of_guided(fit: GuidedFit) -> FitProperties:
+    """Return the properties of a guided forest."""
+    return FitProperties(
         forest=True,
         classes=fit.kind == "classification",
         n=len(fit.data.y),

@@ -1,0 +1,63 @@
+"""What arguments are called in other packages, for those who know them from there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+__all__ = ["known_here_as"]
+
+# rpart, randomForest, ranger and grf of R; scikit-learn, XGBoost and LightGBM.
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "random_state": ("seed",),
+    "sample_weight": ("weights",),
+    "case_weights": ("weights",),
+    "n_estimators": ("n_trees",),
+    "nrounds": ("n_trees",),
+    "num_boost_round": ("n_trees",),
+    "max_iter": ("n_trees",),
+    "max_features": ("n_singles", "subspace", "predictor_fraction"),
+    "mtry": ("n_singles", "subspace"),
+    "colsample_bytree": ("predictor_fraction",),
+    "min_samples_leaf": ("min_leaf",),
+    "min_child_samples": ("min_leaf",),
+    "min_node_size": ("min_leaf", "min_split"),
+    "nodesize": ("min_leaf", "min_split"),
+    "minbucket": ("min_leaf",),
+    "minsplit": ("min_split", "min_leaf"),
+    "min_samples_split": ("min_split", "min_leaf"),
+    "min_child_weight": ("min_hessian",),
+    "max_leaf_nodes": ("max_leaves",),
+    "num_leaves": ("max_leaves",),
+    "cp": ("alpha",),
+    "ccp_alpha": ("alpha",),
+    "bootstrap": ("resample",),
+    "replace": ("resample",),
+    "max_samples": ("sample_fraction",),
+    "subsample": ("sample_fraction",),
+    "bagging_fraction": ("sample_fraction",),
+    "shrinkage": ("learning_rate",),
+    "eta": ("learning_rate",),
+    "reg_lambda": ("l2",),
+    "splitrule": ("criterion",),
+    "early_stopping_rounds": ("patience",),
+    "validation_fraction": ("validation",),
+    "base_margin": ("offset",),
+    "n_threads": ("n_jobs",),
+    "num_threads": ("n_jobs",),
+    "nthread": ("n_jobs",),
+    "na_action": ("missing",),
+    "verbose": ("progress",),
+    "time_limit": ("budget",),
+}
+
+
+def known_here_as(name: str, choices: Collection[str]) -> str | None:
+    """Return which of the `choices` means what `name` means elsewhere; None if none does.
+
+    Examples
+    --------
+    >>> known_here_as("random_state", ["data", "seed"])
+    'seed'
+    """
+    found = ELSEWHERE.get(name.replace(".", "_"), ())
+    return next((here for here in found if here in choices), None)

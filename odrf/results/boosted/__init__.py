@@ -1,0 +1,1 @@
+"""Results of boosted trees for numbers and classes, and what all boosted trees tell."""

@@ -1,1 +1,0 @@
-"""What every result tells of its fit."""
