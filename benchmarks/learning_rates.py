@@ -38,7 +38,7 @@ from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
 from odrf import odbt
-from odrf.results.boosted import ODBTResults
+from odrf.results.boosted.boosted_results import ODBTResults
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from protocol import Partition
 from runs import go_on, run_or_report
