@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import inlined, kernel, part
+from odrf.engine.compiling import inlined, kernel, merged, part
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.factors import NO_FACTORS, Factors
 from odrf.engine.survival.event_ranks import EventRanks
@@ -25,6 +25,7 @@ __all__ = [
     "level_of",
     "load_column",
     "project",
+    "project_here",
     "rows_at",
 ]
 
@@ -252,11 +253,12 @@ def _project_two(rows, first, m, columns, theta, j, out):
             out[i] = (out[i] + coefficient * rows.X[row, at]) + second * rows.X[other, at]
 
 
-@kernel
-def project(rows, lo, m, columns, theta, c, size, out):
+@merged
+def project_here(rows, lo, m, columns, theta, c, size, out):
     """Write Σ θ·x over the first `size` of columns[c], for m rows from `lo` on, to out (≥ m,).
 
-    Terms are added in the order of the columns, in float32, exactly as routing adds them.
+    Terms are added in the order of the columns, in float32, exactly as routing adds them.  It is
+    merged into its caller: for few rows a call, which copies `rows`, takes as long as the work.
     """
     first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
     j, last, one = np.uint64(0), np.uint64(size), np.uint64(1)
@@ -275,6 +277,12 @@ def project(rows, lo, m, columns, theta, c, size, out):
         else:
             _project_one(rows, first, m, columns[c], theta[c], j, out)
             j += one
+
+
+@kernel
+def project(rows, lo, m, columns, theta, c, size, out):
+    """As `project_here`, by a call."""
+    project_here(rows, lo, m, columns, theta, c, size, out)
 
 
 @part

@@ -6,7 +6,7 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, merged, part
 from odrf.engine.directions.holes import FILL, is_two_sided
-from odrf.engine.rows.rows import column_itself, is_plain_column, project
+from odrf.engine.rows.rows import column_itself, is_plain_column, project_here
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, scan_bins
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, write_lane
 from odrf.engine.splits.four_tallies import FOUR, tally_four
@@ -105,6 +105,8 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
     gains, thresholds = scratch.gains, scratch.thresholds
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
     random = settings.n_thresholds > 0
+    # the kernel of tables with factors or empty cells is large: more code would slow it down
+    plain = scratch.levels is None and not random
     together = not (random or binned) and m <= SORTED_TOGETHER
     most_waiting = FOUR if scratch.left is None else 1  # without moments there are no words
     lanes, lane, n_waiting = ZERO, ZERO, ZERO
@@ -119,10 +121,10 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
             )  # fmt: skip
             continue
         values, own_bins = scratch.values[:m], bins[n_waiting * m : (n_waiting + 1) * m]
-        if not random and is_plain_column(rows, theta, c, sizes[c]):
+        if plain and is_plain_column(rows, theta, c, sizes[c]):
             values = column_itself(rows, lo, m, columns[c, 0])
         else:
-            project(rows, lo, m, columns, theta, c, sizes[c], values)
+            project_here(rows, lo, m, columns, theta, c, sizes[c], values)
         if together:
             write_lane(values, keys, lane, lanes)
             lane += 1
@@ -137,7 +139,13 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
             )
         elif not binned:
             gains[c], thresholds[c] = exact_cut(values, scratch.sorting, left, node, min_leaf)
-        elif bin_values(values, own_bins, n_bins):
+        elif not bin_values(values, own_bins, n_bins):
+            gains[c] = 0.0
+        elif not plain:
+            gains[c], _ = binned_cut(
+                own_bins, words, quantum, tally, table, left, node, n_bins, min_leaf
+            )
+        else:
             scratch.waiting[n_waiting] = c
             n_waiting += 1
             if n_waiting == most_waiting:
@@ -146,11 +154,10 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
                     scratch.tallies, scratch.tables, left, node, n_bins, min_leaf, gains,
                 )  # fmt: skip
                 n_waiting = ZERO
-        else:
-            gains[c] = 0.0
-    _cut_waiting(
-        scratch.waiting, n_waiting, bins, words, quantum, tally, table, scratch.tallies,
-        scratch.tables, left, node, n_bins, min_leaf, gains,
-    )  # fmt: skip
+    if plain and n_waiting > 0:
+        _cut_waiting(
+            scratch.waiting, n_waiting, bins, words, quantum, tally, table, scratch.tallies,
+            scratch.tables, left, node, n_bins, min_leaf, gains,
+        )  # fmt: skip
     if together and lanes > 0:
         _cut_together(lanes, node, left, n, min_leaf, scratch)
