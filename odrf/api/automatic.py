@@ -112,9 +112,10 @@ def auto(
     squared error of the weighted mean.  Class probabilities are the weighted geometric mean of
     those of the models, to a power, made to add up to 1 (Genest and Zidek 1986); weights and power
     minimise the out-of-bag log loss.  The power calibrates, too: the mean of the trees of a forest
-    is too moderate where each tree is sure of another class.  With few rows for each class weights
-    fit chance.  So the forest has all weight unless the models together lower its out-of-bag Brier
-    score by more than three quarters of a standard error, which is about what chance alone does.
+    is too moderate where each tree is sure of another class.  With few rows for each class the
+    weights overfit.  So the forest has all the weight unless the models together lower its
+    out-of-bag Brier score by more than three quarters of a standard error, which is about what
+    chance alone does.
 
     The sum of splines has the penalty of a ridge regression, chosen by leaving out one row at a
     time.  Its forest is grown on the residuals of rows that are left out.  With many columns there

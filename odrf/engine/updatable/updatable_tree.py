@@ -237,7 +237,7 @@ class UpdatableTree:
         return int((splits <= L).sum())
 
     def _write_leaves(self, below: slice, branches: TreeBuffers, grown: slice) -> None:
-        """Write the `grown` nodes of branches as leaves without rows."""
+        """Write the `grown` nodes of branches as leaves, whose rows are chained afterwards."""
         arrays = self.arrays
         for name, mine in (
             ("value", "value"), ("n_rows", "n_rows"), ("weight", "weight"), ("depth", "depth"),

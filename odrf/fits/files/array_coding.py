@@ -168,12 +168,11 @@ def decoded_array(form: ArrayForm, pieces: Iterable[bytes]) -> NDArray:
         raise InputError("it has a truth value that is neither")
     numbers = place.view(kept)
     if form.steps or kept != flat.dtype:
-        last = None
+        last = 0
         for at in range(0, form.size, PIECE):
             some = numbers[at : at + PIECE].astype(flat.dtype)
             if form.steps:
-                if last is not None:
-                    some[:1] += last
+                some[:1] += last
                 some = np.cumsum(some, dtype=flat.dtype)
                 last = some[-1]
             flat[at : at + PIECE] = some

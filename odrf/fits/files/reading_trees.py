@@ -77,5 +77,5 @@ def trees_read(kind: type, known: dict[str, Any], later: dict[str, UnreadArray])
 def forest_of_fields(fields: dict[str, Any]) -> Forest:
     """Return the forest of these fields, from which others may follow."""
     forest = Forest.of(fields)
-    forest.__post_init__()
+    forest.__post_init__()  # `of` takes the fields as they are, and files may have wider numbers
     return forest

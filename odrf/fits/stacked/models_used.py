@@ -1,9 +1,9 @@
 """Which models of a stack are used: all, or the forest alone.
 
-The weights of probabilities minimise log loss.  With few rows for each class few improbable ones
-decide it, and the weights fit chance.  The Brier score is bounded, and so says with few rows
-already whether other models are of use.  For numbers, whose weights are pulled to equal ones, such
-a judge gains nothing.
+The weights of probabilities minimise log loss.  With few rows for each class, single rows that were
+thought improbable decide it, and the weights overfit.  The Brier score is bounded, and so tells
+with few rows already whether other models are of use.  The weights of numbers are pulled to equal
+ones, and there such a rule gains nothing.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class JudgedSurvivalResults(DrawnCurves, JudgedByTimes):
 
             Intervals are normal, with ``groups=`` by Student's t; of ``explained``, which is at
             most 1, on the scale of log(1 - p), of the others, which lie between 0 and 1, on that of
-            log(p/(1 - p)), so that they stay within.  A score at an end has none.
+            log(p/(1 - p)), so that they stay within.  A score that is such a limit has none.
 
             Of one cause there is no ``harrell_c``; ``uno_c`` is the C of Wolbers et al. (2014), and
             the Kaplan–Meier curve becomes the Aalen–Johansen estimate.
