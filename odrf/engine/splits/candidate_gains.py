@@ -49,19 +49,17 @@ def _cut_waiting(
     waiting, n, bins, words, quantum, tally, table, tallies, tables, left, node, n_bins, min_leaf,
     gains,
 ):  # fmt: skip
-    """Write the gains of the n candidates that wait; `bins` holds their bins, one after the other.
+    """Write the gains of n ≤ `FOUR` candidates; `bins` holds their bins, one after the other.
 
-    They are `FOUR`, or fewer.
+    `waiting` (≥ n,) has their numbers.  Only moments of four are added up together.
     """
     m = len(node.y)
-    if n < FOUR:
+    if left is not None or n < FOUR:
         for w in range(n):
             gains[waiting[w]], _ = binned_cut(
                 bins[w * m : (w + 1) * m], words, quantum, tally, table, left, node, n_bins,
                 min_leaf,
             )  # fmt: skip
-        return
-    if left is not None:
         return
     tally_four(bins, words, node, n_bins, tallies, tables)
     for w in range(FOUR):
@@ -108,7 +106,7 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
     # the kernel of tables with factors or empty cells is large: more code would slow it down
     plain = scratch.levels is None and not random
     together = not (random or binned) and m <= SORTED_TOGETHER
-    most_waiting = FOUR if scratch.left is None else 1  # without moments there are no words
+    most_waiting = FOUR if scratch.left is None else 1
     lanes, lane, n_waiting = ZERO, ZERO, ZERO
     for c in range(n):
         proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c], scratch.levels)
