@@ -29,6 +29,8 @@ __all__ = [
     "rows_at",
 ]
 
+NOT_KNOWN = np.empty(0, dtype=np.float32)
+
 Columns = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
@@ -65,6 +67,9 @@ class Rows(NamedTuple):
     ranks : EventRanks or None
         If the response is a time to an event, its ranks of all rows, which `at` points into; y then
         has the scores of the node that was searched last.
+    high : (p,) float32
+        The larger value of each column that has two values among all rows, NaN for the others; see
+        `odrf.engine.splits.two_values`.  Empty if this is not known, or if F > 0.
     """
 
     X: np.ndarray
@@ -79,6 +84,7 @@ class Rows(NamedTuple):
     level: np.ndarray
     coefficients: np.ndarray
     ranks: EventRanks | None = None
+    high: np.ndarray = NOT_KNOWN
 
 
 def gather_rows(

@@ -13,6 +13,7 @@ from odrf.engine.splits.four_tallies import FOUR, tally_four
 from odrf.engine.splits.level_cuts import best_cut_of_levels, factor_of, random_cut_of_levels
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import cut_of_both_sides, other_side_of
+from odrf.engine.splits.two_values import has_two_values, tally_two_values
 
 __all__ = ["SORTED_TOGETHER", "evaluate_candidates", "number_of_bins"]
 
@@ -68,6 +69,22 @@ def _cut_waiting(
         )
 
 
+@part
+def _cut_between_two(
+    rows, lo, two, n, words, quantum, tallies, tables, left, node, min_leaf, gains
+):
+    """Write the gains of 1 ≤ n ≤ `FOUR` candidates that are columns of two values."""
+    if left is not None:
+        return
+    for w in range(n, FOUR):
+        two.columns[w] = two.columns[0]
+    tally_two_values(rows, lo, two, words, node, tallies, tables)
+    for w in range(n):
+        gains[two.candidates[w]], _ = scan_bins(
+            quantum, tallies[w], tables[w], left, node, 2, min_leaf
+        )
+
+
 @inlined
 def _cut_together(lanes, node, left, n, min_leaf, scratch):
     """Write gains and thresholds of those of n candidates whose values are in the lanes of keys."""
@@ -100,14 +117,15 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
     bins, n_bins = scratch.bins, number_of_bins(m)
     keys, table, min_leaf = scratch.keys, scratch.table, settings.min_leaf
     words, tally, proposals = scratch.words, scratch.tally, scratch.proposals
-    gains, thresholds = scratch.gains, scratch.thresholds
+    gains, thresholds, two = scratch.gains, scratch.thresholds, scratch.two
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
     random = settings.n_thresholds > 0
     # the kernel of tables with factors or empty cells is large: more code would slow it down
     plain = scratch.levels is None and not random
     together = not (random or binned) and m <= SORTED_TOGETHER
     most_waiting = FOUR if scratch.left is None else 1
-    lanes, lane, n_waiting = ZERO, ZERO, ZERO
+    by_value = plain and binned and scratch.left is None
+    lanes, lane, n_waiting, n_two = ZERO, ZERO, ZERO, ZERO
     for c in range(n):
         proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c], scratch.levels)
         lanes += proposals.factor[c] < 0
@@ -120,6 +138,16 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
             continue
         values, own_bins = scratch.values[:m], bins[n_waiting * m : (n_waiting + 1) * m]
         if plain and is_plain_column(rows, theta, c, sizes[c]):
+            if by_value and has_two_values(rows, columns[c, 0]):
+                two.candidates[n_two], two.columns[n_two] = c, columns[c, 0]
+                n_two += 1
+                if n_two == FOUR:
+                    _cut_between_two(
+                        rows, lo, two, n_two, words, quantum, scratch.tallies, scratch.tables,
+                        left, node, min_leaf, gains,
+                    )  # fmt: skip
+                    n_two = ZERO
+                continue
             values = column_itself(rows, lo, m, columns[c, 0])
         else:
             project_here(rows, lo, m, columns, theta, c, sizes[c], values)
@@ -152,6 +180,11 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
                     scratch.tallies, scratch.tables, left, node, n_bins, min_leaf, gains,
                 )  # fmt: skip
                 n_waiting = ZERO
+    if by_value and n_two > 0:
+        _cut_between_two(
+            rows, lo, two, n_two, words, quantum, scratch.tallies, scratch.tables, left, node,
+            min_leaf, gains,
+        )  # fmt: skip
     if plain and n_waiting > 0:
         _cut_waiting(
             scratch.waiting, n_waiting, bins, words, quantum, tally, table, scratch.tallies,

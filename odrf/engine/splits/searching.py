@@ -32,6 +32,7 @@ from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
 from odrf.engine.splits.level_cuts import LevelSums, level_sums_for
 from odrf.engine.splits.present_classes import PresentClasses, among_present, present_classes_for
 from odrf.engine.splits.sides import bin_best
+from odrf.engine.splits.two_values import TwoValues, two_values
 from odrf.engine.surrogates.calls import leave_out_marks, score_round
 from odrf.engine.survival.node_scores import RiskSums, risk_sums_for
 
@@ -63,6 +64,7 @@ class Scratch(NamedTuple):
         As in `odrf.engine.splits.four_tallies`.
     waiting : (FOUR,) int64
         The candidates whose bins are added up next.
+    two : TwoValues
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
@@ -99,6 +101,7 @@ class Scratch(NamedTuple):
     tallies: np.ndarray
     tables: np.ndarray
     waiting: np.ndarray
+    two: TwoValues
     table: np.ndarray
     left: np.ndarray | None
     present: PresentClasses | None
@@ -167,6 +170,7 @@ def scratch_for(
         np.empty((FOUR, 2 * MOST_BINS), dtype=np.int64),
         np.empty((FOUR, MOST_BINS, 2)),
         np.empty(FOUR, dtype=np.int64),
+        two_values(),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         None if uses_moments(K) else present_classes_for(n, K),
