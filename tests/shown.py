@@ -169,6 +169,7 @@ def studies_of(p: int) -> dict[str, object]:
         "tuning of one option": odrf.tune(formula, data, {"min_leaf": [1, 9, 100]}, **TREES),
         "tuning of three options": odrf.tune(formula, data[:80], grid, **TREES),
         "foresight": odrf.foresee(formula, data, **TREES),
+        "foresight of rows in chunks": odrf.foresee(formula, [data], **TREES),
         "learning curve": odrf.learning_curve(formula, data, models, sizes=[40, 60, 90], **few),
         "bias and variance": odrf.bias_variance(
             models=models, problem=(formula, data), n=[40, 60], **few

@@ -83,6 +83,12 @@ WORK = {
     "foresight of boosting": lambda d, f, t: odrf.foresee(
         FORMULA, d, model=odrf.odbt, n_trees=40, progress=True, seed=1
     ),
+    "foresight of rows in chunks": lambda d, f, t: odrf.foresee(
+        FORMULA, [d], n_trees=5, progress=True, seed=1
+    ),
+    "foresight of a tree in chunks": lambda d, f, t: odrf.foresee(
+        FORMULA, [d], model=odrf.odt, progress=True, seed=1
+    ),
     "importance": lambda d, f, t: f.importance("permutation", progress=True),
     "out-of-bag importance": lambda d, f, t: f.importance(progress=True),
     "a summary": lambda d, f, t: odrf.odt(FORMULA, d, seed=1).summary(progress=True),

@@ -16,7 +16,14 @@ from odrf.engine.control_groups import group_folders
 if sys.platform != "win32":
     import resource
 
-__all__ = ["available_memory", "in_bytes", "is_available", "require_memory", "times_available"]
+__all__ = [
+    "available_memory",
+    "in_bytes",
+    "is_available",
+    "require_memory",
+    "resident_memory",
+    "times_available",
+]
 
 # Less than this is always tried: asking the system takes as long as a small prediction.
 SMALL = 2**27
@@ -82,6 +89,13 @@ def available_memory(root: Path = Path("/")) -> float:
     """
     found = [*_machine(root), *_groups(root), *_addresses(root)]
     return max(0.0, min(found, default=float("inf")))
+
+
+def resident_memory(root: Path = Path("/")) -> float:
+    """Return the bytes of memory that the process has now; 0 where the system does not tell."""
+    with suppress(OSError, KeyError, ValueError):
+        return _fields(root / "proc/self/status")["VmRSS:"] * 1024
+    return 0.0
 
 
 def _machine(root: Path) -> Iterator[float]:

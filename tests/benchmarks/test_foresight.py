@@ -18,6 +18,8 @@ def test_foreseen_and_measured(
     small = {
         "forest": foresight.Case("factors", rows=2000, options={"n_trees": 60, "blend": False}),
         "tree": foresight.Case("classes", "odt", 2000),
+        "files": foresight.Case("factors", rows=2000, options={"n_trees": 9}, source="parquet"),
+        "list": foresight.Case("friedman", "odt", 2000, source="list"),
     }
     for name, case in small.items():
         line = foresight.measured(case, tmp_path)

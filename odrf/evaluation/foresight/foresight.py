@@ -30,13 +30,14 @@ class Foresight(Carded):
     peak_bytes : float
         Memory that the call takes where it takes most, in addition to what the process has.
     fit_bytes : float
-        Memory of the fit, with its training rows, as long as nothing is asked of it.
+        Memory of the fit, with its training rows, as long as nothing is asked of it.  Fits on rows
+        in chunks keep none; forests have the trees as predictions read them from the start.
     file_bytes : float
         The file that `save` writes.
     seconds : float
         Time of the call, when its functions are compiled.
     predict_bytes : float
-        Memory that the first prediction adds to the fit.
+        Memory that the first prediction adds to the fit; 0 if it adds nothing.
     oob_bytes : float
         Memory that out-of-bag predictions take while they are made; 0 if there are none.
     free_bytes : float
@@ -136,8 +137,9 @@ class Foresight(Carded):
             "Fit in memory": in_bytes(self.fit_bytes),
             "File": in_bytes(self.file_bytes),
             "Trees": f"{self.n_trees} of {self.leaves:,.0f} leaves",
-            "First prediction": f"{in_bytes(self.predict_bytes)} more",
         }
+        if self.predict_bytes:
+            facts["First prediction"] = f"{in_bytes(self.predict_bytes)} more"
         if self.oob_bytes:
             facts["Out-of-bag rows"] = f"{in_bytes(self.oob_bytes)} more"
         return facts | {"Known from": self.pilots}

@@ -44,7 +44,15 @@ from odrf.options.request import NAMES, Request, request_of
 from odrf.public.progress import progress_bar
 from odrf.text.quantity import quantity
 
-__all__ = ["OF_TERM", "WARM", "WORD", "forecast_of_forest", "root_of"]
+__all__ = [
+    "COMPRESSED_BYTES",
+    "OF_ONE_KIND",
+    "OF_TERM",
+    "WARM",
+    "WORD",
+    "forecast_of_forest",
+    "root_of",
+]
 
 # Pilot trees of a forest of one kind.
 OF_ONE_KIND = 3

@@ -27,7 +27,12 @@ from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.all_rows.all_rows_totals import Totals
 from odrf.fits.all_rows.growing_below import grow_below, grown_in_memory, rows_that_fit
-from odrf.fits.all_rows.growing_levels import OF_SAMPLE, grow_crown, sample_size
+from odrf.fits.all_rows.growing_levels import (
+    OF_SAMPLE,
+    GrownCrown,
+    grow_crown,
+    sample_size,
+)
 from odrf.fits.all_rows.row_file import row_file
 from odrf.fits.evaluating import path_by_arrays
 from odrf.fits.pruned import pruned_at
@@ -58,7 +63,12 @@ class _Grown(NamedTuple):
 
 
 def grow_all_rows(
-    call: str, rows: StreamedRows, request: Request, progress: bool = False
+    call: str,
+    rows: StreamedRows,
+    request: Request,
+    progress: bool = False,
+    rows_in_memory: int | None = None,
+    crowned: Callable[[GrownCrown], object] = lambda crown: None,
 ) -> AllRowsFit:
     """Resolve the request, and grow and prune a tree of all rows.
 
@@ -70,6 +80,10 @@ def grow_all_rows(
     request : Request
     progress : bool, default False
         Show a progress bar of the rows whose branches have grown.
+    rows_in_memory : int, optional
+        Nodes of so many rows grow in memory; by default `rows_that_fit` says how many they are.
+    crowned : callable, optional
+        Told the nodes of more rows, as soon as they have grown, if there are any.
 
     Raises
     ------
@@ -87,13 +101,14 @@ def grow_all_rows(
             f"one tree of {rows.n} rows: it can have {MOST_ROWS}: grow a forest by odrf()"
         )
     tree_streams = streams(control.seed, 0, 1)
+    most = rows_in_memory or rows_that_fit(rows.design.n_terms, control.n_classes)
     totals, judging = Totals(rows.design), _HeldOut(rows, control)
     with (
         progress_bar(total=rows.n, unit="row", progress=progress) as bar,
         compiled_at_ease(growth_kernel(control.settings)),
     ):
         blocks = partial(_growing_blocks, rows, judging, totals)
-        grown = _grown(rows, control, blocks, totals, tree_streams[0], bar.update)
+        grown = _grown(rows, control, blocks, totals, tree_streams[0], most, crowned, bar.update)
     data = WithheldData(
         rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
         rows.reader.unit, STREAMED,
@@ -158,11 +173,12 @@ def _grown(
     blocks: Callable[[], Iterator[TreeRows]],
     totals: Totals,
     state: NDArray[np.uint64],
+    most: int,
+    crowned: Callable[[GrownCrown], object],
     advance: Callable[[int], object],
 ) -> _Grown:
     recipe = Recipe(rows.design.feature_groups, control.settings, control.mixture, False)
     settings, n_jobs = control.settings, control.n_jobs
-    most = rows_that_fit(rows.design.n_terms, control.n_classes)
     if rows.n_positive <= most:
         whole = joined_rows(list(blocks()))
         tree = grown_in_memory(whole, recipe, settings, state, n_jobs)
@@ -176,7 +192,9 @@ def _grown(
     with row_file(rows.n_positive, first.X, unit) as file:
         file.write(sampling.seen(chain([first], passing)))
         root, sample = totals.as_root(settings.criterion), joined_rows(sampling.pieces)
-        crown, branches, levels = grow_crown(file, recipe, root, sample, state, most, n_jobs)
+        grown = grow_crown(file, recipe, root, sample, state, most, n_jobs)
+        crowned(grown)
+        crown, branches, levels = grown
         below = grow_below(file, recipe, branches, n_jobs, rows.source.memory, advance)
     ordered = CRITERIA[settings.criterion].ordered
     return _Grown(grafted(crown.as_forest(ordered), below, settings.max_leaves), levels)

@@ -23,7 +23,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.all_rows.growing_levels import LowerBranch
 from odrf.fits.all_rows.row_file import RowFile
 
-__all__ = ["grow_below", "grown_in_memory", "rows_that_fit"]
+__all__ = ["branches_of_passes", "grow_below", "grown_in_memory", "rows_that_fit"]
 
 # Bytes that the rows of a branch and its growth may take.  The number decides which nodes are split
 # by passes over the file, and so the tree: it must not depend on the machine.
@@ -73,7 +73,8 @@ def grow_below(
         One branch takes more memory than is free.
     """
     grown = {}
-    for some in _passes(file, recipe, branches, memory):
+    K = recipe.settings.n_classes
+    for some in branches_of_passes(file.n_stored, K, branches, memory):
         gathered = _gathered(file, some, n_jobs)
         for branch in some:
             depth = recipe.settings.max_depth - branch.depth
@@ -88,13 +89,19 @@ def grow_below(
     return grown
 
 
-def _passes(
-    file: RowFile, recipe: Recipe, branches: list[LowerBranch], memory: float | None
+def branches_of_passes(
+    n_stored: int, n_classes: int, branches: list[LowerBranch], memory: float | None
 ) -> Iterator[list[LowerBranch]]:
-    """Yield the branches that gather their rows in one pass."""
-    K, free = recipe.settings.n_classes, available_memory()
-    sizes = [branch.n_rows * (4.0 * file.n_stored + PER_ROW) for branch in branches]
-    growth = growth_bytes(max((b.n_rows for b in branches), default=0), file.n_stored, K)
+    """Yield the branches that gather their rows, of `n_stored` numbers, in one pass.
+
+    Raises
+    ------
+    MemoryError
+        One branch takes more memory than is free.
+    """
+    free = available_memory()
+    sizes = [branch.n_rows * (4.0 * n_stored + PER_ROW) for branch in branches]
+    growth = growth_bytes(max((b.n_rows for b in branches), default=0), n_stored, n_classes)
     require_memory(
         growth + max(sizes, default=0.0),
         "growing a part of the tree in memory",

@@ -40,6 +40,7 @@ __all__ = [
     "Passes",
     "TreeBytes",
     "abreast",
+    "checked_control",
     "control_of",
     "grow_streamed",
     "require_rows",
@@ -98,16 +99,8 @@ def grow_streamed(
     MemoryError
         One tree with its rows takes more memory than there is.
     """
-    classification = rows.design.response.kind == "classification"
     asked = streamed_request(request)
-    require_objective(asked.objective, classification, False)
-    require_split_scale(asked.split_scale, rows.design.response.kind, False)
-    control = control_of(asked, rows)
-    if control.sample_fraction == 1:
-        raise InputError(
-            "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
-            "would judge it: use a smaller share, or odt() for one tree of all rows"
-        )
+    control = checked_control(asked, rows)
     draw = HashedDraw(draw_keys(control.seed, 0, control.n_trees), control.sample_fraction)
     with (
         progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
@@ -128,6 +121,26 @@ def grow_streamed(
         fit = replace(fit, forest=pruned.forest, pruning=pruned.pruning, control=pruned.control)
     with progress_bar(total=rows.n, unit="row", progress=progress) as bar:
         return replace(fit, sums=passes.judged(fit, rows, draw, bar.update))
+
+
+def checked_control(asked: Request, rows: StreamedRows) -> Control:
+    """Return the options of a forest, as `streamed_request` returns them, resolved and checked.
+
+    Raises
+    ------
+    InputError
+        An option is invalid, or a tree would draw all rows.
+    """
+    classification = rows.design.response.kind == "classification"
+    require_objective(asked.objective, classification, False)
+    require_split_scale(asked.split_scale, rows.design.response.kind, False)
+    control = control_of(asked, rows)
+    if control.sample_fraction == 1:
+        raise InputError(
+            "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
+            "would judge it: use a smaller share, or odt() for one tree of all rows"
+        )
+    return control
 
 
 def control_of(request: Request, rows: StreamedRows) -> Control:
