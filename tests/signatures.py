@@ -18,7 +18,8 @@ SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
     "Estimator", "Experiment", "Function", "JudgedRows", "LogNormalLaw", "Metric", "Model",
-    "PowerLaw", "SampledBlocks", "SampleSource", "Scoring", "Split", "SurvivalLaw", "Task", "View", "WeibullLaw",
+    "PowerLaw", "SampleSource", "SampledBlocks", "Scoring", "Split", "SurvivalLaw", "Task", "View",
+    "WeibullLaw",
 }  # fmt: skip
 
 
