@@ -229,7 +229,8 @@ class TreesInOneCall:
         if copied and not len(factors.codes):
             high = np.empty(len(X), dtype=np.float32)
             write_larger_values(X, high)
-            self._rows = self._rows._replace(high=high)
+            if not np.isnan(high).all():
+                self._rows = self._rows._replace(high=high)
         others = factors.place >= 0
         read = X[factors.place[others]] if copied and len(factors.codes) else X
         self._columns = read, factors.codes

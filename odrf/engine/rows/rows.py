@@ -69,7 +69,7 @@ class Rows(NamedTuple):
         has the scores of the node that was searched last.
     high : (p,) float32
         The larger value of each column that has two values among all rows, NaN for the others; see
-        `odrf.engine.splits.two_values`.  Empty if this is not known, or if F > 0.
+        `odrf.engine.splits.two_values`.  Empty if this is not known, if none has, or if F > 0.
     """
 
     X: np.ndarray

@@ -52,18 +52,22 @@ def _cut_waiting(
 ):  # fmt: skip
     """Write the gains of n ≤ `FOUR` candidates; `bins` holds their bins, one after the other.
 
-    `waiting` (≥ n,) has their numbers.  Only moments of four are added up together.
+    `waiting` (≥ n,) has their numbers.  Moments are added up of four together; of three too, as
+    if the first were there twice: two alone take less time.
     """
     m = len(node.y)
-    if left is not None or n < FOUR:
+    if left is not None or n < FOUR - 1:
         for w in range(n):
             gains[waiting[w]], _ = binned_cut(
                 bins[w * m : (w + 1) * m], words, quantum, tally, table, left, node, n_bins,
                 min_leaf,
             )  # fmt: skip
         return
+    if n < FOUR:
+        for i in range(m):
+            bins[n * m + i] = bins[i]
     tally_four(bins, words, node, n_bins, tallies, tables)
-    for w in range(FOUR):
+    for w in range(n):
         gains[waiting[w]], _ = scan_bins(
             quantum, tallies[w], tables[w], left, node, n_bins, min_leaf
         )
@@ -83,6 +87,25 @@ def _cut_between_two(
         gains[two.candidates[w]], _ = scan_bins(
             quantum, tallies[w], tables[w], left, node, 2, min_leaf
         )
+
+
+@part
+def _cut_columns_of_two_values(
+    rows, lo, n, proposals, two, words, quantum, tallies, tables, left, node, min_leaf, gains
+):
+    """Write the gains of those of n candidates that are columns of two values, and note which."""
+    columns, theta, sizes, waiting = proposals.columns, proposals.theta, proposals.sizes, ZERO
+    for c in range(n):
+        column = columns[c, 0]
+        two.is_cut[c] = is_plain_column(rows, theta, c, sizes[c]) and has_two_values(rows, column)
+        if two.is_cut[c]:
+            two.candidates[waiting], two.columns[waiting] = c, column
+            waiting += 1
+        if waiting == FOUR or (c == n - 1 and waiting > 0):
+            _cut_between_two(
+                rows, lo, two, waiting, words, quantum, tallies, tables, left, node, min_leaf, gains
+            )
+            waiting = ZERO
 
 
 @inlined
@@ -124,8 +147,13 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
     plain = scratch.levels is None and not random
     together = not (random or binned) and m <= SORTED_TOGETHER
     most_waiting = FOUR if scratch.left is None else 1
-    by_value = plain and binned and scratch.left is None
-    lanes, lane, n_waiting, n_two = ZERO, ZERO, ZERO, ZERO
+    by_value = plain and binned and scratch.left is None and len(rows.high) > 0
+    if by_value:
+        _cut_columns_of_two_values(
+            rows, lo, n, proposals, two, words, quantum, scratch.tallies, scratch.tables, left,
+            node, min_leaf, gains,
+        )  # fmt: skip
+    lanes, lane, n_waiting = ZERO, ZERO, ZERO
     for c in range(n):
         proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c], scratch.levels)
         lanes += proposals.factor[c] < 0
@@ -136,18 +164,10 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
                 left, scratch.levels,
             )  # fmt: skip
             continue
+        if by_value and two.is_cut[c]:
+            continue
         values, own_bins = scratch.values[:m], bins[n_waiting * m : (n_waiting + 1) * m]
         if plain and is_plain_column(rows, theta, c, sizes[c]):
-            if by_value and has_two_values(rows, columns[c, 0]):
-                two.candidates[n_two], two.columns[n_two] = c, columns[c, 0]
-                n_two += 1
-                if n_two == FOUR:
-                    _cut_between_two(
-                        rows, lo, two, n_two, words, quantum, scratch.tallies, scratch.tables,
-                        left, node, min_leaf, gains,
-                    )  # fmt: skip
-                    n_two = ZERO
-                continue
             values = column_itself(rows, lo, m, columns[c, 0])
         else:
             project_here(rows, lo, m, columns, theta, c, sizes[c], values)
@@ -180,11 +200,6 @@ def evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, setting
                     scratch.tallies, scratch.tables, left, node, n_bins, min_leaf, gains,
                 )  # fmt: skip
                 n_waiting = ZERO
-    if by_value and n_two > 0:
-        _cut_between_two(
-            rows, lo, two, n_two, words, quantum, scratch.tallies, scratch.tables, left, node,
-            min_leaf, gains,
-        )  # fmt: skip
     if plain and n_waiting > 0:
         _cut_waiting(
             scratch.waiting, n_waiting, bins, words, quantum, tally, table, scratch.tallies,

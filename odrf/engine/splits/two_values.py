@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
+from odrf.engine.directions.candidates import ROUND
 from odrf.engine.extremes import extremes
 from odrf.engine.rows.rows import column_itself
 from odrf.engine.splits.binning import MOST_BINS
@@ -28,6 +29,8 @@ class TwoValues(NamedTuple):
 
     Attributes
     ----------
+    is_cut : (ROUND,) bool
+        Which candidates of a round are columns of two values.
     candidates : (FOUR,) int64
         The numbers of their candidates.
     columns : (FOUR,) int64
@@ -35,6 +38,7 @@ class TwoValues(NamedTuple):
         Scratch.
     """
 
+    is_cut: np.ndarray
     candidates: np.ndarray
     columns: np.ndarray
     marked: np.ndarray
@@ -43,6 +47,7 @@ class TwoValues(NamedTuple):
 def two_values() -> TwoValues:
     """Allocate them."""
     return TwoValues(
+        np.empty(ROUND, dtype=np.bool_),
         np.empty(FOUR, dtype=np.int64),
         np.empty(FOUR, dtype=np.int64),
         np.empty((FOUR, BLOCK)),
@@ -65,8 +70,8 @@ def write_larger_values(X, high):
 
 @part
 def has_two_values(rows, column):
-    """Whether a column is known to have two values among all rows."""
-    return len(rows.high) > 0 and not np.isnan(rows.high[column])
+    """Whether a column has two values among all rows, where rows.high is known."""
+    return not np.isnan(rows.high[column])
 
 
 @part
