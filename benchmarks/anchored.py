@@ -4,13 +4,15 @@
                                   [--data DIR]
     python benchmarks/anchored.py tuned.csv --own auto_60s
     python benchmarks/anchored.py larger.csv --protocol A
+    python benchmarks/anchored.py stacks.csv anchors.csv accuracy.csv --brief
 
 The files are those of ``stacks.py``, whose forest and stack are `odrf` and `auto`, and of
 ``accuracy.py``.  The report, in markdown, has the losses of each table (errors, log losses, and of
 two classes one minus the area under the ROC curve), mean ranks with Nemenyi's critical difference,
 Elo ratings, mean ranks in groups of tables (where the data folder has their index), one-sided
 Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better, and the tables on
-which the first of them is far behind the best.
+which the first of them is far behind the best.  With ``--brief`` it is one table: mean ranks by
+each loss, and ratings and tests by error.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ LOSSES = {
     "log_loss": "log loss of classes",
     "above_curve": "1 − AUC of two classes",
 }
+BRIEFLY = {"loss": "error", "log_loss": "log loss", "above_curve": "AUC"}
 FAR_BEHIND, FEWEST_TABLES, DIGITS = 1.1, 5, 6
 SIGNIFICANT = 0.05
 # The forest of scikit-learn is the usual one; else the first method that is not ours.
@@ -61,6 +64,7 @@ def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataF
     )
     lines[measure] = _in_few_digits(lines[measure])
     found = lines.pivot_table(index=["table", "partition"], columns="method", values=measure)
+    found = found.reindex(columns=found.columns.union(list(own)))  # regressions alone: no log loss
     found = found.dropna(subset=list(own))
     known: pd.Series = found.notna().sum(axis=1)
     return found[known == known.groupby("table").transform("max")].groupby("table").mean()
@@ -71,13 +75,49 @@ def _in_few_digits(values: pd.Series) -> pd.Series:
     return values.map(f"{{:.{DIGITS}g}}".format).astype(float)
 
 
+def in_order(losses: pd.DataFrame, own: Sequence[str]) -> pd.DataFrame:
+    """Return the columns of methods with a result, ours first."""
+    order = [*own, *sorted(map(str, set(losses) - set(own)))]
+    return losses[[method for method in order if losses[method].notna().any()]]
+
+
+def brief(lines: pd.DataFrame, own: Sequence[str]) -> str:
+    """Return mean ranks by each loss, and Elo ratings and tests by error, as one table."""
+    shown: dict[str, pd.Series] = {}
+    for measure, name in BRIEFLY.items():
+        losses = in_order(losses_of(lines, measure, own), own)
+        complete = losses.dropna()
+        if len(complete) < FEWEST_TABLES:
+            continue
+        ranks = mean_ranks(complete)
+        best = ranks.round(2) == ranks.round(2).min()
+        title = f"{name}, {len(complete)} tables"
+        shown[title] = in_bold(ranks.map("{:.2f}".format).to_frame(), best.to_frame()).iloc[:, 0]
+        if measure != "loss":
+            continue
+        anchor = _anchor(complete, own)
+        shown[f"Elo, {anchor} {RATING:,}"] = elo_ratings(complete, anchor, RATING)["elo"].map(
+            "{:.0f}".format
+        )
+        for tested in own:
+            shown[f"{tested} better, p"] = _tested(losses, tested, own)["p, Holm"]
+    cells = pd.DataFrame(shown).fillna("–")
+    return table(cells.loc[_by_rank(cells)], "method")
+
+
+def _by_rank(cells: pd.DataFrame) -> list[str]:
+    """Return the methods in the order of their mean ranks by the first loss."""
+    ranks = cells.iloc[:, 0].str.strip("*").replace("–", "inf").astype(float)
+    return [str(method) for method in ranks.sort_values(kind="stable").index]
+
+
 def report(lines: pd.DataFrame, own: Sequence[str], data: Path) -> str:
     """Return the comparisons by error, and for classes by log loss and AUC, as markdown."""
     parts = []
     for measure, title in LOSSES.items():
-        losses = losses_of(lines, measure, own)
-        order = [*own, *sorted(map(str, set(losses) - set(own)))]
-        losses = losses[[method for method in order if losses[method].notna().any()]]
+        losses = in_order(losses_of(lines, measure, own), own)
+        if losses.empty:
+            continue
         complete = losses.dropna()
         parts.append(f"**{title}**, of methods on {len(losses)} tables:\n\n{_each(losses)}")
         if len(complete) >= FEWEST_TABLES:
@@ -96,14 +136,18 @@ def _each(losses: pd.DataFrame) -> str:
 
 def _ranking(losses: pd.DataFrame, own: Sequence[str]) -> str:
     """Return mean ranks and Elo ratings, the best method first."""
-    others = [str(method) for method in losses if method not in own]
-    anchor = ANCHOR if ANCHOR in others else others[0]
+    anchor = _anchor(losses, own)
     elo = elo_ratings(losses, anchor, RATING).map("{:.0f}".format)
     cells = mean_ranks(losses).sort_values().map("{:.2f}".format).to_frame("mean rank")
     cells["Elo"] = elo["elo"]
     cells["95 % interval"] = elo["conf_low"] + " to " + elo["conf_high"]
     title = f"Mean ranks, and Elo ratings if {anchor} has {RATING:,}, {len(losses)} tables:"
     return f"{title}\n\n{table(cells, 'method')}"
+
+
+def _anchor(losses: pd.DataFrame, own: Sequence[str]) -> str:
+    others = [str(method) for method in losses if method not in own]
+    return ANCHOR if ANCHOR in others else others[0]
 
 
 def _in_groups(losses: pd.DataFrame, groups: dict[str, list[str]]) -> str:
@@ -116,13 +160,18 @@ def _in_groups(losses: pd.DataFrame, groups: dict[str, list[str]]) -> str:
 
 
 def _tests(losses: pd.DataFrame, tested: str, own: Sequence[str]) -> str:
+    cells = _tested(losses, tested, own)
+    return f"Tests that {tested} is better than each other method:\n\n{table(cells, 'against')}"
+
+
+def _tested(losses: pd.DataFrame, tested: str, own: Sequence[str]) -> pd.DataFrame:
     """Test one of our methods against each method of others."""
     against = losses.drop(columns=[name for name in own if name != tested])
     tests = wilcoxon_against(relative_differences(against, tested))
     cells = tests[["wins", "ties", "losses"]].astype(str)
     cells["p"] = tests["p"].map("{:.2g}".format)
     cells["p, Holm"] = [f"{p:.2g}" for p in multipletests(tests["p"], method="holm")[1]]
-    return f"Tests that {tested} is better than each other method:\n\n{table(cells, 'against')}"
+    return cells
 
 
 def _far_behind(losses: pd.DataFrame, own: Sequence[str]) -> str:
@@ -141,6 +190,7 @@ def main() -> int:
     asked.add_argument("--methods", help="others, with commas between them; by default all")
     asked.add_argument("--protocol", default="Z", help="of accuracy.py")
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="with index.csv")
+    asked.add_argument("--brief", action="store_true", help="mean ranks and tests in one table")
     options = asked.parse_args()
     own = options.own.split(",")
     lines = pd.concat([lines_of(path, options.protocol) for path in options.files])
@@ -148,7 +198,10 @@ def main() -> int:
     lines = lines.drop_duplicates(["table", "partition", "method"], ignore_index=True)
     if options.methods is not None:
         lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]
-    print(report(lines, own, options.data))
+    without = set(own) - set(lines["method"])
+    if without:
+        asked.error(f"the files have no results of {', '.join(sorted(without))}: use --own")
+    print(brief(lines, own) if options.brief else report(lines, own, options.data))
     return 0
 
 

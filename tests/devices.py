@@ -37,7 +37,7 @@ class PlanesAndRows(NamedTuple):
         return rows_on(device, self.X, self.weights, self.moments)
 
     def sums(self, device: Device) -> NDArray[np.int64]:
-        chosen = np.array([i for rows in self.segments for i in rows])
+        chosen = np.array([i for rows in self.segments for i in rows], dtype=np.int32)
         first = np.cumsum([0, *map(len, self.segments)])
         return sums_beyond(self.on(device), self.theta, self.threshold, chosen, first)
 

@@ -23,8 +23,8 @@ from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, ON_RESPONSE, Settings
+from odrf.engine.splits.candidate_gains import SORTED_TOGETHER
 from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import (

@@ -37,7 +37,8 @@ def test_they_multiply_case_weights(function, table):
     same = function(FORMULA, table, weights=table["w"] * by_class, **options)
     assert fit.predict(type="prob").equals(same.predict(type="prob"))
     assert "Class weights" in str(fit.summary()) and "low 3, mid 1, top 0.5" in str(fit.summary())
-    assert "Class weights" not in str(same.summary())
+    assert "low 3, mid 1, top 0.5" in repr(fit)
+    assert "Class weights" not in f"{same.summary()} {same!r}"
 
 
 def test_balanced_classes_weigh_alike_and_together_as_before(table):

@@ -132,6 +132,8 @@ def test_a_rule_chooses_a_size_and_is_one_standard_error_unless_given(name):
         (lambda: odrf.odt("y ~ a", DATA, minsplit=3), "did you mean 'min_leaf'"),
         (lambda: odrf.graf("y ~ a", DATA, minsplit=3), "did you mean 'min_split'"),
         (lambda: odrf.odrf("y ~ a", DATA, **{"num.threads": 2}), "did you mean 'n_jobs'"),
+        (lambda: odrf.foresee("y ~ a", DATA, n_estimators=3), "did you mean 'n_trees'"),
+        (lambda: odrf.tune("y ~ a", DATA, {"mtry": [1, 2]}), "option to try; did you mean 'n_sing"),
     ],
 )
 def test_a_misspelt_name_is_answered_by_the_nearest(call, message):

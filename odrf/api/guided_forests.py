@@ -84,9 +84,9 @@ def graf(
     device : {"cpu", "cuda"}, default "cpu"
         Where the planes are evaluated.  ``"cuda"`` is a graphics card of NVIDIA, with arrays of
         CuPy or PyTorch (``pip install "odrf[cuda]"``); everything else is done on the processor.
-        The trees are the same apart from rounding, as for `batched`.  It is meant for many rows and
-        a large subspace.  A fit needs no device to predict; where there is none when it grows more
-        trees later, the processor grows them.
+        The trees are the same apart from rounding, as for `batched`.  It is meant for many rows,
+        a large subspace and many trials, and for few threads.  A fit needs no device to predict;
+        where there is none when it grows more trees later, the processor grows them.
     weights, class_weights, missing, unseen, kind
         As in `odrf.odt`.
     groups, order, strata : str or array of shape (n,), optional

@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError
+from odrf.public.names_elsewhere import suggestion
 
 __all__ = ["read_grid", "read_options", "read_value"]
 
@@ -105,7 +106,7 @@ def _by_name(
             offered = sorted(known - ELSEWHERE.keys())
             title = functions[-1].__name__
             raise InputError(
-                f"{place} {name}: {title}() has no such option{nearest(name, offered)}; it has "
+                f"{place} {name}: {title}() has no such option{suggestion(name, offered)}; it has "
                 f"{', '.join(offered)}"
             )
         found[name] = read(name, text, place)

@@ -136,12 +136,13 @@ def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     that takes ten times as long as to hand them over.  Other types are not noticed: so this is only
     for arrays that are kept.
     """
+    if not hasattr(function, "overloads"):  # without a compiler, by NUMBA_DISABLE_JIT
+        return function
     # to ask Numba for the types takes as long as a small tree, and holds the interpreter lock
     key = function, compute_fingerprint(arguments)
     entry_point = _entry_points.get(key)
     if entry_point is None:
-        # without a compiler, by NUMBA_DISABLE_JIT, a function has no overloads
-        compiled = getattr(function, "overloads", {}).get(tuple(map(typeof, arguments)))
+        compiled = function.overloads.get(tuple(map(typeof, arguments)))
         if compiled is None:
             return function
         entry_point = _entry_points[key] = compiled.entry_point

@@ -18,6 +18,7 @@ if sys.platform != "win32":
 
 __all__ = [
     "available_memory",
+    "in_bytes",
     "is_available",
     "require_memory",
     "resident_memory",
@@ -26,7 +27,7 @@ __all__ = [
 
 # Less than this is always tried: asking the system takes as long as a small prediction.
 SMALL = 2**27
-GIGABYTE = 1e9
+UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 # The two versions of control groups: the controller, and the names of the limit, of what is used,
 # and of what can be given back.
 GROUPS = (
@@ -49,9 +50,25 @@ def require_memory(needed: float, what: str, instead: str) -> None:
     """
     if not is_available(needed):
         raise MemoryError(
-            f"{what} would take {needed / GIGABYTE:.1f} GB of memory, and "
-            f"{available_memory() / GIGABYTE:.1f} GB are free: {instead}"
+            f"{what} would take {in_bytes(needed)} of memory, and "
+            f"{in_bytes(available_memory())} are free: {instead}"
         )
+
+
+def in_bytes(size: float) -> str:
+    """Return a size in words: GB, MB, kB or bytes, by powers of 1000.
+
+    Examples
+    --------
+    >>> in_bytes(420), in_bytes(24_560), in_bytes(3e9)
+    ('420 bytes', '24.6 kB', '3.0 GB')
+    """
+    if size == float("inf"):
+        return "unknown"
+    for unit, name in UNITS:
+        if size >= unit:
+            return f"{size / unit:,.1f} {name}"
+    return "1 byte" if size == 1 else f"{size:.0f} bytes"
 
 
 def is_available(needed: float) -> bool:

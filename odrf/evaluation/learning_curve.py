@@ -15,6 +15,8 @@ from odrf.checks import is_number
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.power_law import (
+    FASTEST,
+    SLOWEST,
     PowerLaw,
     bootstrap_levels,
     bootstrap_power_laws,
@@ -162,9 +164,15 @@ class LearningCurve(Carded):
             ),
             "Mean errors": self.table["error"].unstack("n")[[int(n) for n in self.n]],
         }
-        note = "Intervals are 95 % bootstrap intervals over repeats."
+        notes = ["Intervals are 95 % bootstrap intervals over repeats."]
+        ends = [name for name, law in self._laws.items() if law.is_at_an_end]
+        if ends:
+            notes.append(
+                f"c is sought from {SLOWEST} to {FASTEST:g}, and is at an end of this range for "
+                f"{', '.join(map(str, ends))}: do not rely on that law for more rows."
+            )
         call = f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
-        return Summary("Learning curve", call, self._facts(), sections, (note,))
+        return Summary("Learning curve", call, self._facts(), sections, tuple(notes))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.

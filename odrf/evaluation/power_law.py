@@ -10,10 +10,18 @@ from scipy.optimize import minimize_scalar, nnls
 from scipy.stats import norm
 from scipy.stats import t as student
 
-__all__ = ["PowerLaw", "bootstrap_levels", "bootstrap_power_laws", "fit_power_law"]
+__all__ = [
+    "FASTEST",
+    "SLOWEST",
+    "PowerLaw",
+    "bootstrap_levels",
+    "bootstrap_power_laws",
+    "fit_power_law",
+]
 
 # Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
 SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
+CLOSE = 1e-3
 
 
 class PowerLaw(NamedTuple):
@@ -22,6 +30,11 @@ class PowerLaw(NamedTuple):
     a: float
     b: float
     c: float
+
+    @property
+    def is_at_an_end(self) -> bool:
+        """Whether c, if it matters, is the slowest or fastest rate that is tried."""
+        return self.b > 0 and not (1 + CLOSE) * SLOWEST < self.c < (1 - CLOSE) * FASTEST
 
     def error(self, n: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """Return the error at n rows."""

@@ -28,13 +28,14 @@ from odrf.checks import (
 from odrf.design import build_design
 from odrf.design.dividing.division import Folds
 from odrf.design.formulas.lookup import environment, looked_up_in
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError
 from odrf.evaluation.comparing import compare
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
 from odrf.evaluation.tasks import arguments_given
 from odrf.evaluation.tuned import Judged, Tuning
 from odrf.public import public
+from odrf.public.names_elsewhere import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.fitted import FittedResults
 
@@ -246,7 +247,7 @@ def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int,
         if name in fixed:
             raise InputError(f"{name!r} is in grid and fixed as well: leave one of them out")
         if name in OWN or not isinstance(name, str) or not known.takes(name):
-            hint = nearest(str(name), known.defaults)
+            hint = suggestion(str(name), known.defaults)
             raise InputError(f"grid names {name!r}, which is no option to try{hint}")
     return dict(enumerate(combinations))
 

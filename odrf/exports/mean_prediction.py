@@ -20,8 +20,6 @@ from odrf.text.card import Card, Carded
 
 __all__ = ["PredictionResults"]
 
-ALPHA = 0.05
-
 
 @public
 class PredictionResults(Carded):
@@ -52,7 +50,7 @@ class PredictionResults(Carded):
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
     >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
-    >>> frame = forest.get_prediction(data[400:]).summary_frame(alpha=0.1)
+    >>> frame = forest.get_prediction(data[400:]).summary_frame(level=0.9)
     >>> list(frame)
     ['mean', 'mean_se', 'mean_ci_lower', 'mean_ci_upper', 'obs_ci_lower', 'obs_ci_upper']
     """
@@ -70,34 +68,34 @@ class PredictionResults(Carded):
         """The squares of the standard errors."""
         return (self.se_mean**2).rename("mean_var")
 
-    def conf_int(self, obs: bool = False, alpha: float = ALPHA) -> NDArray[np.float64]:
-        """Return lower and upper ends (n, 2) of intervals of coverage 1 - `alpha`.
+    def conf_int(self, obs: bool = False, *, level: float = LEVEL) -> NDArray[np.float64]:
+        """Return lower and upper ends (n, 2) of intervals.
 
         Parameters
         ----------
         obs : bool, default False
             True: of a new response, by out-of-bag residuals.  False: of the forest's expectation
             over training samples, by a normal distribution with the standard errors.
-        alpha : float, default 0.05
-            The share of intervals that miss, above 0 and below 1.
+        level : float, default 0.95
+            Their nominal coverage, above 0 and below 1: 1 less the ``alpha`` of statsmodels.
 
         Raises
         ------
         InputError
-            If `alpha` is no such number, or too small for so few training rows.
+            If `level` is no such number, or too large for so few training rows.
         """
-        level = 1.0 - checked_part("alpha", alpha)
+        level = checked_part("level", level)
         if checked_truth("obs", obs):
             return self._interval("prediction", level)[["conf_low", "conf_high"]].to_numpy()
         half = float(scipy.special.ndtri((1.0 + level) / 2.0)) * self.se_mean
         return np.column_stack([self.predicted_mean - half, self.predicted_mean + half])
 
-    def summary_frame(self, alpha: float = ALPHA) -> pd.DataFrame:
-        """Return means, standard errors, and intervals of coverage 1 - `alpha`, a row for each row.
+    def summary_frame(self, *, level: float = LEVEL) -> pd.DataFrame:
+        """Return means, standard errors and intervals, a row for each row.
 
         Parameters
         ----------
-        alpha : float, default 0.05
+        level : float, default 0.95
             As in `conf_int`.
 
         Returns
@@ -113,7 +111,7 @@ class PredictionResults(Carded):
         """
         frame = pd.DataFrame({"mean": self.predicted_mean, "mean_se": self.se_mean})
         for name, obs in (("mean", False), ("obs", True)):
-            ends = self.conf_int(obs, alpha)
+            ends = self.conf_int(obs, level=level)
             frame[f"{name}_ci_lower"], frame[f"{name}_ci_upper"] = ends.T
         return frame
 

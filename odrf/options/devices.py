@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.guided.beyond_planes import Device, running_sums
 from odrf.errors import InputError
 
-__all__ = ["CPU", "CUDA", "device_for", "device_if_there"]
+__all__ = ["CPU", "CUDA", "device_for", "device_if_there", "device_of"]
 
 CPU, CUDA = "cpu", "cuda"
 
@@ -33,13 +33,18 @@ def device_for(name: str) -> Device | None:
     if name == CPU:
         return None
     try:
-        compat = import_module("array_api_compat")
+        import_module("array_api_compat")
     except ImportError as error:
         raise InputError(
             f'device="{CUDA}" needs array-api-compat: install it with pip install "odrf[cuda]", '
             f"{INSTEAD}"
         ) from error
-    library = _library()
+    return device_of(_library())
+
+
+def device_of(library: str) -> Device:
+    """Return the device with arrays of one of `LIBRARIES`, which is installed and finds one."""
+    compat = import_module("array_api_compat")
     xp = import_module(f"array_api_compat.{library}")
 
     def fetched(array: Any) -> NDArray:
@@ -86,6 +91,10 @@ def _summation() -> Any:
 
     Both give the same sums.
     """
-    if import_module("numba.cuda").is_available():
-        return import_module("odrf.engine.guided.cuda_sums").sums_by_blocks
-    return running_sums
+    try:
+        compiles = import_module("numba.cuda").is_available()
+    except (AttributeError, ImportError):  # as of numba-cuda 0.30 beside NumPy 2.5
+        return running_sums
+    if not compiles:
+        return running_sums
+    return import_module("odrf.engine.guided.cuda_sums").sums_by_blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.options.loss_names import loss_in_words
+from odrf.options.loss_names import mean_loss_in_words
 from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, new_panels, plain, whole_numbers
 from odrf.text.quantity import quantity
@@ -42,7 +42,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds")
     whole_numbers(ax)
-    label_y(ax, f"mean loss ({loss_in_words(loss)})")
+    label_y(ax, f"mean loss ({mean_loss_in_words(loss)})")
     ax.legend(frameon=False)
     plain(ax, "y")
     return ax

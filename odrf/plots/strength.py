@@ -54,6 +54,8 @@ def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[n
         plain(ax, "y")
     bound = float(table["bound"].iloc[-1])
     if by == "trees" and bound < 2 * float(table["error"].max()):
-        panels[2].axhline(bound, color=MUTED, linestyle="--", linewidth=1, label="bound")
+        panels[2].axhline(
+            bound, color=MUTED, linestyle="--", linewidth=1, label="bound for many trees"
+        )
         panels[2].legend(frameon=False)
     return panels

@@ -20,6 +20,9 @@ from odrf.pruning.complexity import (
 
 __all__ = ["Subtrees", "growth_errors", "nested_subtrees", "with_leaves"]
 
+# A share of the root's error that sums of decreases leave of 0.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class Subtrees:
@@ -54,8 +57,7 @@ def nested_subtrees(tree: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR) -
     splits = splits[np.argsort(-critical[splits], kind="stable")]
     alpha = np.unique(np.append(0.0, critical[splits]))
     kept = np.searchsorted(-critical[splits], -alpha, side="left")
-    error = root_losses(tree, loss)[0] - np.append(0.0, np.cumsum(decrease[splits]))
-    return Subtrees(critical, alpha, kept + 1, np.maximum(error, 0.0)[kept])
+    return Subtrees(critical, alpha, kept + 1, _errors(tree, decrease[splits], loss)[kept])
 
 
 def growth_errors(tree: Forest, loss: str = ERROR) -> NDArray[np.float64]:
@@ -67,8 +69,14 @@ def growth_errors(tree: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     ranks, decrease = growth_ranks(tree), decreases(tree, loss)
     splits = np.flatnonzero(ranks)
     splits = splits[np.argsort(ranks[splits])]
-    error = root_losses(tree, loss)[0] - np.append(0.0, np.cumsum(decrease[splits]))
-    return np.maximum(error, 0.0)
+    return _errors(tree, decrease[splits], loss)
+
+
+def _errors(tree: Forest, decrease: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
+    """Return the training error before any split, and after each; 0 where only rounding is left."""
+    root = root_losses(tree, loss)[0]
+    error = root - np.append(0.0, np.cumsum(decrease))
+    return np.where(error > ROUNDING * root, error, 0.0)
 
 
 def with_leaves(tree: Forest, leaves: int, rule: str, loss: str = ERROR) -> Forest:

@@ -15,10 +15,10 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 
 from odrf.checks import MOST_DIGITS, checked_choice, checked_jobs, checked_truth, checked_whole
-from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.errors import InputError, UnknownArgumentError
 from odrf.public.backends import BACKENDS
 from odrf.public.frames import in_pandas, series_in_pandas
-from odrf.public.names_elsewhere import known_here_as
+from odrf.public.names_elsewhere import suggestion
 from odrf.public.partitions import is_partitioned
 from odrf.warn import warn_user
 
@@ -186,8 +186,7 @@ def _decorated(
 def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            here = known_here_as(name, known)
-            hint = nearest(name, known) if here is None else f"; did you mean {here!r}?"
+            hint = suggestion(name, known)
             raise UnknownArgumentError(f"{title}() has no argument {name!r}{hint}")
 
 

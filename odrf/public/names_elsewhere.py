@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["known_here_as"]
+from odrf.errors import nearest
+
+__all__ = ["suggestion"]
 
 # rpart, randomForest, ranger and grf of R; scikit-learn, XGBoost and LightGBM.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "random_state": ("seed",),
+    "seed": ("random_state",),
     "sample_weight": ("weights",),
     "case_weights": ("weights",),
     "n_estimators": ("n_trees",),
@@ -48,16 +51,29 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "na_action": ("missing",),
     "verbose": ("progress",),
     "time_limit": ("budget",),
+    "conf_level": ("level",),
+    "confidence_level": ("level",),
 }
+# Of these the value is another one, too: 1 less the level.
+COMPLEMENTS: dict[str, str] = {"alpha": "level"}
 
 
-def known_here_as(name: str, choices: Collection[str]) -> str | None:
-    """Return which of the `choices` means what `name` means elsewhere; None if none does.
+def suggestion(name: str, choices: Collection[str]) -> str:
+    """Return which of the `choices` an unknown `name` may mean, for the end of a message.
+
+    It is what `name` means elsewhere, else the choice that is spelled most alike; ``""`` if there
+    is none.  Where the value differs, too, it says how.
 
     Examples
     --------
-    >>> known_here_as("random_state", ["data", "seed"])
-    'seed'
+    >>> suggestion("random_state", ["data", "seed"])
+    "; did you mean 'seed'?"
+    >>> suggestion("alpha", ["interval", "level"])
+    ': use level=, which is 1 - alpha'
     """
+    complement = COMPLEMENTS.get(name)
+    if complement in choices:
+        return f": use {complement}=, which is 1 - {name}"
     found = ELSEWHERE.get(name.replace(".", "_"), ())
-    return next((here for here in found if here in choices), None)
+    here = next((each for each in found if each in choices), None)
+    return nearest(name, choices) if here is None else f"; did you mean {here!r}?"

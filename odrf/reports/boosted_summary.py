@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_error, judging_rows
-from odrf.fits.prediction.scores import mean_loss
+from odrf.fits.prediction.scores import mean_loss, r_squared
 from odrf.options.boosting_control import BoostingControl
-from odrf.options.loss_names import loss_in_words
+from odrf.options.loss_names import loss_in_words, mean_loss_in_words
 from odrf.options.table import REFIT
 from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.residuals.training_scores import training_score, without_rounding
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
@@ -22,6 +23,7 @@ from odrf.reports.summaries import (
     rows_in_words,
     subset_size,
     tried,
+    weights_in_words,
 )
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -90,7 +92,7 @@ def boosted_facts(fit: BoostedFit, scores: dict[str, str]) -> dict[str, str]:
 
 def loss_section(fit: BoostedFit) -> dict[str, pd.DataFrame]:
     """Return the loss path at a few rounds, under its title."""
-    return {f"Mean loss ({loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
+    return {f"Mean loss ({mean_loss_in_words(fit.control.loss)})": _shown_rounds(fit)}
 
 
 def boosted_card(
@@ -100,6 +102,7 @@ def boosted_card(
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         "Rounds": _rounds(fit),
         "Leaves": mean_and_range(fit.forest.leaves()),
@@ -145,7 +148,7 @@ def _predictors(fit: BoostedFit) -> dict[str, str]:
 
 def _shown_rounds(fit: BoostedFit) -> pd.DataFrame:
     """Return the loss path at a few rounds, with the first, the last kept and the last."""
-    path = loss_path(fit)
+    path = without_rounding(loss_path(fit))
     last = path.index[-1]
     rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
     return path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
@@ -162,7 +165,7 @@ def _rounds(fit: BoostedFit) -> str:
 
 def _losses(fit: BoostedFit) -> dict[str, str]:
     """Return the losses after the last round that is kept; "–" where no row judges."""
-    last = loss_path(fit).iloc[fit.n_rounds]
+    last = without_rounding(loss_path(fit)).iloc[fit.n_rounds]
     words = last.map(lambda loss: "–" if np.isnan(loss) else number(loss))
     return {f"{str(name).capitalize()} loss": word for name, word in words.items()}
 
@@ -170,8 +173,12 @@ def _losses(fit: BoostedFit) -> dict[str, str]:
 def _score(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> dict[str, str]:
-    name = "error rate" if fit.kind == "classification" else "MSE"
-    scores = {f"Training {name}": number(mean_loss(fit, fitted))}
+    """Return the errors of the rows that trees grew on, of those held out, and out of bag."""
+    error, of_classes = mean_loss(fit, fitted, ~fit.held), fit.kind == "classification"
+    scores = training_score(error, None if of_classes else r_squared(fit, error))
+    name = "error rate" if of_classes else "MSE"
+    if fit.held.any():
+        scores[f"Validation {name}"] = number(mean_loss(fit, fitted, fit.held))
     if out_of_bag is not None:
         judged = judging_rows(fit, out_of_bag).any()
         scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if judged else "–"

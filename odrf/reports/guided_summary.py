@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.prediction.scores import mean_loss
+from odrf.fits.prediction.scores import mean_loss, r_squared
 from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
@@ -16,11 +17,11 @@ from odrf.reports.summaries import (
     predictors_in_words,
     rows_in_words,
     seeds,
+    weights_in_words,
 )
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
-from odrf.text.wording import number
 
 __all__ = ["guided_card", "guided_summary"]
 
@@ -50,7 +51,8 @@ def guided_summary(
     }
     sections = importance_section(importance)
     notes = (
-        "Every tree uses all rows: no row is out of bag.",
+        "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
+        "rows, which compare() estimates.",
         *importance.notes,
         *missing_notes(fit),
     )
@@ -64,6 +66,7 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Leaves": mean_and_range(guided.n_leaves),
@@ -73,5 +76,5 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
 
 
 def _score(fit: GuidedFit, fitted: NDArray[np.float64]) -> dict[str, str]:
-    name = "Training error rate" if fit.kind == "classification" else "Training MSE"
-    return {name: number(mean_loss(fit, fitted))}
+    error = mean_loss(fit, fitted)
+    return training_score(error, None if fit.kind == "classification" else r_squared(fit, error))

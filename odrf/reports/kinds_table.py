@@ -8,9 +8,19 @@ import numpy as np
 import pandas as pd
 
 from odrf.fits.blending import Blend
+from odrf.fits.fit import Fit
+from odrf.fits.survival.inference.estimand_fit import EstimandFit
 from odrf.options.control import Control
 
-__all__ = ["kinds_table"]
+__all__ = ["kinds_notes", "kinds_table"]
+
+ERRORS = {
+    "regression": "mean squared error",
+    "classification": "Brier score",
+    "survival": "sum of Brier scores at nine times",
+}
+# A blend of fewer rows has a noticeably optimistic out-of-bag error.
+FEW_ROWS = 300
 
 
 def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
@@ -29,3 +39,19 @@ def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
         },
         index=pd.Index(list(kinds), name="kind"),
     )
+
+
+def kinds_notes(fit: Fit) -> list[str]:
+    """Return what to say below the table of a blended forest."""
+    # a number of survival curves has the trees of a survival forest, and their pilots
+    kind = "survival" if isinstance(fit, EstimandFit) else fit.kind
+    notes = [
+        f"pilot_error is the out-of-bag {ERRORS[kind]} of very many trees of a kind, estimated "
+        "from a few trees."
+    ]
+    if fit.data.n_rows < FEW_ROWS:
+        notes.append(
+            "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
+            "out-of-bag error is a little too low: see benchmarks/optimism.py."
+        )
+    return notes

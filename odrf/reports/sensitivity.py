@@ -167,8 +167,7 @@ class Sensitivity(Carded):
             f"First {quantity(len(first), 'row')}": first,
         }
         notes = () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
-        call = "sensitivity()"
-        return Summary("Sensitivity of rows", call, self._facts(), sections, notes)
+        return Summary("Sensitivity of rows", self.fit.call, self._facts(), sections, notes)
 
     @cached_property
     def _kept(self) -> pd.DataFrame:

@@ -22,6 +22,15 @@ from odrf.text.summary import Summary
 
 __all__ = ["StrengthCorrelation"]
 
+NOTES = {
+    "regression": "tree_error is the mean squared error of a tree out of bag, correlation that of "
+    "two trees' residuals, bound their product (Breiman 2001, section 11). It bounds the error of "
+    "very many trees: error is that of the trees that left a row out, and may be above it.",
+    "classification": "strength is the mean margin out of bag, correlation that of two trees' raw "
+    "margins, bound the correlation times (1 - strength²)/strength² (Breiman 2001). All are of "
+    "votes of trees, as error is; the forest itself averages probabilities.",
+}
+
 
 @public
 class StrengthCorrelation(Carded):
@@ -46,7 +55,8 @@ class StrengthCorrelation(Carded):
         of the fit first.  Columns: for classes ``strength``, the mean out-of-bag margin; for
         numbers ``tree_error``, the out-of-bag mean squared error of a tree; ``correlation`` ρ̄ of
         the trees' raw margins, or residuals; ``bound``, Breiman's upper bound of the error of very
-        many trees; ``error``, the out-of-bag error of the forest.
+        many trees; ``error``, the out-of-bag error of the forest, for classes that of its votes.
+        For numbers the error of fewer trees may be above the bound.
 
     Examples
     --------
@@ -84,14 +94,7 @@ class StrengthCorrelation(Carded):
         """Return the table as a summary with text, HTML and LaTeX output."""
         last = self.table.iloc[-1 if self.by == "trees" else 0]
         facts = {name: _said(last[name]) for name in self.table.columns[1:]}
-        note = (
-            "tree_error is the mean squared error of a tree out of bag, correlation that of two "
-            "trees' residuals, bound their product (Breiman 2001, section 11)."
-            if self.fit.kind == "regression"
-            else "strength is the mean margin out of bag, correlation that of two trees' raw "
-            "margins, bound the correlation times (1 - strength²)/strength² (Breiman 2001)."
-        )
-        notes = [note]
+        notes = [NOTES[self.fit.kind]]
         if np.isinf(self.table["bound"]).any():
             notes.append(
                 "bound is inf where strength is not above 0: trees that guess no better than "

@@ -21,8 +21,9 @@ from odrf.options.rule import FIXED, NONE
 from odrf.options.scale_names import IN_WORDS
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance
-from odrf.reports.kinds_table import kinds_table
+from odrf.reports.kinds_table import kinds_notes, kinds_table
 from odrf.reports.pruning_path import PruningPath
+from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.surrogates import surrogates_section
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -47,11 +48,10 @@ __all__ = [
     "tree_card",
     "tree_summary",
     "tried",
+    "weights_in_words",
 ]
 
 MAX_CLASSES = 10
-# A blend of fewer rows has a noticeably optimistic out-of-bag error.
-FEW_ROWS = 300
 TOP = 10
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
@@ -117,6 +117,7 @@ def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         "Leaves": _leaves(fit),
         **scores,
@@ -166,11 +167,8 @@ def _choice_notes(fit: Fit) -> list[str]:
             "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is judged "
             "by the choice of the others."
         )
-    if fit.blend is not None and fit.data.n_rows < FEW_ROWS:
-        notes.append(
-            "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
-            "out-of-bag error is a little too low: see benchmarks/optimism.py."
-        )
+    if fit.blend is not None:
+        notes += kinds_notes(fit)
     return notes
 
 
@@ -196,8 +194,9 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
     error = mean_loss(fit, fitted)
     if fit.kind == "classification":
         ranks = _rank_score(fit, fitted, "training")
-        return {"Training error rate": number(error), **ranks}
-    return {"Training MSE": number(error), "Training R²": f"{r_squared(fit, error):.3f}"}
+        return {**training_score(error, None), **ranks}
+    explained = r_squared(fit, error)
+    return {**training_score(error, explained), "Training R²": f"{explained:.3f}"}
 
 
 def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
@@ -243,7 +242,7 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
         "Response": f"{response.name}{classes}",
         "Rows": rows_in_words(fit),
         **_structure(fit),
-        **_class_weights(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
     }
 
@@ -260,7 +259,7 @@ def _structure(fit: AnyFit) -> dict[str, str]:
     return facts
 
 
-def _class_weights(fit: AnyFit) -> dict[str, str]:
+def weights_in_words(fit: AnyFit) -> dict[str, str]:
     """Return the class weights, if there are any; all errors are weighted by them."""
     factors, classes = fit.data.class_weights, fit.design.response.classes
     if factors is None or classes is None:

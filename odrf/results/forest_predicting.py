@@ -153,7 +153,7 @@ class ForestPredicting(ForestOutOfBag):
         >>> import odrf
         >>> data = odrf.load_data("diabetes")
         >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
-        >>> frame = forest.get_prediction(data[400:]).summary_frame(alpha=0.1)
+        >>> frame = forest.get_prediction(data[400:]).summary_frame(level=0.9)
         >>> bool((frame["mean"] == forest.predict(data[400:])).all())
         True
         """

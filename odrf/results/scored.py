@@ -31,7 +31,8 @@ class Scored(Carded):
         """Error of the training rows, predicted by all trees.
 
         Mean squared error, or misclassification rate, weighted by case weights.  It is smaller than
-        the error of new rows.
+        the error of new rows.  Rows that boosting held out by ``validation=`` are training rows,
+        too; the summary tells the errors of both apart.
         """
         return mean_loss(self.fit, self._in_bag)
 

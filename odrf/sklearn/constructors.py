@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS
-from odrf.errors import UnknownArgumentError, nearest
+from odrf.errors import UnknownArgumentError
+from odrf.public.names_elsewhere import suggestion
 
 __all__ = [
     "ASIDE",
@@ -111,7 +112,7 @@ def constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., No
         for option in options:
             if option not in defaults:
                 raise UnknownArgumentError(
-                    f"{name}() has no argument {option!r}{nearest(option, defaults)}"
+                    f"{name}() has no argument {option!r}{suggestion(option, defaults)}"
                 )
         for option, default in defaults.items():
             setattr(self, option, options.get(option, default))

@@ -13,6 +13,7 @@ __all__ = [
     "REJECTED",
     "TENTATIVE",
     "decisions",
+    "fewest_rounds",
     "most_important",
     "steps_of_elimination",
 ]
@@ -40,6 +41,11 @@ def steps_of_elimination(P: int, drop: float) -> int:
 
 def _kept(P: int, drop: float) -> int:
     return P - min(max(1, math.floor(drop * P)), P - 1)
+
+
+def fewest_rounds(P: int) -> int:
+    """Return in how many rounds P predictors can be decided on: with a hit in each, or in none."""
+    return math.floor(math.log2(P / LEVEL)) + 1
 
 
 def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:

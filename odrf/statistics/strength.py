@@ -8,9 +8,11 @@ margin, divided by the squared mean of their standard deviations.  The error is 
 
 Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
 trees, weighted by their standard deviations.  The error of a forest of very many trees is at most
-ρ̄ times the error of a tree.
+ρ̄ times the error of a tree.  The out-of-bag error may be above it: that of few trees is larger.
 
-Means over rows use case weights: a weight of 2 is the same as the row twice.
+Means over trees, and over pairs of trees, count all of them alike, also where some kinds of trees
+leave out more rows than others.  Means over rows use case weights: a weight of 2 is the same as the
+row twice.
 """
 
 from __future__ import annotations
@@ -160,22 +162,23 @@ def of_numbers(
     sizes : sequence of int
         Numbers of trees.
     """
+    counted, there = np.where(unseen, residual, 0.0), unseen.astype(np.float64)
+    totals, numbers = np.cumsum(counted, axis=1), np.cumsum(unseen, axis=1)
     mass = weights[:, None]
-    counted = np.where(unseen, residual, 0.0)
-    totals = np.cumsum(counted, axis=1)
-    squares, numbers = np.cumsum(counted**2, axis=1), np.cumsum(unseen, axis=1)
     with np.errstate(invalid="ignore"):
-        deviations = np.sqrt((mass * counted**2).sum(axis=0) / (mass * unseen).sum(axis=0))
+        # of each tree (on the diagonal) and each pair of trees: NaN if no row is out of bag
+        products = (mass * counted).T @ counted / ((mass * there).T @ there)
+    squares = np.diag(products)
     strengths = []
     for size in sizes:
         if not unseen[:, :size].any():
             strengths.append(_unknown(size))
             continue
-        total, square, number = (sums[:, size - 1] for sums in (totals, squares, numbers))
-        pairs = np.sum(weights * number * (number - 1.0))
-        product = np.sum(weights * (total**2 - square)) / pairs if pairs else np.nan
-        tree = (weights * square).sum() / (weights * number).sum()
-        correlation = _ratio(product, deviations[:size])
+        pairs = products[:size, :size][~np.eye(size, dtype=bool)]
+        product = float(np.nanmean(pairs)) if not np.isnan(pairs).all() else np.nan
+        tree = np.nanmean(squares[:size])
+        correlation = _ratio(product, np.sqrt(squares[:size]))
+        total, number = totals[:, size - 1], numbers[:, size - 1]
         known = number > 0
         error = np.average((total[known] / number[known]) ** 2, weights=weights[known])
         strengths.append(

@@ -299,6 +299,7 @@ def test_with_much_time_other_runs_are_tried(number, classes, table, tmp_path):
         added = more.trials.index[more.trials["outcome"] == "added"]
         assert set(more.parts.index) == {*usual, *added}
         assert "Tried" in str(more.summary())
+        assert "gain is by how much the OOB" in " ".join(str(more.summary()).split())
         again = odrf.auto(formula, table, budget=1e5, n_jobs=2, **HOW)
         assert again.trials.equals(more.trials) and again.predict(table).equals(more.predict(table))
         more.save(tmp_path / "fit")

@@ -69,6 +69,19 @@ def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
     assert "| auto | 1.17 |" in curves
 
 
+def test_the_brief_report_is_one_table(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--brief"])
+    assert anchored.main() == 0
+    title, _, *rows = capsys.readouterr().out.strip().splitlines()
+    columns = ["error, 6 tables", "Elo, one 1,000", "auto better, p", "odrf better, p"]
+    columns += ["log loss, 6 tables", "AUC, 6 tables"]
+    assert title == "| method | " + " | ".join(columns) + " |"
+    assert [row.split(" | ")[0] for row in rows] == ["| auto", "| odrf", "| one", "| other"]
+    assert rows[0].startswith("| auto | **1.17** |")
+    assert "| – | – |" in rows[0]
+    assert "| 3.08 | 1000 | 0.031 |" in rows[2]
+
+
 def test_classes_of_which_there_are_more_than_two_have_no_curve(files, capsys, monkeypatch):
     for file in files:
         lines = pd.read_csv(file)
@@ -107,3 +120,22 @@ def test_of_one_file_with_an_own_method(files, capsys, monkeypatch):
     assert "| table | one | other |" in told and "table9" in told
     assert "| other | 4 | 0 | 2 |" in told
     assert "Ratio of one to the best other method above 1.1: table3 (3.75)." in told
+
+
+def test_of_regressions_alone(files, capsys, monkeypatch):
+    for file in files:
+        lines = pd.read_csv(file)
+        lines["rpe"] = lines["error_percent"]
+        lines.assign(error_percent=np.nan, log_loss=np.nan, auc=np.nan).to_csv(file, index=False)
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--data", "-"])
+    assert anchored.main() == 0
+    told = capsys.readouterr().out
+    assert "| table0 | **4** | 5 | 4.5 | 9 |" in told
+    assert "log loss of classes" not in told and "AUC" not in told
+
+
+def test_our_methods_without_results_are_named(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--data", "-"])
+    with pytest.raises(SystemExit):
+        anchored.main()
+    assert "no results of auto, odrf: use --own" in capsys.readouterr().err

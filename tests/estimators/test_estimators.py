@@ -339,3 +339,20 @@ def test_the_package_does_not_need_scikit_learn():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 'pip install "odrf[sklearn]"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "here"),
+    [
+        (ODRFClassifier, "n_estimators", "n_trees"),
+        (ODTRegressor, "min_samples_leaf", "min_leaf"),
+        (ODBTRegressor, "reg_lambda", "l2"),
+        (GRAFRegressor, "min_samples_split", "min_split"),
+        (ODRFRegressor, "seed", "random_state"),
+        (ODBTClassifier, "learn_rate", "learning_rate"),
+    ],
+)
+def test_a_name_from_elsewhere_is_answered_by_the_one_here(kind, name, here):
+    message = rf"^{kind.__name__}\(\) has no argument '{name}'; did you mean '{here}'\?$"
+    with pytest.raises(TypeError, match=message):
+        kind(**{name: 1})

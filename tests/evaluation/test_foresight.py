@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import odrf
 from odrf.engine import memory
 from odrf.engine.growth.growth_bytes import bytes_of_growth
 from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.memory import in_bytes
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import (
     ALL_ROWS,
@@ -21,7 +24,7 @@ from odrf.engine.rows.sampling import (
 )
 from odrf.errors import InputError
 from odrf.evaluation.foresight import of_forests, of_trees
-from odrf.evaluation.foresight.foresight import in_bytes, in_time
+from odrf.evaluation.foresight.foresight import in_time
 from odrf.evaluation.foresight.pilot_rows import (
     OF_SIZES,
     OF_TIME,
@@ -238,8 +241,17 @@ def test_bytes_of_growth_are_those_of_the_arrays():
     assert found.buffers == pytest.approx(of_nodes + 8 * len(fit.forest.index), rel=0.1)
 
 
+def test_small_sizes_and_times_are_told():
+    foresight = odrf.foresee("y ~ .", NUMBERS[:60], model=odrf.odt, **COMMON)
+    shown = f"{foresight.summary()} {foresight!r}"
+    assert " kB" in shown and "in the fit" in shown
+    assert not re.search(r"(?<![\d,.])0\.0(?![\d.])", shown)
+
+
 def test_sizes_and_times_are_in_units_that_suit_them():
-    assert [in_bytes(size) for size in (500, 2.5e6, 3e9, float("inf"))] == [
-        "0.5 kB", "2.5 MB", "3.0 GB", "unknown",
+    assert [in_bytes(size) for size in (0, 1, 500, 4.2e4, 2.5e6, 3e9, float("inf"))] == [
+        "0 bytes", "1 byte", "500 bytes", "42.0 kB", "2.5 MB", "3.0 GB", "unknown",
     ]  # fmt: skip
-    assert [in_time(seconds) for seconds in (3, 90, 7200)] == ["3.0 s", "1.5 min", "2.0 h"]
+    assert [in_time(seconds) for seconds in (0.02, 3, 90, 7200)] == [
+        "less than 0.1 s", "3.0 s", "1.5 min", "2.0 h",
+    ]  # fmt: skip

@@ -132,12 +132,21 @@ def test_summary_and_drawing(data):
     text = str(curve.summary())
     for words in ("ten times the rows", "Power law", "error rate", "Repeats"):
         assert words in text
+    assert "at an end of this range" not in " ".join(text.split())
     ax = curve.plot()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tree", "stump"]
     assert ax.get_xscale() == "log"
     given = plt.subplots()[1]
     assert curve.plot(ax=given) is given
     assert repr(curve).startswith("Learning curve: error = a + b·n^(-c)")
+
+
+def test_a_rate_at_the_end_of_its_range_is_pointed_out():
+    cars = odrf.load_data("auto_mpg").dropna()
+    curve = odrf.learning_curve("mpg ~ .", cars, {"tree": odrf.odt}, seed=1)
+    assert curve.law.loc["tree", "c"] > 1.999
+    text = " ".join(str(curve.summary()).split())
+    assert "c is sought from 0.02 to 2, and is at an end of this range for tree" in text
 
 
 @pytest.mark.parametrize(

@@ -91,3 +91,11 @@ def test_intervals_of_few_repeats_cover(repeats, least):
 def test_percentiles_of_many_repeats_are_those_of_the_level():
     assert bootstrap_levels(10**6, 0.9) == pytest.approx((0.05, 0.95), abs=1e-5)
     assert bootstrap_levels(1, 0.9) == pytest.approx((0.05, 0.95))
+
+
+def test_laws_at_an_end_of_the_range_are_known():
+    assert fit_power_law(N, PowerLaw(1.0, 500.0, 3.0).error(N)).is_at_an_end
+    assert fit_power_law(N, 5 - 0.3 * N / 5000).is_at_an_end
+    assert not fit_power_law(N, PowerLaw(0.3, 4.0, 0.5).error(N)).is_at_an_end
+    # without b there is no rate
+    assert not fit_power_law(N, np.ones(len(N))).is_at_an_end

@@ -18,7 +18,7 @@ def forest(table):
 @pytest.mark.parametrize("of_training", [True, False])
 def test_it_has_the_numbers_of_predict(forest, table, of_training):
     new = None if of_training else table[::3]
-    frame = forest.get_prediction(new).summary_frame(alpha=0.2)
+    frame = forest.get_prediction(new).summary_frame(level=0.8)
     assert list(frame) == COLUMNS
     means = forest.predict(new, interval="confidence", level=0.8)
     responses = forest.predict(new, interval="prediction", level=0.8)
@@ -57,7 +57,23 @@ def test_only_forests_of_numbers_have_it(table, class_forest, number_tree):
 
 
 @pytest.mark.filterwarnings("ignore:60 trees are few")
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, "x", None])
-def test_alpha_is_a_share(forest, table, alpha):
-    with pytest.raises(InputError, match="alpha="):
-        forest.get_prediction(table[:3]).summary_frame(alpha)
+@pytest.mark.parametrize("level", [0, 1, -0.1, "x", None])
+def test_the_level_is_a_share(forest, table, level):
+    with pytest.raises(InputError, match="level="):
+        forest.get_prediction(table[:3]).summary_frame(level=level)
+
+
+@pytest.mark.filterwarnings("ignore:60 trees are few")
+def test_alpha_of_statsmodels_is_answered_by_the_level(forest, table):
+    prediction = forest.get_prediction(table[:3])
+    for call in (prediction.summary_frame, prediction.conf_int):
+        with pytest.raises(
+            InputError, match=r"no argument 'alpha': use level=, which is 1 - alpha"
+        ):
+            call(alpha=0.1)
+    with pytest.raises(InputError, match=r"use level=, which is 1 - alpha"):
+        forest.predict(table[:3], interval="prediction", alpha=0.1)
+    with pytest.raises(InputError, match="did you mean 'level'"):
+        forest.predict(table[:3], interval="prediction", conf_level=0.9)
+    with pytest.raises(TypeError, match="positional"):
+        prediction.summary_frame(0.1)

@@ -23,7 +23,7 @@ def little(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 512 * MB)
 
 
-FIGURES = r"would take [\d.]+ GB of memory, and 0\.5 GB are free: use fewer "
+FIGURES = r"would take [\d.,]+ [GM]B of memory, and 536\.9 MB are free: use fewer "
 
 
 @pytest.fixture(scope="module")

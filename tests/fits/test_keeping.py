@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +61,8 @@ def test_predictions_change_by_no_more_than_is_said(fits, name, bits):
     sizes = small.compaction().table["MB"]
     assert sizes["compact trees"] < sizes["trees before"] / 1.5
     assert "Compact trees" in repr(small) and "Values of leaves" in str(small.summary())
+    shown = f"{small.compaction().summary()} {small.compaction()!r}"
+    assert " kB" in shown and not re.search(r"(?<![\d,.])0\.0(?![\d.])", shown)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -95,3 +95,8 @@ def test_sums_are_by_our_kernel_where_numba_finds_the_device(monkeypatch, numpy_
     assert device_for("cuda").add_up is running_sums
     monkeypatch.setattr(cuda, "is_available", lambda: True)
     assert device_for("cuda").add_up.__name__ == "sums_by_blocks"
+
+
+def test_sums_need_no_numba_for_cuda(monkeypatch, numpy_as_cupy):
+    monkeypatch.setitem(sys.modules, "numba.cuda", None)
+    assert device_for("cuda").add_up is running_sums

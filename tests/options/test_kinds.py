@@ -52,6 +52,7 @@ def test_the_summary_shows_the_kinds(fit):
     for fact in ("Criterion", "Resampling", "Tried per node", "Min. leaf"):
         assert re.search(rf"{fact} +by kind of tree", text)
     assert "blend=True" in text
+    assert "pilot_error is the out-of-bag Brier score" in " ".join(text.split())
 
 
 def test_a_tree_keeps_the_options_of_its_kind(fit):

@@ -144,6 +144,9 @@ def test_nothing_confirmed():
     shadows = odrf.odrf("y ~ .", data, n_trees=20, seed=1).select_variables("boruta", rounds=2)
     with pytest.raises(InputError, match="no predictor is confirmed"):
         shadows.best()
+    assert "In fewer than 9 rounds nothing can be confirmed" in " ".join(
+        str(shadows.summary()).split()
+    )
 
 
 @pytest.mark.parametrize(

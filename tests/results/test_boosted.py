@@ -146,8 +146,14 @@ def test_importances_add_up_to_what_all_trees_remove(classes):
 def test_summaries_and_cards(data, numbers, classes):
     text = str(numbers.summary())
     assert f"{numbers.n_rounds} of 12, by 30 rows held out" in text
-    assert "Mean loss (squared error)" in text
+    assert "Mean loss (half the squared error)" in text
     assert "Validation loss" in repr(numbers)
+    # of the rows that are in the losses, each
+    facts = numbers.summary().facts
+    for rows in ("Training", "Validation"):
+        assert float(facts[f"{rows} MSE"]) == pytest.approx(
+            2 * float(facts[f"{rows} loss"]), rel=2e-3
+        )
     assert "multinomial loss: classification" in repr(classes)
     assert classes.summary().facts["Trees"] == "18"
     assert "Subset size" in str(classes.summary())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.selection import decisions, most_important
+from odrf.statistics.selection import CONFIRMED, REJECTED, decisions, fewest_rounds, most_important
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,11 @@ def test_decisions_are_binomial_tests(P, rounds):
             assert set(decided) == {"rejected"}
         else:
             assert set(decided) == {"tentative"}
+
+
+@pytest.mark.parametrize("P", [1, 3, 10, 41, 1000])
+def test_fewer_rounds_decide_nothing(P):
+    fewest = fewest_rounds(P)
+    for rounds, some in ((fewest, True), (fewest - 1, False)):
+        assert (decisions(np.full(P, rounds), np.full(P, rounds))[0] == CONFIRMED) == some
+        assert (decisions(np.zeros(P, dtype=int), np.full(P, rounds))[0] == REJECTED) == some

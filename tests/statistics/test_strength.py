@@ -80,16 +80,17 @@ def test_numbers(seed, B):
     residual, unseen = rng.normal(size=(12, B)), rng.random((12, B)) < 0.7
     unseen[:2] = True
     (found,) = of_numbers(residual, unseen, np.ones(12), [B])
-    pairs = [
-        residual[i, b] * residual[i, c]
-        for i in range(12)
-        for b in range(B)
-        for c in range(B)
-        if b != c and unseen[i, b] and unseen[i, c]
-    ]
-    deviations = [np.sqrt(np.mean(residual[unseen[:, b], b] ** 2)) for b in range(B)]
-    assert found.correlation == pytest.approx(np.mean(pairs) / np.mean(deviations) ** 2)
-    assert found.strength == pytest.approx(np.mean(residual[unseen] ** 2))
+    pairs = []
+    for b in range(B):
+        for c in range(B):
+            both = unseen[:, b] & unseen[:, c]
+            if b != c:
+                pairs.append(np.mean(residual[both, b] * residual[both, c]))
+    errors = [np.mean(residual[unseen[:, b], b] ** 2) for b in range(B)]
+    assert found.correlation == pytest.approx(np.mean(pairs) / np.mean(np.sqrt(errors)) ** 2)
+    assert found.strength == pytest.approx(np.mean(errors))
+    # Jensen's inequality: the error of very many trees is the mean product of two residuals
+    assert found.correlation < 0 or found.bound >= np.mean(pairs) - 1e-12
     together = [residual[i, unseen[i]].mean() ** 2 for i in range(12) if unseen[i].any()]
     assert found.error == pytest.approx(np.mean(together))
     assert found.bound == pytest.approx(found.correlation * found.strength)
@@ -105,6 +106,17 @@ def test_known_correlation_is_found():
     (found,) = of_numbers(residual, unseen, np.ones(4000), [40])
     assert found.correlation == pytest.approx(0.3, abs=0.02)
     assert found.strength == pytest.approx(1.0, abs=0.03)
+
+
+def test_the_bound_is_above_the_error_of_many_trees_of_two_kinds():
+    # kinds with other errors that leave out other shares of the rows, as in a blend
+    rng = np.random.default_rng(1)
+    spread = np.repeat([0.2, 1.0], 400)
+    residual = rng.normal(size=(500, 1)) + spread * rng.normal(size=(500, 800))
+    unseen = rng.random((500, 800)) < np.repeat([0.6, 0.2], 400)
+    (found,) = of_numbers(residual, unseen, np.ones(500), [800])
+    assert found.strength == pytest.approx(np.mean(residual**2), rel=0.02)
+    assert found.bound > np.mean(residual.mean(axis=1) ** 2)
 
 
 def test_sizes_rise_to_all_trees():

@@ -33,6 +33,7 @@ from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.factors import Factors
 from odrf.engine.rows.rows import rows_at
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
+from odrf.engine.splits.two_values import write_larger_values
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -225,6 +226,11 @@ class TreesInOneCall:
         self._pool, self._found, self._state = pool, found, np.empty(4, dtype=np.uint64)
         once = np.ones(n, dtype=np.int64)
         self._rows = rows_at(np.arange(n), X, ones, ones, once, copied, factors)
+        if copied and not len(factors.codes):
+            high = np.empty(len(X), dtype=np.float32)
+            write_larger_values(X, high)
+            if not np.isnan(high).all():
+                self._rows = self._rows._replace(high=high)
         others = factors.place >= 0
         read = X[factors.place[others]] if copied and len(factors.codes) else X
         self._columns = read, factors.codes

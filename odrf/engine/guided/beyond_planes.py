@@ -19,6 +19,9 @@ __all__ = ["Device", "DeviceRows", "as_integers", "rows_on", "running_sums", "su
 BITS = 61
 # The largest power of two that numbers are multiplied by; 2 to minus it is a float64, too.
 LARGEST_SHIFT = 1000
+# The most projections at once, as a device has only so much memory: running sums take 17 bytes more
+# for each.
+MOST_PROJECTIONS = 2**27
 
 
 class Device(NamedTuple):
@@ -98,7 +101,7 @@ def sums_beyond(
     rows: DeviceRows,
     theta: NDArray[np.float32],
     threshold: NDArray[np.float32],
-    chosen: NDArray[np.int64],
+    chosen: NDArray[np.int32],
     first: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the sums of each value over the rows of each segment beyond each plane, (Q, T, S).
@@ -109,16 +112,22 @@ def sums_beyond(
     theta : (T, C) float32
     threshold : (T,) float32
         The planes.  A row is beyond one if its projection is above the threshold.
-    chosen : (m,) int64
+    chosen : (m,) int32
         Numbers of the rows, segment by segment.
     first : (S + 1,) int64
         Segment i has the rows ``chosen[first[i]:first[i + 1]]``, at least one.
     """
     device, xp = rows.device, rows.device.xp
-    taken = device.sent(chosen)
-    along = xp.matmul(device.sent(theta), xp.take(rows.X, taken, axis=1))
-    values = xp.take(rows.values, taken, axis=1)
-    return device.fetched(device.add_up(device, along, device.sent(threshold), values, first))
+    taken, coefficients, cut = device.sent(chosen), device.sent(theta), device.sent(threshold)
+    X, values = xp.take(rows.X, taken, axis=1), xp.take(rows.values, taken, axis=1)
+    together = max(1, MOST_PROJECTIONS // len(chosen))
+    sums = []
+    for begin in range(0, len(theta), together):
+        end = min(begin + together, len(theta))
+        along = xp.matmul(coefficients[begin:end, :], X)
+        added = device.add_up(device, along, cut[begin:end], values, first)
+        sums.append(device.fetched(added))
+    return np.concatenate(sums, axis=1)
 
 
 def running_sums(

@@ -14,8 +14,9 @@ __all__ = ["sums_by_blocks"]
 
 # Threads of a block, which read adjacent rows; and how many rows each reads of a long segment.
 THREADS, ROWS_PER_THREAD = 32, 64
-# The most blocks along the second axis of a grid.
-MOST_BLOCKS = 65_535
+# The most blocks along the second axis of a grid.  And the fewest of a grid: with fewer, most of a
+# device is idle.
+MOST_BLOCKS, FEWEST_BLOCKS = 65_535, 128
 
 
 @cuda.jit
@@ -44,6 +45,6 @@ def sums_by_blocks(
     (T, _), Q, S, xp = along.shape, values.shape[0], len(first) - 1, device.xp
     sums = xp.zeros((Q, T, S), dtype=xp.int64, device=device.place)
     parts = -(-int(np.diff(first).max()) // (THREADS * ROWS_PER_THREAD))
-    grid = T * S, min(parts, MOST_BLOCKS)
+    grid = T * S, min(max(parts, -(-FEWEST_BLOCKS // (T * S))), MOST_BLOCKS)
     _add_up[grid, THREADS](along, threshold, values, device.sent(first), sums)
     return sums

@@ -95,9 +95,8 @@ def _divide_all(regions, growth, k, candidates, min_split):
             continue
         first = reached[REGIONS]
         left, right = divide_region(
-            regions, region, reached[PLANES], candidates.values, candidates.threshold[k],
-            candidates.waiting, candidates.numbers, first, min_split,
-        )  # fmt: skip
+            regions, region, reached[PLANES], candidates, candidates.threshold[k], first, min_split
+        )
         following[kept] = first
         kept += left
         following[kept] = first + 1

@@ -79,7 +79,7 @@ class DeviceGrowth:
         n, K = len(regions.number), regions.rows.shape[1]
         self.rows = rows_on(device, regions.X, regions.weights, regions.moments if K == 1 else None)
         self.weighted = len(self.rows.unit) > 1 + (K == 1)
-        self.chosen = np.empty(n, dtype=np.int64)
+        self.chosen = np.empty(n, dtype=np.int32)
         self.first = np.empty(n + 1, dtype=np.int64)
 
     def __call__(

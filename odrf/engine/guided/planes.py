@@ -64,6 +64,7 @@ class CandidatePlanes(NamedTuple):
         Scratch for projections.
     waiting : (n,) float32
     numbers : (n,) float64
+    order : (n,) int32
         Scratch for dividing rows.
     beyond, here : (K,) float64
         Scratch for the class weights beyond a plane and on its other side.
@@ -83,6 +84,7 @@ class CandidatePlanes(NamedTuple):
     values: np.ndarray
     waiting: np.ndarray
     numbers: np.ndarray
+    order: np.ndarray
     beyond: np.ndarray
     here: np.ndarray
     mean: np.ndarray
@@ -103,6 +105,7 @@ def planes_for(T: int, C: int, n: int, K: int, batched: bool) -> CandidatePlanes
         np.empty(n, dtype=np.float32),
         np.empty(n, dtype=np.float32),
         np.empty(n),
+        np.empty(n, dtype=np.int32),
         np.empty(K),
         np.empty(K),
         np.empty(C),

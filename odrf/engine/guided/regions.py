@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import inlined, kernel, part, summing
+from odrf.engine.extremes import extremes
 
 __all__ = [
     "Regions",
@@ -259,10 +260,7 @@ def _surround(regions, region):
     lo, hi = regions.begin[region], regions.end[region]
     wide = False
     for j in range(len(regions.X)):
-        column = regions.X[j, lo:hi]
-        least = most = column[0]
-        for i in range(np.uint64(len(column))):
-            least, most = min(least, column[i]), max(most, column[i])
+        least, most = extremes(regions.X[j, lo:hi])
         regions.low[region, j], regions.high[region, j] = least, most
         wide = wide or least < most
     return wide
@@ -288,40 +286,52 @@ def begin_root(regions, min_split):
 
 
 @part
-def _divide(items, lo, hi, values, threshold, waiting):
-    """Move the items beyond the plane behind the others; both keep their order."""
-    at, n_beyond = lo, 0
-    for i in range(lo, hi):
-        item = items[i]
-        waiting[n_beyond] = items[at] = item
-        is_beyond = values[i - lo] > threshold
-        n_beyond += is_beyond
+def _order_of_parts(values, threshold, order):
+    """Write the places of the values up to the threshold, then of those above, each in order.
+
+    Returns how many are not above.
+    """
+    n, n_beyond = len(values), 0
+    for i in range(np.uint64(n)):
+        n_beyond += values[i] > threshold
+    at, beyond = 0, n - n_beyond
+    for i in range(np.uint64(n)):
+        is_beyond = values[i] > threshold
+        order[beyond if is_beyond else at] = i
+        beyond += is_beyond
         at += not is_beyond
-    for i in range(n_beyond):
-        items[at + i] = waiting[i]
     return at
 
 
 @part
-def divide_region(
-    regions, region, plane, values, threshold, waiting, numbers, n_regions, min_split
-):
+def _reorder(items, order, waiting):
+    """Put the items into the order; `waiting` has room for them."""
+    for i in range(np.uint64(len(items))):
+        waiting[i] = items[order[i]]
+    for i in range(np.uint64(len(items))):
+        items[i] = waiting[i]
+
+
+@part
+def divide_region(regions, region, plane, candidates, threshold, n_regions, min_split):
     """Divide a region by a plane; its parts become the regions n_regions and n_regions + 1.
 
-    `values` begins with the projections of the region's rows.  Returns for either part whether it
-    is to be divided further.
+    `candidates.values` begins with the projections of the region's rows.  Returns for either part
+    whether it is to be divided further.
     """
-    lo, hi = regions.begin[region], regions.end[region]
-    middle = _divide(regions.weights, lo, hi, values, threshold, numbers)
-    _divide(regions.moments, lo, hi, values, threshold, numbers)
+    lo, hi, numbers = regions.begin[region], regions.end[region], candidates.numbers
+    order = candidates.order[: hi - lo]
+    middle = lo + _order_of_parts(candidates.values[: hi - lo], threshold, order)
+    _reorder(regions.weights[lo:hi], order, numbers)
+    _reorder(regions.moments[lo:hi], order, numbers)
     if regions.rows.shape[1] > 1:
-        _divide(regions.code, lo, hi, values, threshold, numbers)
+        _reorder(regions.code[lo:hi], order, numbers)
     else:
-        _divide(regions.y, lo, hi, values, threshold, numbers)
+        _reorder(regions.y[lo:hi], order, numbers)
     if len(regions.number) > 0:
-        _divide(regions.number, lo, hi, values, threshold, numbers)
+        _reorder(regions.number[lo:hi], order, numbers)
     for j in range(len(regions.X)):
-        _divide(regions.X[j], lo, hi, values, threshold, waiting)
+        _reorder(regions.X[j, lo:hi], order, candidates.waiting)
     regions.left[region], regions.plane[region] = n_regions, plane
     left = describe_region(regions, n_regions, lo, middle, min_split)
     right = describe_region(regions, n_regions + 1, middle, hi, min_split)

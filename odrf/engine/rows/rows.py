@@ -7,24 +7,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import inlined, kernel, part
+from odrf.engine.compiling import inlined, kernel, merged, part
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.factors import NO_FACTORS, Factors
 from odrf.engine.survival.event_ranks import EventRanks
 
 __all__ = [
     "Rows",
+    "column_itself",
     "columns_at",
     "divide",
     "divide_columns",
     "gather_rows",
+    "is_plain_column",
     "is_pure",
     "level_at",
     "level_of",
     "load_column",
     "project",
+    "project_here",
     "rows_at",
 ]
+
+NOT_KNOWN = np.empty(0, dtype=np.float32)
 
 Columns = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -62,6 +67,9 @@ class Rows(NamedTuple):
     ranks : EventRanks or None
         If the response is a time to an event, its ranks of all rows, which `at` points into; y then
         has the scores of the node that was searched last.
+    high : (p,) float32
+        The larger value of each column that has two values among all rows, NaN for the others; see
+        `odrf.engine.splits.two_values`.  Empty if this is not known, if none has, or if F > 0.
     """
 
     X: np.ndarray
@@ -76,6 +84,7 @@ class Rows(NamedTuple):
     level: np.ndarray
     coefficients: np.ndarray
     ranks: EventRanks | None = None
+    high: np.ndarray = NOT_KNOWN
 
 
 def gather_rows(
@@ -250,11 +259,12 @@ def _project_two(rows, first, m, columns, theta, j, out):
             out[i] = (out[i] + coefficient * rows.X[row, at]) + second * rows.X[other, at]
 
 
-@kernel
-def project(rows, lo, m, columns, theta, c, size, out):
+@merged
+def project_here(rows, lo, m, columns, theta, c, size, out):
     """Write Σ θ·x over the first `size` of columns[c], for m rows from `lo` on, to out (≥ m,).
 
-    Terms are added in the order of the columns, in float32, exactly as routing adds them.
+    Terms are added in the order of the columns, in float32, exactly as routing adds them.  It is
+    merged into its caller: for few rows a call, which copies `rows`, takes as long as the work.
     """
     first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
     j, last, one = np.uint64(0), np.uint64(size), np.uint64(1)
@@ -273,6 +283,27 @@ def project(rows, lo, m, columns, theta, c, size, out):
         else:
             _project_one(rows, first, m, columns[c], theta[c], j, out)
             j += one
+
+
+@kernel
+def project(rows, lo, m, columns, theta, c, size, out):
+    """As `project_here`, by a call."""
+    project_here(rows, lo, m, columns, theta, c, size, out)
+
+
+@part
+def is_plain_column(rows, theta, c, size):
+    """Whether direction c, which is not along a factor, is a column of the copied predictors."""
+    return rows.copied and size == 1 and theta[c, 0] == 1.0
+
+
+@inlined
+def column_itself(rows, lo, m, column):
+    """Return the values (m,) of such a column, which need not be projected.
+
+    They may be -0, where `project` writes 0.
+    """
+    return rows.X[_row_of(rows, column), lo : lo + m]
 
 
 @part

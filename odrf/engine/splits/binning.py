@@ -147,11 +147,13 @@ def _binned_moments(quantum, tally, table, node, n_bins, min_leaf):
         left_rows += word & COUNT
         moment += (word >> COUNT_BITS) * quantum
         left_weight = left_rows if unit else left_weight + (table[b, 0] + table[b, 1])
+        if left_rows < min_leaf:
+            continue
+        if n_rows - left_rows < min_leaf:
+            break
         own = moment - excess if weight - left_weight < lightest else moment
         gain = moment_gain(own, left_weight, weight, second, criterion, logs)
-        if gain > best and is_allowed(
-            left_weight, left_rows, weight, n_rows, min_leaf, node.lightest
-        ):
+        if gain > best and node.lightest < left_weight < weight - node.lightest:
             best, at = gain, b
     return node.factor * (best - baseline), at
 

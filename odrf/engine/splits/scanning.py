@@ -58,11 +58,13 @@ def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, mi
         left_weight += weights[row]
         left_rows += counts[row]
         moment += moments[row]
+        if left_rows < min_leaf:
+            continue
+        if n_rows - left_rows < min_leaf:
+            break
         if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
             gain = moment_gain(moment, left_weight, weight, second, criterion, node.logs)
-            if gain > best and is_allowed(
-                left_weight, left_rows, weight, n_rows, min_leaf, lightest
-            ):
+            if gain > best and lightest < left_weight < weight - lightest:
                 best, at = gain, i
     return node.factor * (best - baseline), at
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, inlined, merged, part
+from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     ROUND,
@@ -17,43 +17,27 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     proposals_for,
 )
-from odrf.engine.directions.holes import (
-    FILL,
-    clear_sides,
-    fill_directions,
-    is_two_sided,
-    settled,
-)
+from odrf.engine.directions.holes import clear_sides, fill_directions, settled
 from odrf.engine.directions.samplers import SamplerMixture, begin_samplers, draw_round
 from odrf.engine.directions.workspace import Workspace, forget_levels, workspace
 from odrf.engine.radix_sorting import DigitScratch, digit_scratch
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
-from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
+from odrf.engine.splits.binning import MOST_BINS, binned_cut, write_words
+from odrf.engine.splits.candidate_gains import SORTED_TOGETHER, evaluate_candidates, number_of_bins
 from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
+from odrf.engine.splits.cuts import refined_cut
+from odrf.engine.splits.four_tallies import FOUR
 from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
-from odrf.engine.splits.level_cuts import (
-    LevelSums,
-    best_cut_of_levels,
-    factor_of,
-    level_sums_for,
-    random_cut_of_levels,
-)
-from odrf.engine.splits.present_classes import (
-    PresentClasses,
-    among_present,
-    present_classes_for,
-)
-from odrf.engine.splits.random_thresholds import random_cut
-from odrf.engine.splits.sides import bin_best, cut_of_both_sides, other_side_of
+from odrf.engine.splits.level_cuts import LevelSums, level_sums_for
+from odrf.engine.splits.present_classes import PresentClasses, among_present, present_classes_for
+from odrf.engine.splits.sides import bin_best
+from odrf.engine.splits.two_values import TwoValues, two_values
 from odrf.engine.surrogates.calls import leave_out_marks, score_round
 from odrf.engine.survival.node_scores import RiskSums, risk_sums_for
 
-__all__ = ["SORTED_TOGETHER", "Scratch", "as_searched", "penalised", "scratch_for", "search"]
+__all__ = ["Scratch", "as_searched", "penalised", "scratch_for", "search"]
 
-# For nodes of up to this many rows the candidates of a round are sorted together, else one by one.
-SORTED_TOGETHER = 128
 # A gain of this share of the impurity is perfect; gains from bins are rounded.
 PERFECT = 1.0 - 1e-6
 
@@ -69,11 +53,18 @@ class Scratch(NamedTuple):
         Sorting keys.
     sorting : DigitScratch or None
         The same keys, for `exact_cut`; None if `FeatureGroups.holes` is.
-    bins : (n,) uint8
+    bins : (FOUR * n,) uint8
+        Those of a projection, or of four.
     moments : (n,) float64
     goes_left : (n,) bool
     words : (n,) int64
     tally : (2 * MOST_BINS,) int64
+    tallies : (FOUR, 2 * MOST_BINS) int64
+    tables : (FOUR, MOST_BINS, 2) float64
+        As in `odrf.engine.splits.four_tallies`.
+    waiting : (FOUR,) int64
+        The candidates whose bins are added up next.
+    two : TwoValues
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
@@ -107,6 +98,10 @@ class Scratch(NamedTuple):
     goes_left: np.ndarray
     words: np.ndarray
     tally: np.ndarray
+    tallies: np.ndarray
+    tables: np.ndarray
+    waiting: np.ndarray
+    two: TwoValues
     table: np.ndarray
     left: np.ndarray | None
     present: PresentClasses | None
@@ -167,11 +162,15 @@ def scratch_for(
         np.empty(n, dtype=np.float32),
         keys,
         sorting,
-        np.empty(n, dtype=np.uint8),
+        np.empty(FOUR * n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.bool_),
         words,
         np.empty(2 * MOST_BINS, dtype=np.int64),
+        np.empty((FOUR, 2 * MOST_BINS), dtype=np.int64),
+        np.empty((FOUR, MOST_BINS, 2)),
+        np.empty(FOUR, dtype=np.int64),
+        two_values(),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         None if uses_moments(K) else present_classes_for(n, K),
@@ -199,12 +198,6 @@ def scratch_for(
 
 
 @part
-def _n_bins(m):
-    """Return the number of bins for m rows: enough for a good cut, few enough to scan quickly."""
-    return 32 if m <= 512 else 64 if m <= 2048 else MOST_BINS
-
-
-@part
 def penalised(gain, impurity, n_rows, n_coefficients, penalty):
     """Return the score of a split: the decrease of the deviance less the penalty.
 
@@ -227,94 +220,18 @@ def _keep(proposals, c, columns, theta):
     return size
 
 
-@merged
-def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
-    """Return gain and threshold of the cut of direction c, which is along factor f alone.
-
-    `levels` is None where the function is never called, so that it compiles to nothing.
-    """
-    if levels is None:
-        return 0.0, np.float32(0.0)
-    if settings.n_thresholds > 0:
-        return random_cut_of_levels(
-            state, rows, lo, f, node, columns, theta, c, size, left, settings.n_thresholds,
-            levels, settings.min_leaf,
-        )  # fmt: skip
-    return best_cut_of_levels(
-        rows, lo, f, node, columns, theta, c, size, left, levels, settings.min_leaf
-    )
-
-
 @inlined
-def _cut_together(lanes, node, left, n, min_leaf, scratch):
-    """Write gains and thresholds of those of n candidates whose values are in the lanes of keys."""
-    keys, proposals = scratch.keys, scratch.proposals
-    gains, thresholds, theta = scratch.gains, scratch.thresholds, proposals.theta
-    lane_gains, lane_thresholds = scratch.lane_gains, scratch.lane_thresholds
-    exact_cuts(keys, lanes, left, node, min_leaf, lane_gains, lane_thresholds)
-    lane = ZERO
-    for c in range(n):
-        if proposals.factor[c] >= 0:
-            continue
-        gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
-        if is_two_sided(proposals.two_sided, c):
-            gain, threshold = other_side_of(
-                keys, lane, lanes, left, node, min_leaf, proposals.two_sided
-            )
-            if gain > gains[c]:
-                gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
-        lane += 1
-
-
-@inlined
-def _evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, settings, scratch):
-    """Write the gains of a round's n candidates; `node` and `left` are those of `among_present`.
-
-    Their thresholds are written too, unless they are `binned`: but those along one factor always.
-    In small nodes the values of all candidates are sorted together, each in a lane of its own.
-    """
+def _refine(rows, lo, node, size, quantum, settings, scratch):
+    """Return (gain, threshold) of the best cut along the best direction, found so far by bins."""
     m = len(node.y)
-    values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
-    keys, table, min_leaf = scratch.keys, scratch.table, settings.min_leaf
-    words, tally, proposals = scratch.words, scratch.tally, scratch.proposals
-    gains, thresholds = scratch.gains, scratch.thresholds
-    columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
-    random = settings.n_thresholds > 0
-    together = not (random or binned) and m <= SORTED_TOGETHER
-    lanes, lane = ZERO, ZERO
-    for c in range(n):
-        proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c], scratch.levels)
-        lanes += proposals.factor[c] < 0
-    for c in range(n):
-        if proposals.factor[c] >= 0:
-            gains[c], thresholds[c] = _cut_of_levels(
-                state, rows, lo, proposals.factor[c], node, columns, theta, c, sizes[c], settings,
-                left, scratch.levels,
-            )  # fmt: skip
-            continue
-        project(rows, lo, m, columns, theta, c, sizes[c], values)
-        if together:
-            write_lane(values, keys, lane, lanes)
-            lane += 1
-        elif is_two_sided(proposals.two_sided, c):
-            gains[c], thresholds[c], theta[c, 1] = cut_of_both_sides(
-                state, values, bins, n_bins, node, left, quantum, binned, settings, scratch,
-                proposals.two_sided,
-            )  # fmt: skip
-        elif random:
-            gains[c], thresholds[c] = random_cut(
-                state, values, left, table, node, settings.n_thresholds, min_leaf
-            )
-        elif not binned:
-            gains[c], thresholds[c] = exact_cut(values, scratch.sorting, left, node, min_leaf)
-        elif bin_values(values, bins, n_bins):
-            gains[c], _ = binned_cut(
-                bins, words, quantum, tally, table, left, node, n_bins, min_leaf
-            )
-        else:
-            gains[c] = 0.0
-    if together and lanes > 0:
-        _cut_together(lanes, node, left, n, min_leaf, scratch)
+    values, bins, n_bins = scratch.values[:m], scratch.bins[:m], number_of_bins(m)
+    project(rows, lo, m, scratch.columns, scratch.theta, ZERO, size, values)
+    bin_best(values, bins, n_bins, size, scratch.theta, scratch.proposals.two_sided)
+    _, at = binned_cut(
+        bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,
+        node, n_bins, settings.min_leaf,
+    )  # fmt: skip
+    return refined_cut(values, bins, at, scratch.keys, scratch.left, node, settings.min_leaf)
 
 
 @inlined
@@ -326,20 +243,6 @@ def _score(gain, c, node, settings, proposals):
     elif settings.penalty != NO_PENALTY:
         score = penalised(score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty)
     return score
-
-
-@inlined
-def _refine(rows, lo, node, size, quantum, settings, scratch):
-    """Return (gain, threshold) of the best cut along the best direction, found so far by bins."""
-    m = len(node.y)
-    values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
-    project(rows, lo, m, scratch.columns, scratch.theta, ZERO, size, values)
-    bin_best(values, bins, n_bins, size, scratch.theta, scratch.proposals.two_sided)
-    _, at = binned_cut(
-        bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,
-        node, n_bins, settings.min_leaf,
-    )  # fmt: skip
-    return refined_cut(values, bins, at, scratch.keys, scratch.left, node, settings.min_leaf)
 
 
 @inlined
@@ -370,9 +273,7 @@ def search(state, rows, lo, node, settings, scratch, calls, surrogates):
         fill_directions(state, rows, lo, len(node.y), n, proposals, proposals.empty)
         if settings.surrogates:
             leave_out_marks(surrogates, n)
-        _evaluate_candidates(
-            state, rows, lo, evaluated, left, n, binned, quantum, settings, scratch
-        )
+        evaluate_candidates(state, rows, lo, evaluated, left, n, binned, quantum, settings, scratch)
         if settings.surrogates:
             score_round(surrogates, lo, len(node.y), node.weight, n)
         for c in range(n):

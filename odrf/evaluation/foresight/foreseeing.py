@@ -26,7 +26,7 @@ from odrf.design.offset import offset_of
 from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.engine.memory import times_available
-from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.errors import InputError, UnknownArgumentError
 from odrf.evaluation.foresight.forecast import Forecast
 from odrf.evaluation.foresight.foresight import Foresight
 from odrf.evaluation.foresight.of_all_rows import forecast_of_all_rows
@@ -42,6 +42,7 @@ from odrf.options.streamed_options import require_no_structure
 from odrf.public.chunks import Chunks, ChunkSource, chunks_of
 from odrf.public.decorating import in_partitions
 from odrf.public.frames import in_pandas
+from odrf.public.names_elsewhere import suggestion
 from odrf.public.partitions import is_partitioned
 
 __all__ = ["foresee"]
@@ -217,6 +218,6 @@ def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[s
     for name in options:
         if name not in defaults:
             raise UnknownArgumentError(
-                f"{model.__name__}() has no argument {name!r}{nearest(name, defaults)}"
+                f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
             )
     return {**defaults, **options}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from odrf.engine.memory import in_bytes
 from odrf.evaluation.foresight.forecast import Bytes, Forecast
 from odrf.public import public
 from odrf.text.card import Card, Carded
@@ -14,7 +15,7 @@ from odrf.text.summary import Summary
 __all__ = ["Foresight"]
 
 MEGABYTE = 1e6
-MINUTE, HOUR = 60.0, 3600.0
+SHORT, MINUTE, HOUR = 0.1, 60.0, 3600.0
 
 
 @public
@@ -117,12 +118,16 @@ class Foresight(Carded):
 
     def summary(self) -> Summary:
         """Return the table and what else is known, as a summary."""
-        table = {"Memory and file": self.table.map(lambda size: f"{size:,.1f}")}
+        table = {"Memory and file": self._sizes()}
         return Summary("What a fit will take", self.call, self._facts(), table, self._sentences())
 
     def _card(self) -> Card:
-        facts = self._facts()
-        return Card("What a fit will take", facts, self.table.map(lambda size: f"{size:,.1f}"))
+        return Card("What a fit will take", self._facts(), self._sizes())
+
+    def _sizes(self) -> pd.DataFrame:
+        """Return the table in words, each size in a unit that suits it."""
+        words = (self.table * MEGABYTE).map(in_bytes)
+        return words.rename(columns=lambda column: column.removeprefix("MB "))
 
     def _facts(self) -> dict[str, str]:
         facts = {
@@ -154,16 +159,10 @@ class Foresight(Carded):
         return (way_out, *self.notes)
 
 
-def in_bytes(size: float) -> str:
-    """Return a size in words: kB, MB or GB, powers of 1000."""
-    for unit, name in ((1e9, "GB"), (1e6, "MB")):
-        if size >= unit:
-            return "unknown" if size == float("inf") else f"{size / unit:,.1f} {name}"
-    return f"{size / 1e3:,.1f} kB"
-
-
 def in_time(seconds: float) -> str:
     """Return a time in words: seconds, minutes or hours."""
+    if seconds < SHORT:
+        return f"less than {SHORT} s"
     if seconds < MINUTE:
         return f"{seconds:.1f} s"
     return f"{seconds / MINUTE:.1f} min" if seconds < HOUR else f"{seconds / HOUR:.1f} h"

@@ -12,6 +12,7 @@ import pandas as pd
 from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.engine.growth.growth_bytes import bytes_of_growth
+from odrf.engine.memory import in_bytes
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.engine.trees.packing import HEAD
@@ -188,7 +189,7 @@ def _notes(levels: int, rows: StreamedRows, control: Control, n: int) -> tuple[s
         size = rows.n_positive * (4 * rows.design.n_terms + 12)
         notes.append(
             f"Nodes of {levels} levels have more rows than grow in memory, and the rows are in a "
-            f"temporary file of {size / 1e9:.1f} GB; reading it from a slow disk is not counted."
+            f"temporary file of {in_bytes(size)}; reading it from a slow disk is not counted."
         )
     if control.alpha_rule.needs_search:
         notes.append("How far the tree is pruned is foreseen less well than its growth.")

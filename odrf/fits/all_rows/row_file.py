@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import in_bytes
 from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored, with_layout
 from odrf.engine.streamed.gathering import TreeRows
 from odrf.errors import InputError
@@ -182,7 +183,7 @@ def row_file(n: int, X: Matrix, unit: bool) -> Iterator[RowFile]:
         free = shutil.disk_usage(tempfile.gettempdir()).free
         if needed + ROOM > free:
             raise InputError(
-                f"{_elsewhere()}: it needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+                f"{_elsewhere()}: it needs {in_bytes(needed)}, and {in_bytes(free)} are free"
             )
         yield file
 

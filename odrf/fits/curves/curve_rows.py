@@ -20,10 +20,12 @@ from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.stacked_fit import StackedFit
 
-__all__ = ["CurveBlock", "curves_of_rows"]
+__all__ = ["DECIMALS", "CurveBlock", "curves_of_rows"]
 
 # Rows at points of a stack that are predicted together.
 TOGETHER = 2**14
+# Of probabilities: trees add changes along a curve up, which leaves some 1e-17 of 0, or below it.
+DECIMALS = 12
 
 
 class CurveBlock(NamedTuple):
@@ -160,7 +162,9 @@ def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> 
         scores += offset[block.rows][:, np.newaxis, np.newaxis]
         means = fit.loss.means(scores.reshape(-1, scores.shape[2]).T)
         return np.asarray(means).reshape(*sums.shape[:2], -1)
-    means = sums / fit.forest.n_trees
-    if fit.votes and fit.design.response.classes is not None:
+    means = np.asarray(sums / fit.forest.n_trees)
+    if fit.design.response.classes is None:
+        return means
+    if fit.votes:
         means /= means.sum(axis=2, keepdims=True)
-    return np.asarray(means)
+    return np.round(means, DECIMALS)

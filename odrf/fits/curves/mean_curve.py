@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.fits.curves.curve_rows import curves_of_rows
+from odrf.fits.curves.curve_rows import DECIMALS, curves_of_rows
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.raw_rows import RawRows
 from odrf.statistics.averaged.functionals import functional_covariance
@@ -48,8 +48,11 @@ def mean_curve(
         total = total + np.einsum("m,mgk->gk", rows.weights[block.rows], block.predicted)
         of_trees = of_trees + block.of_trees
     weight = rows.weights.sum()
+    mean = np.asarray(total) / weight
     varying = None if why_no_errors(fit) else np.asarray(of_trees) / weight
-    return MeanCurve(np.asarray(total) / weight, varying)
+    if varying is not None and fit.design.response.classes is not None:
+        varying = np.round(varying, DECIMALS)
+    return MeanCurve(mean, varying)
 
 
 def why_no_errors(fit: AnyFit) -> str | None:

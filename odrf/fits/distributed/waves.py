@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.engine.memory import in_bytes
 from odrf.fits.streamed.growing_streamed import UNKNOWN, tree_bytes
 from odrf.options.control import Control
 
@@ -13,7 +14,6 @@ __all__ = ["trees_at_once"]
 # Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes half a
 # millisecond (`benchmarks/dask_workers.py`).
 MOST_PIECES = 100_000
-GIGABYTE = 1e9
 
 
 def trees_at_once(
@@ -36,8 +36,8 @@ def trees_at_once(
     if limits and of_rows + of_growth > max(limits):
         raise MemoryError(
             f"growing a tree of {n_rows:.0f} rows would take "
-            f"{(of_rows + of_growth) / GIGABYTE:.1f} GB of memory, and the largest worker has "
-            f"{max(limits) / GIGABYTE:.1f} GB: use a smaller sample_fraction="
+            f"{in_bytes(of_rows + of_growth)} of memory, and the largest worker has "
+            f"{in_bytes(max(limits))}: use a smaller sample_fraction="
         )
     budget = (rows.source.memory or sum(limits) / 2) / waves
     fits = int(budget / (of_rows + of_growth))

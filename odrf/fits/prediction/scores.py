@@ -45,10 +45,19 @@ def loss_name(fit: AnyFit, loss: str) -> str:
     return "mean rank error" if fit.ordered else error_name(fit.design.response.kind)
 
 
-def mean_loss(fit: AnyFit, value: NDArray[np.float64]) -> float:
-    """Return the weighted mean loss of `value` (n, K): squared error for K = 1, else 0-1."""
-    loss = losses_of(value, fit.data.y, fit.ordered)
-    return weighted_mean(loss, fit.data.weights)
+def mean_loss(
+    fit: AnyFit, value: NDArray[np.float64], among: NDArray[np.bool_] | None = None
+) -> float:
+    """Return the weighted mean loss of `value` (n, K): squared error for K = 1, else 0-1.
+
+    It is that of all training rows, or of those of `among` (n,).
+    """
+    loss, weights = losses_of(value, fit.data.y, fit.ordered), fit.data.weights
+    return (
+        weighted_mean(loss, weights)
+        if among is None
+        else weighted_mean(loss[among], weights[among])
+    )
 
 
 def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:

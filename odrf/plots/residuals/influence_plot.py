@@ -45,7 +45,7 @@ def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
         influence["leverage"], influence["residual"], s=area, color=ACCENT, alpha=0.5, linewidth=0
     )
     ax.margins(0.15)
-    label_x(ax, "leverage (mean 1)")
+    label_x(ax, "leverage (sum of weights out of bag, mean 1)")
     label_y(ax, "residual in standard deviations")
     title(ax, "Residuals and leverage (area: squared influence)")
     plain(ax, "y")

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from odrf.engine.memory import in_bytes
 from odrf.engine.trees.compact_forest import CompactForest
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
@@ -80,8 +81,7 @@ class CompactionReport(Carded):
     def summary(self) -> Summary:
         """Return sizes and changes as a summary."""
         changes = self.changes.map(number)
-        sizes = self.table.map(lambda size: f"{size:,.1f}")
-        sections = {"Size": sizes, "Changes": changes}
+        sections = {"Size": self._sizes(), "Changes": changes}
         return Summary("Compact trees", self.fit.call, self._facts, sections, self._notes)
 
     @property
@@ -105,5 +105,12 @@ class CompactionReport(Carded):
         return (f"Changes of predictions are those of {rows:,} training rows, by all trees.",)
 
     def _card(self) -> Card:
-        sizes = self.table.map(lambda size: f"{size:,.1f}")
-        return Card(f"Compact trees: {self.fit.call}", self._facts, sizes)
+        return Card(f"Compact trees: {self.fit.call}", self._facts, self._sizes())
+
+    def _sizes(self) -> pd.DataFrame:
+        """Return the table in words, each size in a unit that suits it."""
+        table = self.table
+        per_leaf = table["bytes per leaf"].map("{:,.1f}".format)
+        return pd.DataFrame(
+            {"size": (table["MB"] * MEGABYTE).map(in_bytes), "bytes per leaf": per_leaf}
+        )

@@ -24,6 +24,10 @@ __all__ = ["PLOTS", "PredictiveCheck"]
 
 PLOTS = ("pit", "coverage", "residuals", "quantiles", "influence")
 MOST_INFLUENTIAL = 5
+LEVERAGE = (
+    "leverage adds up the weights of a row's response in the out-of-bag predictions of the others: "
+    "1 on average, and unlike the leverage in a linear model it may be more."
+)
 
 
 @public
@@ -57,10 +61,17 @@ class PredictiveCheck(Carded):
         By ``region``: ``rows``, ``coverage`` of the prediction intervals, and its interval.
     influence : DataFrame or None
         For each training row its ``leverage``, the weights that its response has in the
-        predictions of the others, added up (1 on average); its ``residual``, in standard
+        predictions of the others, added up; its ``residual``, in standard
         deviations of the residuals; and its ``influence``: by how much predictions would change
         without its response, as a root mean square in these units.  The most influential row comes
         first.  None for new rows and for a stack.
+
+    Notes
+    -----
+    The leverages of a linear model, the diagonal of its hat matrix, are at most 1.  Predictions out
+    of bag do not use a row's own response, so that this diagonal is 0.  The leverage here adds up
+    the other elements of a column of the matrix.  Each is from 0 to 1, but their sum may be more
+    than 1: its mean over the rows is 1 if each of them has been out of bag.
 
     Examples
     --------
@@ -102,9 +113,11 @@ class PredictiveCheck(Carded):
     def summary(self) -> Summary:
         """Return the coverage as a summary with text, HTML and LaTeX output."""
         sections = {"Coverage of prediction intervals": self.coverage}
+        notes: tuple[str, ...] = ()
         if self.influence is not None:
             sections["Most influential rows"] = self.influence.head(MOST_INFLUENTIAL)
-        return Summary("Predictive check", self.call, self._facts(), sections)
+            notes = (LEVERAGE,)
+        return Summary("Predictive check", self.call, self._facts(), sections, notes)
 
     def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:
         """Draw one of five plots.
@@ -118,8 +131,9 @@ class PredictiveCheck(Carded):
             - ``"coverage"``: the coverage by region, with intervals.
             - ``"residuals"``: residuals against fitted values.
             - ``"quantiles"``: residuals against those of a normal distribution.
-            - ``"influence"``: residuals against leverage; the area of a circle is the square of the
-              influence, and the most influential rows have their labels.
+            - ``"influence"``: residuals against leverage, a sum of weights that may be more than 1;
+              the area of a circle is the square of the influence, and the most influential rows
+              have their labels.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
 

@@ -16,7 +16,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.regrowing import regrown_beside_shadows
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
+from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions, fewest_rounds
 from odrf.text.card import Card, Carded
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
@@ -171,12 +171,18 @@ class ShadowSelection(Carded, Generic[Forest]):
         if self._judged_by is not None:
             facts["Loss"] = self._judged_by.error
         facts |= self._counts()
-        note = (
+        notes = [
             "importance is the mean rise of the out-of-bag loss when a predictor is permuted, "
             "shadow that of the best permuted copy in the same rounds."
-        )
+        ]
+        fewest = fewest_rounds(len(self.table))
+        if self.rounds < fewest:
+            notes.append(
+                f"In fewer than {fewest} rounds nothing can be confirmed or rejected: use rounds="
+                f"{fewest} or more."
+            )
         sections = {"Predictors": self.table}
-        return Summary("Variable selection", self.fit.call, facts, sections, (note,))
+        return Summary("Variable selection", self.fit.call, facts, sections, tuple(notes))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the importance of each predictor and of the best shadow.

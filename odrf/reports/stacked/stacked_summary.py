@@ -22,6 +22,7 @@ from odrf.reports.summaries import (
     missing_notes,
     predictors_in_words,
     rows_in_words,
+    weights_in_words,
 )
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -120,11 +121,18 @@ def stacked_summary(
 
 
 def _of_losses(fit: StackedFit) -> tuple[str, ...]:
-    """Say what a model adds to the others."""
-    if len(fit.parts) == 1:
-        return ()
+    """Say what a model adds to the others, and what those that were tried would add."""
     loss = "mean squared error" if fit.design.response.classes is None else "log loss"
-    return (f"rise_without is the share by which the OOB {loss} would rise without the model.",)
+    notes = []
+    if len(fit.parts) > 1:
+        notes.append(
+            f"rise_without is the share by which the OOB {loss} would rise without the model."
+        )
+    if fit.trials:
+        notes.append(
+            f"gain is by how much the OOB {loss} would fall with the model, not as a share."
+        )
+    return tuple(notes)
 
 
 def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
@@ -147,6 +155,7 @@ def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
+        **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
         **scores,
     }

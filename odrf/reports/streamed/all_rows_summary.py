@@ -14,11 +14,11 @@ from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.pruning.complexity import root_losses
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
+from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.streamed.streamed_summary import table_of_counts
 from odrf.reports.summaries import growth_card, growth_summary, held_out_scores
 from odrf.text.card import Card
 from odrf.text.summary import Summary
-from odrf.text.wording import number
 
 __all__ = [
     "all_rows_card",
@@ -102,7 +102,8 @@ def all_rows_card(fit: AllRowsFit) -> Card:
 
 
 def _scores(fit: AllRowsFit) -> dict[str, str]:
-    error = number(training_error(fit))
+    error = training_error(fit)
     if fit.kind == "classification":
-        return {"Training error rate": error}
-    return {"Training MSE": error, "Training R²": f"{training_r_squared(fit):.3f}"}
+        return training_score(error, None)
+    explained = training_r_squared(fit)
+    return {**training_score(error, explained), "Training R²": f"{explained:.3f}"}

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Interaction", "overall_interaction", "pair_interaction"]
 
+# A share of the predictions that sums and differences leave of 0.
+ROUNDING = 1e-12
+
 
 class Interaction(NamedTuple):
     """The strength of an interaction.
@@ -54,5 +57,8 @@ def overall_interaction(
 
 
 def _interaction(rest: NDArray[np.float64], whole: NDArray[np.float64]) -> Interaction:
+    least = ROUNDING * np.abs(whole).max()
     strength, size = (float(np.sqrt(part.var(axis=0).sum())) for part in (rest, whole))
-    return Interaction(strength, strength / size if size > 0 else 0.0)
+    if strength <= least:
+        return Interaction(0.0, 0.0)
+    return Interaction(strength, strength / size if size > least else 0.0)

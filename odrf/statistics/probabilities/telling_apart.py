@@ -110,7 +110,8 @@ def area_under_roc(
     if area in (0.0, 1.0):
         nearest = ((1 - level) / 2) ** (1 / min(sizes))
         ends = (nearest, 1.0) if area else (0.0, 1 - nearest)
-        return WithInterval(area, error, *ends)
+        # all placements are equal, but for rounding
+        return WithInterval(area, error if np.isnan(error) else 0.0, *ends)
     return _within_0_and_1(area, error, normal_or_t(level, groups))
 
 

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 __all__ = ["row_influence"]
 
+# Weights that add up to 1 do so within this.
+ROUNDING = 1e-9
+
 
 def row_influence(
     weights: scipy.sparse.csr_array, y: NDArray[np.float64], case_weights: NDArray[np.float64]
@@ -15,8 +18,10 @@ def row_influence(
     """Return the leverage and the influence (n,) of training rows on predictions of m rows.
 
     A forest predicts row i by Σ_j w_ij·y_j.  The leverage of row j is Σ_i w_ij, the predictions in
-    which it counts; its mean over the rows is m/n.  Without its response, the other weights would
-    be divided by 1 - w_ij, and the prediction would change by w_ij·(y_j - prediction)/(1 - w_ij).
+    which it counts; its mean over the rows is m/n.  As a sum over rows it may be more than 1.  The
+    leverages of a linear model, the diagonal of its hat matrix, are at most 1, but out of bag this
+    diagonal is 0.  Without its response, the other weights would be divided by 1 - w_ij, and the
+    prediction would change by w_ij·(y_j - prediction)/(1 - w_ij).
     The influence of row j is the root of the mean square of these changes over all rows: Cook's
     distance of a linear smoother, not yet divided by the variance of the residuals.  Splits are
     kept; trees that are grown without the row may differ more.
@@ -45,7 +50,7 @@ def row_influence(
     predicted = np.asarray(weights @ y)
     w, of = weights.data, y[weights.indices]
     # the mean of all responses predicts a row of which only one response was known
-    alone = w >= 1.0
+    alone = w >= 1.0 - ROUNDING
     rest = np.where(alone, 1.0, 1.0 - w)
     change = np.where(alone, of - y.mean(), w * (of - predicted[row]) / rest)
     leverage = np.bincount(weights.indices, w * share[row], n) * known.sum()

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from odrf.engine.directions.candidates import INDICATORS, feature_groups_of
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
+from odrf.engine.splits.candidate_gains import SORTED_TOGETHER
 from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
-from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC

@@ -78,6 +78,31 @@ def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow, room):
     np.testing.assert_array_equal(targets.states, before)
 
 
+@pytest.mark.parametrize("unit", [True, False])
+def test_indicators_are_split_as_other_numbers(unit):
+    """Growth in one call adds up columns of two values by value, growth one by one by bins."""
+    rng, n, p = np.random.default_rng(7), 700, 11
+    X = (rng.random((p, n)) < rng.random(p)[:, None]).astype(np.float32)
+    X[4:6] = rng.random((2, n))
+    effects = np.sin(np.arange(p)) @ X
+    first, second = effects + rng.normal(size=(TREES, n)), np.ones((TREES, n))
+    if not unit:
+        second = rng.random((TREES, n)) + 0.01
+    targets = TreeTargets(first, second, np.ones(n), streams(3, 0, TREES))
+    problem = plain(X, effects, exact_rows=16, max_leaves=24)
+    groups, recipe = problem.feature_groups, problem.settings
+    pool = ScratchPool(groups, recipe.settings, recipe.mixture)
+    grower = TreesInOneCall(*read_by_growth(X, groups, recipe.mixture), True, pool)
+    leaf = np.empty((TREES, n), dtype=np.int32)
+    grown = grower(targets, leaf)
+    expected = one_by_one(X, groups, recipe, targets, True)
+    for t, (tree, reached) in enumerate(expected):
+        assert tree.leaves()[0] == 24
+        np.testing.assert_array_equal(leaf[t], reached)
+        for name in set(ARRAYS) - {"value"}:
+            np.testing.assert_array_equal(getattr(grown.tree(t), name), getattr(tree, name))
+
+
 def test_rows_must_all_be_drawn():
     X, weights = np.random.default_rng(1).random((2, 9)), np.ones(9)
     problem = plain(X, X[0])

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import cuda
 
 from apart import script
 from devices import numpy_device, planes_and_rows
+from guided_problems import sampled
+from odrf import simulate
+from odrf.engine.guided import beyond_planes
 from odrf.engine.guided.beyond_planes import Device, as_integers, running_sums
+from odrf.options.devices import LIBRARIES, device_of
 
 SIMULATED = Path(__file__).parents[2] / "simulated_cuda.py"
 SEEDS = st.integers(0, 2**32 - 1)
@@ -24,6 +27,13 @@ SEEDS = st.integers(0, 2**32 - 1)
 def test_sums_are_those_of_the_twin(seed):
     case, device = planes_and_rows(seed), numpy_device()
     assert case.sums(device).tolist() == case.expected(device)
+
+
+def test_planes_are_evaluated_in_parts_if_there_are_many(monkeypatch):
+    whole = [planes_and_rows(seed).sums(numpy_device()).tolist() for seed in range(40)]
+    for most in (1, 50, 100):
+        monkeypatch.setattr(beyond_planes, "MOST_PROJECTIONS", most)
+        assert [planes_and_rows(seed).sums(numpy_device()).tolist() for seed in range(40)] == whole
 
 
 @settings(max_examples=20, deadline=None)
@@ -40,14 +50,31 @@ def test_the_kernel_for_cuda_gives_the_same_sums_and_trees():
     assert (done.returncode, done.stdout) == (0, "the same\n"), done.stderr
 
 
-@pytest.mark.skipif(not cuda.is_available(), reason="no device for CUDA")
-def test_the_kernel_gives_the_same_sums_on_a_device():
-    cupy = pytest.importorskip("cupy")
-    kernel = pytest.importorskip("odrf.engine.guided.cuda_sums").sums_by_blocks
-    xp = pytest.importorskip("array_api_compat.cupy")
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("by_kernel", [True, False])
+def test_sums_are_the_same_on_a_device(library, by_kernel):
+    found = pytest.importorskip(library)
+    if not found.cuda.is_available():
+        pytest.skip("no device for CUDA")
+    device = device_of(library)
+    assert device.add_up is not running_sums
+    device = device if by_kernel else device._replace(add_up=running_sums)
     for seed in range(100):
-        case, device = planes_and_rows(seed, 5000), Device(xp, None, cupy.asnumpy, kernel)
+        case = planes_and_rows(seed, 5000)
         assert case.sums(device).tolist() == case.sums(numpy_device()).tolist()
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_trees_of_a_device_are_nearly_those_of_the_processor(library):
+    """Apart from the rounding of projections: so here nothing rounds."""
+    found = pytest.importorskip(library)
+    if not found.cuda.is_available():
+        pytest.skip("no device for CUDA")
+    problem = sampled(simulate.hypercube(3), 500, 1)
+    one, other = problem.grow(4, n_jobs=2), problem.grow(4, n_jobs=2, device=device_of(library))
+    assert one.n_planes.min() > 10
+    same = one.left == other.left if len(one.left) == len(other.left) else np.zeros(1)
+    assert same.mean() > 0.9
 
 
 @settings(max_examples=100, deadline=None)

@@ -8,12 +8,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
+from odrf.engine.compiling import kernel
 from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import divide, divide_columns, gather_rows, is_pure, load_column, project
+from odrf.engine.rows.rows import (
+    column_itself,
+    divide,
+    divide_columns,
+    gather_rows,
+    is_plain_column,
+    is_pure,
+    load_column,
+    project,
+)
 from reference.forests import goes_left
 from reference.randomness import Stream
 
 quick = settings(deadline=None)
+
+
+@kernel
+def write_plain_column(rows, lo, m, column, theta, out):
+    """Call what only kernels can call."""
+    is_plain = is_plain_column(rows, theta, 0, 1)
+    if is_plain:
+        values = column_itself(rows, lo, m, column)
+        for i in range(m):
+            out[i] = values[i]
+    return is_plain
 
 
 def drawn(n, seed, copied, p=3):
@@ -56,6 +77,13 @@ def test_projections_are_those_of_routing_bit_for_bit(n, seed, copied, data):
     for threshold in out:
         left = goes_left(X[:, at], columns[:size].tolist(), theta[:size].tolist(), threshold)
         assert (out <= threshold).tolist() == left.tolist()
+    theta[0] = 1.0
+    project(rows, lo, m, np.array([columns]), np.array([theta]), 0, 1, out)
+    found = out.copy() if not copied else np.empty_like(out)
+    assert write_plain_column(rows, lo, m, columns[0], np.array([theta]), found) == copied
+    assert found.tolist() == out.tolist()
+    theta[0] = -1.0
+    assert not write_plain_column(rows, lo, m, columns[0], np.array([theta]), found)
     Z = np.empty((2, m))
     load_column(rows, lo, m, columns[0], False, Z, 1)
     assert Z[1].tolist() == X[columns[0], at].tolist()

@@ -67,6 +67,17 @@ def test_statistics_are_those_of_loops(grow, data):
     assert found.table["strength"].is_monotonic_decreasing
 
 
+@pytest.mark.parametrize("response", ["y", "c"])
+def test_what_no_tree_has_together_does_not_interact(response, data):
+    new = data[["x", "z", "u", "f"]][:12]
+    stump = {"max_leaves": 2, "projection": "axis", "blend": False, "n_trees": 12, "seed": 1}
+    found = odrf.odrf(f"{response} ~ x + z + u + f", data, **stump).interactions(
+        newdata=new, permutations=0
+    )
+    for table in (found.table, found.overall):
+        assert (table[["strength", "H"]] == 0).all(axis=None)
+
+
 def test_what_interacts_is_above_the_noise(data):
     fit = odrf.odrf("y ~ x + z + u", data, n_trees=50, seed=1)
     found = fit.interactions(rows=60)

@@ -50,6 +50,20 @@ def test_a_surface_is_the_mean_of_predictions(forest, data):
         assert row.estimate == pytest.approx(forest.predict(data.assign(f=row.f, x=row.x)).mean())
 
 
+def test_probabilities_that_no_tree_gives_are_0():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(160, 3)), columns=list("abc"))
+    data["k"] = pd.cut(data["a"], 8, labels=list("stuvwxyz")).astype(str)
+    forest = odrf.odrf("k ~ a + b + c", data, n_trees=10, blend=False, projection="axis", seed=1)
+    table = forest.partial("a").table
+    assert table["estimate"].between(0, 1).all()
+    small = table[["estimate", "std_error"]].stack()
+    small = small[small < 1e-12]
+    assert len(small) > 0 and (small == 0).all()
+    curves = forest.ice("a", rows=20)
+    assert curves.table["estimate"].between(0, 1).all()
+
+
 def test_as_scikit_learn_computes_it(data):
     inspection = pytest.importorskip("sklearn.inspection")
     fit = odrf.odrf("y ~ x + z + u", data, n_trees=20, seed=1)

@@ -139,6 +139,23 @@ def test_influence_is_that_of_rows_left_out_one_by_one():
     np.testing.assert_allclose(found, influence_by_hand(W, y, case_weights), atol=1e-12)
 
 
+def test_a_weight_that_rounding_leaves_just_below_1_is_that_of_one_known_response():
+    y, one = np.array([3.0, -1.0, 4.0]), np.array([1.0])
+    whole = row_influence(scipy.sparse.csr_array([[1.0, 0.0, 0.0]]), y, one)
+    for weight in (np.nextafter(1.0, 0.0), sum([0.1] * 10)):
+        near = row_influence(scipy.sparse.csr_array([[weight, 0.0, 0.0]]), y, one)
+        np.testing.assert_allclose(near, whole, rtol=1e-12)
+
+
+def test_leverage_is_a_sum_over_rows_which_the_report_says(forest, table):
+    check = forest.predictive_check()
+    assert check.influence["leverage"].max() > 1
+    assert np.isfinite(check.influence.to_numpy()).all()
+    assert "leverage adds up" in str(check.summary())
+    assert "sum of weights out of bag" in check.plot("influence").get_xlabel()
+    assert "leverage" not in str(forest.predictive_check(table).summary())
+
+
 def test_a_shifted_response_is_the_most_influential(table):
     shifted = table.assign(y=table["y"].mask(table.index == table.index[7], 40.0))
     check = odrf.odrf("y ~ a + b + f", shifted, n_trees=60, seed=1).predictive_check()

@@ -140,5 +140,7 @@ def test_the_forest_is_the_mean_of_its_trees(forest):
 def test_kinds_tell_how_the_trees_of_a_blend_were_grown():
     fit = odrf.odrf(FORMULA, DATA, n_trees=60, blend=True, seed=1)
     assert fit.kinds["trees"].sum() == 60
+    for told in (fit, fit.estimand("rmst", time=1.0)):
+        assert "sum of Brier scores at nine times" in " ".join(str(told.summary()).split())
     with pytest.raises(odrf.InputError, match="one kind"):
         odrf.odrf(FORMULA, DATA, n_trees=5, blend=False, seed=1).kinds  # noqa: B018

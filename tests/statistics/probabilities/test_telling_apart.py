@@ -155,6 +155,7 @@ def test_separated_rows_never_have_an_interval_without_width(rows):
     for sign in (1, -1):
         area = area_under_roc(sign * event + p / 10, event, w, 0.95)
         assert area.conf_high - area.conf_low > 0.01
+        assert area.std_error == 0 or np.isnan(area.std_error)
     found = bootstrapped_precision(event + p / 10, event, w, 0.95, seed=1, samples=5)
     assert found.estimate == pytest.approx(1)
     assert np.isnan([found.conf_low, found.conf_high]).all()
