@@ -1,7 +1,7 @@
 """Report of an accuracy benchmark's csv: tables, tests and critical-difference diagrams.
 
     python benchmarks/report.py accuracy.csv [more.csv] --out accuracy.md [--peers peers.csv]
-    python benchmarks/report.py accuracy.csv --into vignettes/accuracy-by-table.md
+    python benchmarks/report.py accuracy.csv --into docs/accuracy-by-table.md
 
 The second form writes the report into a page and replaces the text between the lines
 ``<!-- report -->`` and ``<!-- end of report -->``.  Several files are read as one; if they share
