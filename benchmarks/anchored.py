@@ -75,7 +75,7 @@ def _in_few_digits(values: pd.Series) -> pd.Series:
     return values.map(f"{{:.{DIGITS}g}}".format).astype(float)
 
 
-def in_order(losses: pd.DataFrame, own: Sequence[str]) -> pd.DataFrame:
+def _ours_first(losses: pd.DataFrame, own: Sequence[str]) -> pd.DataFrame:
     """Return the columns of methods with a result, ours first."""
     order = [*own, *sorted(map(str, set(losses) - set(own)))]
     return losses[[method for method in order if losses[method].notna().any()]]
@@ -85,7 +85,7 @@ def brief(lines: pd.DataFrame, own: Sequence[str]) -> str:
     """Return mean ranks by each loss, and Elo ratings and tests by error, as one table."""
     shown: dict[str, pd.Series] = {}
     for measure, name in BRIEFLY.items():
-        losses = in_order(losses_of(lines, measure, own), own)
+        losses = _ours_first(losses_of(lines, measure, own), own)
         complete = losses.dropna()
         if len(complete) < FEWEST_TABLES:
             continue
@@ -115,7 +115,7 @@ def report(lines: pd.DataFrame, own: Sequence[str], data: Path) -> str:
     """Return the comparisons by error, and for classes by log loss and AUC, as markdown."""
     parts = []
     for measure, title in LOSSES.items():
-        losses = in_order(losses_of(lines, measure, own), own)
+        losses = _ours_first(losses_of(lines, measure, own), own)
         if losses.empty:
             continue
         complete = losses.dropna()

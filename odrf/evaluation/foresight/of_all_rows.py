@@ -104,7 +104,7 @@ def forecast_of_all_rows(
         1,
         at_n([float(each.fit.forest.leaves()[0]) for each in pilots]),
         f"the tree of {', '.join(f'{size:,}' for size in sizes)} rows",
-        _notes(levels, rows, control, n),
+        _notes(levels, rows, control),
     )
 
 
@@ -143,7 +143,7 @@ def _growing(
     n = rows.n_positive - held
     largest, gathered = n, n
     if pilot.crown is not None:
-        larger = n / max(1, sum(sums for sums in _rows_below(pilot.crown)))
+        larger = n / max(1, sum(branch.n_rows for branch in pilot.crown.branches))
         branches = [
             branch._replace(n_rows=round(branch.n_rows * larger)) for branch in pilot.crown.branches
         ]
@@ -160,10 +160,6 @@ def _growing(
         "rows in memory": Bytes(gathered * of_row),
         "growth": Bytes(growth),
     }
-
-
-def _rows_below(crown: GrownCrown) -> list[int]:
-    return [branch.n_rows for branch in crown.branches]
 
 
 def _in_memory(
@@ -183,7 +179,7 @@ def at_all_by_line(sizes: list[int], seconds: list[float], n: int) -> float:
     return float(max(slope, 0.0) * n + max(constant, 0.0))
 
 
-def _notes(levels: int, rows: StreamedRows, control: Control, n: int) -> tuple[str, ...]:
+def _notes(levels: int, rows: StreamedRows, control: Control) -> tuple[str, ...]:
     notes = []
     if levels:
         size = rows.n_positive * (4 * rows.design.n_terms + 12)
