@@ -14,6 +14,7 @@ from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     INDICATORS,
     PLAIN,
+    TWO_LEVELS,
     FeatureGroups,
     feature_groups_of,
     has_many_levels,
@@ -61,6 +62,7 @@ class Recipe(NamedTuple):
     direction_rows: int
     n_thresholds: int
     exact_rows: int
+    indicator_levels: int = TWO_LEVELS
     surrogates: bool = False
     split_scale: int = ON_RESPONSE
     best_first: bool = False
@@ -228,6 +230,7 @@ def options(P: int, n_classes: int, rng: np.random.Generator) -> Recipe:
         direction_rows=one_of(1, 1000),
         n_thresholds=0,
         exact_rows=SORTED_TOGETHER,
+        indicator_levels=one_of(TWO_LEVELS, FEW_LEVELS),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from odrf.engine.directions.candidates import TWO_LEVELS
+
 __all__ = [
     "AIC",
     "BIC",
@@ -50,6 +52,9 @@ class Settings(NamedTuple):
     exact_rows : int
         Nodes of up to this many rows try every cut point; larger ones those between bins, and then
         every cut point in the two bins around the best.
+    indicator_levels : int
+        Most levels of a factor that enters a direction of several predictors by an indicator for
+        each level; the levels of other factors are scored.
     surrogates : bool
         Whether each split has surrogates, and is scored on the rows that have values for it.
     split_scale : int
@@ -82,6 +87,7 @@ class Settings(NamedTuple):
     direction_rows: int
     n_thresholds: int
     exact_rows: int
+    indicator_levels: int = TWO_LEVELS
     surrogates: bool = False
     split_scale: int = ON_RESPONSE
     best_first: bool = False

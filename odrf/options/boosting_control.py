@@ -15,6 +15,7 @@ from odrf.design.response import SURVIVAL
 from odrf.engine.boosting.every_loss import LOSSES
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Plan
+from odrf.engine.directions.candidates import most_indicators
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
 from odrf.engine.splits.criteria import SQUARED_ERROR
@@ -246,7 +247,7 @@ def resolve_boosting(
         run_predictors=run_predictors,
         tree_predictors=tree_predictors,
         sampling=Sampling(ALL_ROWS if fraction == 1 else SUBSAMPLE, fraction),
-        settings=_settings(options, tree_predictors, families),
+        settings=_settings(options, tree_predictors, families, n_classes),
         mixture=mixture,
     )
     return BoostingControl(
@@ -261,8 +262,13 @@ def resolve_boosting(
     )
 
 
-def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, float]) -> Settings:
-    """Return the options of a regression tree as the engine reads them."""
+def _settings(
+    options: Mapping[str, Any], P: int, families: Mapping[Family, float], n_classes: int
+) -> Settings:
+    """Return the options of a regression tree as the engine reads them.
+
+    The response of a model for `n_classes` classes is not that of the tree, which has numbers.
+    """
     size = checked_subset_size(options["subset_size"], P)
     thresholds = checked_thresholds(options["n_thresholds"], families)
     return Settings(
@@ -277,6 +283,7 @@ def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, floa
         direction_rows=FOREST_DIRECTION_ROWS,
         n_thresholds=0 if isinstance(thresholds, str) else thresholds,
         exact_rows=NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[0],
+        indicator_levels=most_indicators(n_classes),
         best_first=options["max_leaves"] is not None,
         min_weight=options["min_hessian"],
     )

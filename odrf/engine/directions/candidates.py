@@ -14,6 +14,7 @@ __all__ = [
     "NO_LEVEL",
     "PLAIN",
     "ROUND",
+    "TWO_LEVELS",
     "FeatureGroups",
     "Proposals",
     "columns_of",
@@ -21,13 +22,14 @@ __all__ = [
     "feature_groups_of",
     "has_levels",
     "has_many_levels",
+    "most_indicators",
     "proposals_for",
 ]
 
 PLAIN, INDICATORS, BASIS = 0, 1, 2
-# A factor of more levels has many.  Alone, they are scored with shrinkage then, see
+# A factor of more levels has many.  They are scored with shrinkage then, see
 # `odrf.engine.directions.level_scores`; random directions count such a factor as one column.
-FEW_LEVELS = 6
+TWO_LEVELS, FEW_LEVELS = 2, 6
 # Most candidates in a round: enough for the lanes of `sort_lanes`, few enough for the cache.
 ROUND = 32
 
@@ -114,6 +116,15 @@ def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
     return (feature_groups.types == INDICATORS) & (feature_groups.widths > FEW_LEVELS)
 
 
+def most_indicators(n_classes: int) -> int:
+    """Return the most levels of a factor that enters a direction by an indicator for each level.
+
+    The levels of other factors are scored.  A coefficient for each of a few levels makes forests of
+    numbers more accurate; for classes it costs several times the time, and gains little.
+    """
+    return FEW_LEVELS if n_classes == 1 else TWO_LEVELS
+
+
 def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
     """Return how many terms (P,) each predictor is in a direction: one for each column.
 
@@ -166,6 +177,8 @@ class Proposals(NamedTuple):
         The classes that the target of a direction marks.
     ordered : bool
         Whether classes are ordered: targets then separate low from high classes.
+    indicator_levels : int
+        Most levels of a factor that enters a direction of several predictors by its indicators.
     """
 
     columns: np.ndarray
@@ -182,10 +195,15 @@ class Proposals(NamedTuple):
     class_weight: np.ndarray
     chosen: np.ndarray
     ordered: bool
+    indicator_levels: int
 
 
 def proposals_for(
-    feature_groups: FeatureGroups, K: int, widest: int, ordered: bool = False
+    feature_groups: FeatureGroups,
+    K: int,
+    widest: int,
+    ordered: bool = False,
+    indicator_levels: int = TWO_LEVELS,
 ) -> Proposals:
     """Allocate scratch for K classes and directions on up to `widest` columns."""
     P = len(feature_groups.types)
@@ -204,6 +222,7 @@ def proposals_for(
         np.empty(K),
         np.empty(K, dtype=np.bool_),
         ordered,
+        indicator_levels,
     )
 
 

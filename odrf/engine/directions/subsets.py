@@ -1,16 +1,16 @@
 """Random subsets of a node's predictors: how they are drawn and their columns prepared.
 
 Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
-fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of more than two levels enters
-as one term, its scored levels: a coefficient for each level would be slow to estimate and poorly
-determined.
+fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of many levels enters as one
+term, its scored levels: a coefficient for each level would be slow to estimate and poorly
+determined.  One of three to six levels enters so in trees of classes, see `most_indicators`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import NO, YES, ZERO, kernel, part
+from odrf.engine.compiling import YES, ZERO, kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
 from odrf.engine.directions.estimation import moments, normalise
 from odrf.engine.directions.factor_terms import load_few_levels, load_many_levels
@@ -36,8 +36,6 @@ __all__ = [
     "write_single",
 ]
 
-# A factor of two levels enters a direction by its indicators.
-TWO_LEVELS = 2
 # Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
 
@@ -189,16 +187,22 @@ def count_columns(feature_groups, order, q):
 
 
 @part
-def sample_sizes(feature_groups, order, q, m, most, alone):
+def _is_scored(kind, width, q, indicator_levels):
+    """Whether a predictor of `width` columns, one of q, is a factor that enters by scores."""
+    return kind == INDICATORS and width > (1 if q == 1 else indicator_levels)
+
+
+@part
+def sample_sizes(feature_groups, order, q, m, most, indicator_levels):
     """Return on how many of a node's m rows a direction is estimated, and levels are scored.
 
     These are `most` rows, or ten per term if more; and ten per level of the factor with most.  The
-    predictor may be tried `alone`, see `load_terms`.
+    other arguments are those of `load_terms`.
     """
-    terms, levels, few = 0, 0, FEW_LEVELS if alone else TWO_LEVELS
+    terms, levels = 0, 0
     for i in range(q):
         width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
-        if feature_groups.types[order[i]] == INDICATORS and width > few:
+        if _is_scored(feature_groups.types[order[i]], width, q, indicator_levels):
             terms, levels = terms + 1, max(levels, width)
         else:
             terms += width
@@ -225,38 +229,36 @@ def _relate(used, terms, total, work):
 
 
 @part
-def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share, work):
+def load_terms(rows, lo, used, m, feature_groups, order, q, indicator_levels, total, share, work):
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
-    factor if it is tried `alone`, otherwise of factors of more than two levels.  A factor is left
-    out if its levels differ by no more than chance, but one of few levels that is alone.  They are
-    scored on m rows, for which `work` has the target, its moments, their `total` weight and its
-    mean, the `share`; a factor of few levels alone is scored on the first `used` of them.  Returns
-    the number of terms, and weight and mean of the first rows.  The columns are written to
+    factor if q is 1, otherwise of factors of more than `indicator_levels` levels.  A factor of many
+    levels is left out if these differ by no more than chance.  Levels are scored on m rows, for
+    which `work` has the target, its moments, their `total` weight and its mean, the `share`.
+    Returns the number of terms, and weight and mean of the first rows.  The columns are written to
     work.column, their number to work.size[0].
     """
-    place, at, scored = ZERO, ZERO, False
+    place, at, scored, noisy = ZERO, ZERO, False, False
     for i in range(q):
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
-        factor = feature_groups.types[order[i]] == INDICATORS
-        if factor and width > (FEW_LEVELS if alone else TWO_LEVELS):
+        if _is_scored(feature_groups.types[order[i]], width, q, indicator_levels):
+            if width <= FEW_LEVELS:
+                load_few_levels(rows, lo, m, used, q, first, width, place, at, work, work.levels)
+                place, at, scored = place + 1, at + width, True
+                continue
             present = load_many_levels(
                 rows, lo, m, used, first, share, place, at, work, work.levels
             )
             if present > 0:
-                at, place, scored = at + present, place + 1, True
+                at, place, scored, noisy = at + present, place + 1, True, True
             continue
         if has_holes(feature_groups.holes, order[i]):
             terms, at = load_with_holes(
                 rows, lo, used, first, width, place, at, work, feature_groups.holes
             )
             place += terms
-            continue
-        if factor and alone and width > 1:
-            load_few_levels(rows, lo, used, first, width, place, at, work, work.levels)
-            place, at = place + 1, at + width
             continue
         for k in range(width):
             load_column(rows, lo, used, first + k, YES, work.Z, place + k)
@@ -265,11 +267,11 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
             work.covariance[place + k] = np.nan
         place += width
         at += width
-    work.size[0], work.size[1] = at, place if scored else 0
+    work.size[0], work.size[1] = at, place if noisy else 0
     single = scored and place == 1
     if used < m and place > 0 and not single:
         total, share = moments(work.target, work.weights, used, work.moment)
-    if scored and not single:
+    if noisy and not single:
         _relate(used, place, total, work)
     return place, total, share
 
@@ -318,11 +320,12 @@ def draw_terms(
     if count_columns(feature_groups, order, q) == 1:
         write_single(feature_groups.first[order[0]], proposals, c)
         return -1, 0, 0.0, 0.0
-    used, scored = sample_sizes(feature_groups, order, q, m, most_rows, NO)
+    few = proposals.indicator_levels
+    used, scored = sample_sizes(feature_groups, order, q, m, most_rows, few)
     total, share, known = draw_target(state, rows, lo, scored, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0
     terms, total, share = load_terms(
-        rows, lo, used, scored, feature_groups, order, q, NO, total, share, work
+        rows, lo, used, scored, feature_groups, order, q, few, total, share, work
     )
     return terms, used, total, share

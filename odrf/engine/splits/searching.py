@@ -144,7 +144,8 @@ def scratch_for(
     K, holes = settings.n_classes, feature_groups.n_holes
     widest = mixture.widest(feature_groups, settings, tree_rows) + holes
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
-    proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
+    ordered = CRITERIA[settings.criterion].ordered
+    proposals = proposals_for(feature_groups, K, widest, ordered, settings.indicator_levels)
     terms = min(estimated, len(proposals.units) + holes)
     truncated, subdistribution = settings.truncated, settings.subdistribution
     most_levels = int(feature_groups.widths[has_many_levels(feature_groups)].max(initial=0))
@@ -152,7 +153,7 @@ def scratch_for(
     if feature_groups.holes is not None:  # one compiled kernel does for all such tables
         factors = max(factors, 1)
     used = min(n, max(settings.direction_rows, 10 * terms))
-    scored = min(n, max(used, 10 * most_levels))
+    scored = min(n, max(used, 10 * max(most_levels, FEW_LEVELS)))
     room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     words = np.empty(n, dtype=np.int64)

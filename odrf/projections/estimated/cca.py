@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.checks import checked_truth
-from odrf.engine.compiling import NO, ZERO, kernel, part
+from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.cholesky import solve_upper
 from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
@@ -182,14 +182,15 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         following += sampler.each
         shuffle_front(state, proposals.order, sampler.size)
         order, q = proposals.order, sampler.size
-        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, NO)
+        few, most_rows = proposals.indicator_levels, sampler.direction_rows
+        used, scored = sample_sizes(feature_groups, order, q, m, most_rows, few)
         total, share, target_varies = _draw_target_and_sample(
             sampler, state, rows, lo, scored, proposals, work
         )
         if not target_varies:
             continue
         terms, total, _ = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, NO, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, total, share, work
         )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]

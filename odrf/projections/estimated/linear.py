@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import NO, ZERO, inlined
+from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, lda, least_squares, logistic
 from odrf.engine.directions.samplers import DirectionSampler, draws
@@ -162,7 +162,7 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
 
     A subset of one column is left out if all predictors are tried singly anyway.
     """
-    order = proposals.order
+    order, few, most = proposals.order, proposals.indicator_levels, sampler.direction_rows
     last = min(first + ROUND, sampler.number)
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
@@ -171,14 +171,14 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, NO)
+        used, scored = sample_sizes(feature_groups, order, q, m, most, few)
         if scored != target_rows or len(proposals.chosen) > 2:
             target_rows = scored
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
         if not varies:
             continue
         terms, of_used, mean = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, NO, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, total, share, work
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO

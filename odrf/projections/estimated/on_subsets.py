@@ -24,9 +24,11 @@ class OnSubsets(Family):
     """Directions estimated on random subsets of q predictors, one subset for each direction.
 
     Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew for each direction.  In
-    a direction of several predictors, a factor of more than two levels enters as one column, its
-    levels scored by their mean target, shrunk towards that of the node; a factor of two levels
-    enters by its indicators.
+    a direction of several predictors, a factor of more than six levels enters as one column, its
+    levels scored by their mean target, shrunk towards that of the node.  A factor of three to six
+    levels enters by an indicator for each level if the response is a number; for classes, which
+    would take much longer, by the mean targets of its levels.  A factor of two levels enters by its
+    indicators.
     """
 
     beside_singles: ClassVar[bool] = True

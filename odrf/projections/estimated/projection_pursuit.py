@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from odrf.checks import checked_whole
-from odrf.engine.compiling import NO, ZERO, inlined
+from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
@@ -116,7 +116,7 @@ class ProjectionPursuit(OnSubsets):
 
 @draws(ProjectionPursuitSampler)
 def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    order = proposals.order
+    order, few, most = proposals.order, proposals.indicator_levels, sampler.direction_rows
     last = min(first + ROUND, sampler.number)
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
@@ -125,14 +125,14 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, NO)
+        used, scored = sample_sizes(feature_groups, order, q, m, most, few)
         if scored != target_rows or len(proposals.chosen) > 2:
             target_rows = scored
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
         if not varies:
             continue
         terms, of_used, _ = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, NO, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, total, share, work
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO
