@@ -1,4 +1,4 @@
-"""The report of today's forest beside an earlier one."""
+"""The report of today's forest beside another method."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import earlier_forest
+import forest_beside
 
 
 @pytest.mark.weekly
@@ -26,10 +26,10 @@ def test_the_forests_are_compared_on_the_same_partitions(tmp_path, capsys, monke
     now.to_csv(tmp_path / "now.csv", index=False)
     then.to_csv(tmp_path / "then.csv", index=False)
     files = [str(tmp_path / name) for name in ("now.csv", "then.csv")]
-    monkeypatch.setattr("sys.argv", ["earlier_forest.py", *files])
-    assert earlier_forest.main() == 0
+    monkeypatch.setattr("sys.argv", ["forest_beside.py", *files])
+    assert forest_beside.main() == 0
     told = capsys.readouterr().out
     assert "| classification | 2 | +9.6 | 9.6 |" in told
     assert "| regression | 1 | +0.0 |" in told
-    assert "| a | 2 | 11 | 9 | +19.1 |" in told
+    assert "| a | 2 | 11 | 9 | +19.1 | +2.0 |" in told
     assert "| b |" not in told and "| c |" not in told
