@@ -54,7 +54,7 @@ class Settings(NamedTuple):
         every cut point in the two bins around the best.
     indicator_levels : int
         Most levels of a factor that enters a direction of several predictors by an indicator for
-        each level; the levels of other factors are scored.
+        each level; the levels of other factors are scored.  More than two are for numbers only.
     surrogates : bool
         Whether each split has surrogates, and is scored on the rows that have values for it.
     split_scale : int

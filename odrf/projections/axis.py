@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import NO, ONE, ZERO, part
+from odrf.engine.compiling import NO, ONE, YES, ZERO, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     PLAIN,
@@ -168,13 +168,12 @@ def _propose_columns(
     whether it varies.  Returns whether there is a proposal, and the new `target`.
     """
     target_rows, total, share, varies = target
-    few, most = proposals.indicator_levels, sampler.direction_rows
-    used, scored = sample_sizes(feature_groups, chosen, ONE, m, most, few)
+    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, FEW_LEVELS)
     by_shares = is_ordered_by_shares(sampler.shares, feature_groups, chosen[0])
     column = feature_groups.first[chosen[0]]
     width = feature_groups.first[chosen[0] + 1] - column
     if by_shares and width <= FEW_LEVELS:
-        if principal_scores(rows, lo, scored, column, width, sampler.shares, work):
+        if principal_scores(rows, lo, used, column, width, sampler.shares, work):
             return write_direction(work, proposals, c), target
         return False, target
     # one predictor never has the moments of fewer rows written over those of the target
@@ -187,7 +186,7 @@ def _propose_columns(
     if not varies:
         return False, target
     terms, of_used, _ = load_terms(
-        rows, lo, used, scored, feature_groups, chosen, ONE, few, total, share, work
+        rows, lo, used, scored, feature_groups, chosen, ONE, FEW_LEVELS, YES, total, share, work
     )
     if _estimate_coefficients(terms, used, of_used, work):
         return write_direction(work, proposals, c), target

@@ -10,7 +10,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, ROUND, FeatureGroups
+from odrf.engine.directions.candidates import (
+    FEW_LEVELS,
+    INDICATORS,
+    ROUND,
+    TWO_LEVELS,
+    FeatureGroups,
+)
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
 from odrf.engine.splits.criteria import ENTROPY, ORDINAL
@@ -19,6 +25,7 @@ from problems import Recipe
 from reference.class_shares import Principal, principal_component
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
+from reference.indicator_noise import beyond_chance
 from reference.level_scores import reliability, score_levels
 from reference.randomness import Stream, draw_counts, halved, largest_subset
 
@@ -140,12 +147,13 @@ def _scored(
     t: NDArray,
     a: NDArray,
     used: slice,
+    few: int,
     others: int = 0,
 ) -> Terms:
     """One term for each factor, scoring its levels, or plain column.
 
-    Many levels are shrunk, unless they do not differ.  Levels are scored on all rows, terms related
-    to those `used`.  The target was chosen among as many `others` by the levels.
+    More than `few` levels are shrunk and scored on all rows, unless they do not differ, other terms
+    related to those `used`.  The target was chosen among as many `others` by the levels.
     """
     terms, values, covariance, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
@@ -153,7 +161,7 @@ def _scored(
         term, noise = np.zeros(Z.shape[1]), 0.0
         term[at] = 1
         value, remaining = Z[:, at], None
-        if width > FEW_LEVELS:
+        if width > few:
             level = Z[:, at : at + width] @ np.arange(1, width + 1)
             scores = score_levels(level.astype(int), width, t, a, others)
             if not scores.of_levels.any():
@@ -182,13 +190,13 @@ def _estimated(
     node: Node,
     feature_groups: FeatureGroups,
     predictors: list[int],
+    most: int,
     family: int,
     settings: Recipe,
-    singly: bool = False,
 ) -> Candidate | None:
     """A direction estimated on the node's first rows; they are in random order.
 
-    A factor that is the only predictor, or has more levels than indicators may have, is scored.
+    Factors of more than `most` levels are scored.
     """
     widths = [int(feature_groups.first[j + 1] - feature_groups.first[j]) for j in predictors]
     columns = [
@@ -198,15 +206,15 @@ def _estimated(
         return Candidate(columns, np.ones(1))
     types = [feature_groups.types[j] for j in predictors]
     kinds = list(zip(types, widths, strict=True))
-    most = 1 if len(predictors) == 1 else settings.indicator_levels
     is_scored = [kind == INDICATORS and width > most for kind, width in kinds]
-    levels = [width for scored, width in zip(is_scored, widths, strict=True) if scored]
-    n_terms = len(columns) - sum(levels) + len(levels)
+    few = FEW_LEVELS if most == 1 else most
+    many = [width for kind, width in kinds if kind == INDICATORS and width > few]
+    n_terms = len(columns) - sum(many) + len(many)
     used = slice(max(settings.direction_rows, 10 * n_terms))
-    first = slice(max(used.stop, 10 * max(levels, default=0)))
+    first = slice(max(used.stop, 10 * max(many, default=0)))
     y, a = node.y[first], node.w[first]
     Z = X[columns][:, node.rows[first]].T
-    by_shares = singly and types == [INDICATORS] and settings.n_classes > 2
+    by_shares = most == 1 and types == [INDICATORS] and settings.n_classes > 2
     if by_shares and settings.criterion != ORDINAL:
         level = (Z @ np.arange(1, len(columns) + 1)).astype(int)
         chosen = principal_component(level, y, a, settings.criterion == ENTROPY)
@@ -220,18 +228,24 @@ def _estimated(
     t = chosen.target
     parts = zip(is_scored, np.cumsum(widths), widths, strict=True)
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
-    terms = _scored(Z, factors, t, a, used, chosen.others)
+    terms = _scored(Z, factors, t, a, used, few, chosen.others)
     if not len(terms.covariance):
         return Candidate(columns, None)
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
+    free = sum(
+        width - 1
+        for (kind, width), scored in zip(kinds, is_scored, strict=True)
+        if kind == INDICATORS and width > TWO_LEVELS and not scored
+    )
+    chance = beyond_chance(terms.of_rows[used] @ theta, t[used], a[used], free)
     coefficients = terms.of_columns @ theta
     used = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()
     return Candidate(
         [c for c, kept in zip(columns, used, strict=True) if kept],
         coefficients[used] / np.linalg.norm(coefficients),
-        reliability(theta, terms.covariance, terms.excess),
+        chance * reliability(theta, terms.covariance, terms.excess),
     )
 
 
@@ -297,9 +311,7 @@ def draw_candidates(
     P = len(permutation)
 
     def single(j: int) -> Candidate | None:
-        return _estimated(
-            stream, X, node, feature_groups, [j], LEAST_SQUARES, settings, singly=True
-        )
+        return _estimated(stream, X, node, feature_groups, [j], 1, LEAST_SQUARES, settings)
 
     def on_subset() -> Candidate | None:
         q = settings.subset_size or 1 + stream.below(min(largest_subset(node.counts.sum()), P))
@@ -308,7 +320,16 @@ def draw_candidates(
         width = sum(feature_groups.first[j + 1] - feature_groups.first[j] for j in chosen)
         if width == 1 and settings.n_singles == P:
             return None
-        return _estimated(stream, X, node, feature_groups, chosen, settings.family, settings)
+        return _estimated(
+            stream,
+            X,
+            node,
+            feature_groups,
+            chosen,
+            settings.indicator_levels,
+            settings.family,
+            settings,
+        )
 
     stream.shuffle_front(permutation, settings.n_singles)
     nonzeros = _nonzeros(stream, len(units), settings.n_sparse, settings.density)

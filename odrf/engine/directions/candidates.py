@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 PLAIN, INDICATORS, BASIS = 0, 1, 2
-# A factor of more levels has many.  They are scored with shrinkage then, see
+# A factor of more levels has many.  Alone, they are scored with shrinkage then, see
 # `odrf.engine.directions.level_scores`; random directions count such a factor as one column.
 TWO_LEVELS, FEW_LEVELS = 2, 6
 # Most candidates in a round: enough for the lanes of `sort_lanes`, few enough for the cache.
@@ -119,8 +119,9 @@ def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
 def most_indicators(n_classes: int) -> int:
     """Return the most levels of a factor that enters a direction by an indicator for each level.
 
-    The levels of other factors are scored.  A coefficient for each of a few levels makes forests of
-    numbers more accurate; for classes it costs several times the time, and gains little.
+    The levels of other factors are scored.  A coefficient for each of a few levels makes trees of
+    numbers more accurate; with many factors it costs several times the time, which for classes is
+    not worth it.
     """
     return FEW_LEVELS if n_classes == 1 else TWO_LEVELS
 

@@ -289,7 +289,7 @@ def principal_scores(rows, lo, m, first, width, shares, work):
     for at in range(g):
         if abs(work.scores[at]) < ROUNDING * largest:
             work.scores[at] = 0.0
-    work.theta[0], work.size[0], work.size[1] = 1.0, g, 0
+    work.theta[0], work.size[0], work.size[1], work.size[2] = 1.0, g, 0, 0
     return g > 0
 
 

@@ -13,12 +13,11 @@ __all__ = ["load_few_levels", "load_many_levels"]
 
 
 @part
-def load_few_levels(rows, lo, m, used, q, first, width, place, at, work, levels):
+def load_few_levels(rows, lo, m, first, width, place, at, work, levels):
     """Load a factor of few levels, whose first column is `first`, as one term.
 
-    The scores are the mean targets of the levels minus that of the m rows, scaled to length 1.
-    They are written to work.scores from `at` on; those of the first `used` rows to work.Z[place],
-    but not if the factor is the only one of q predictors: then nobody reads them.
+    The scores are the mean targets of the levels minus that of the rows, scaled to length 1.  They
+    are written to work.scores from `at` on.  Those of the rows are not: the term is the only one.
     """
     if levels is None:
         return
@@ -39,16 +38,6 @@ def load_few_levels(rows, lo, m, used, q, first, width, place, at, work, levels)
     for k in range(width):
         work.column[at + k], work.term[at + k] = first + k, place
     work.covariance[place] = np.nan
-    if q > 1:
-        _write_scores(rows, begin, used, codes, scores, work.Z[place])
-
-
-@part
-def _write_scores(rows, begin, m, codes, scores, values):
-    """Write the scores of the m rows from `begin` on; a row without a level has 0."""
-    for i in range(np.uint64(m)):
-        level = np.uint64(level_of(codes, rows, begin + i))
-        values[i] = scores[level - np.uint64(1)] if level > np.uint64(0) else 0.0
 
 
 @part

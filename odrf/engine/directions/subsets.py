@@ -3,19 +3,20 @@
 Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
 fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of many levels enters as one
 term, its scored levels: a coefficient for each level would be slow to estimate and poorly
-determined.  One of three to six levels enters so in trees of classes, see `most_indicators`.
+determined.  How many are many depends on the response, see `most_indicators`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import YES, ZERO, kernel, part
-from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
+from odrf.engine.compiling import NO, YES, ZERO, kernel, part
+from odrf.engine.directions.candidates import INDICATORS, TWO_LEVELS
 from odrf.engine.directions.estimation import moments, normalise
 from odrf.engine.directions.factor_terms import load_few_levels, load_many_levels
 from odrf.engine.directions.filled_terms import load_with_holes
 from odrf.engine.directions.holes import has_holes
+from odrf.engine.directions.indicator_noise import beyond_chance
 from odrf.engine.directions.level_scores import reliability
 from odrf.engine.directions.workspace import note_free_target
 from odrf.engine.randomness import below, shuffle_front, uniform
@@ -187,22 +188,16 @@ def count_columns(feature_groups, order, q):
 
 
 @part
-def _is_scored(kind, width, q, indicator_levels):
-    """Whether a predictor of `width` columns, one of q, is a factor that enters by scores."""
-    return kind == INDICATORS and width > (1 if q == 1 else indicator_levels)
-
-
-@part
-def sample_sizes(feature_groups, order, q, m, most, indicator_levels):
+def sample_sizes(feature_groups, order, q, m, most, few):
     """Return on how many of a node's m rows a direction is estimated, and levels are scored.
 
-    These are `most` rows, or ten per term if more; and ten per level of the factor with most.  The
-    other arguments are those of `load_terms`.
+    These are `most` rows, or ten per term if more; and ten per level of the factor with most, of
+    those of more than `few` levels.
     """
     terms, levels = 0, 0
     for i in range(q):
         width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
-        if _is_scored(feature_groups.types[order[i]], width, q, indicator_levels):
+        if feature_groups.types[order[i]] == INDICATORS and width > few:
             terms, levels = terms + 1, max(levels, width)
         else:
             terms += width
@@ -229,36 +224,38 @@ def _relate(used, terms, total, work):
 
 
 @part
-def load_terms(rows, lo, used, m, feature_groups, order, q, indicator_levels, total, share, work):
+def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, share, work):
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
-    factor if q is 1, otherwise of factors of more than `indicator_levels` levels.  A factor of many
-    levels is left out if these differ by no more than chance.  Levels are scored on m rows, for
-    which `work` has the target, its moments, their `total` weight and its mean, the `share`.
-    Returns the number of terms, and weight and mean of the first rows.  The columns are written to
-    work.column, their number to work.size[0].
+    factor if it is tried `alone`, otherwise of factors of more than `few` levels.  A factor is left
+    out if its levels differ by no more than chance, but one of few levels that is alone.  They are
+    scored on m rows, for which `work` has the target, its moments, their `total` weight and its
+    mean, the `share`; a factor of few levels alone is scored on the first `used` of them.  Returns
+    the number of terms, and weight and mean of the first rows.  The columns are written to
+    work.column, the sizes to work.size.
     """
-    place, at, scored, noisy = ZERO, ZERO, False, False
+    place, at, scored, free = ZERO, ZERO, False, 0
     for i in range(q):
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
-        if _is_scored(feature_groups.types[order[i]], width, q, indicator_levels):
-            if width <= FEW_LEVELS:
-                load_few_levels(rows, lo, m, used, q, first, width, place, at, work, work.levels)
-                place, at, scored = place + 1, at + width, True
-                continue
+        factor = feature_groups.types[order[i]] == INDICATORS
+        if factor and width > few:
             present = load_many_levels(
                 rows, lo, m, used, first, share, place, at, work, work.levels
             )
             if present > 0:
-                at, place, scored, noisy = at + present, place + 1, True, True
+                at, place, scored = at + present, place + 1, True
             continue
         if has_holes(feature_groups.holes, order[i]):
             terms, at = load_with_holes(
                 rows, lo, used, first, width, place, at, work, feature_groups.holes
             )
             place += terms
+            continue
+        if factor and alone and width > 1:
+            load_few_levels(rows, lo, used, first, width, place, at, work, work.levels)
+            place, at = place + 1, at + width
             continue
         for k in range(width):
             load_column(rows, lo, used, first + k, YES, work.Z, place + k)
@@ -267,11 +264,14 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, indicator_levels, to
             work.covariance[place + k] = np.nan
         place += width
         at += width
-    work.size[0], work.size[1] = at, place if noisy else 0
+        if factor and width > TWO_LEVELS:
+            free += width - 1
+    work.size[0], work.size[1] = at, place if scored else 0
+    work.size[2], work.size[3], work.size[4] = free, place, used
     single = scored and place == 1
     if used < m and place > 0 and not single:
         total, share = moments(work.target, work.weights, used, work.moment)
-    if noisy and not single:
+    if scored and not single:
         _relate(used, place, total, work)
     return place, total, share
 
@@ -295,7 +295,8 @@ def write_direction(work, proposals, c):
         elif coefficient[k] != 0.0:
             proposals.columns[c, size], proposals.theta[c, size] = work.column[k], coefficient[k]
             size += 1
-    proposals.sizes[c], proposals.reliability[c] = size, reliability(work.size[1], work)
+    proposals.sizes[c] = size
+    proposals.reliability[c] = reliability(work.size[1], work) * beyond_chance(work, work.levels)
     return True
 
 
@@ -326,6 +327,6 @@ def draw_terms(
     if not known:
         return 0, 0, 0.0, 0.0
     terms, total, share = load_terms(
-        rows, lo, used, scored, feature_groups, order, q, few, total, share, work
+        rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
     )
     return terms, used, total, share

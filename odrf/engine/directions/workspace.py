@@ -78,8 +78,10 @@ class Workspace(NamedTuple):
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.
-    size : (2,) int64
-        Number of columns; and of terms if one of them is a factor of many levels, else 0.
+    size : (5,) int64
+        Number of columns; of terms if one of them is a factor whose levels are scored with
+        shrinkage, else 0; of free coefficients of factors of more than two levels that enter by
+        indicators; of terms; and of rows on which the direction is estimated.
     A : (D + 1, D + 1) float64
     theta, step, sums : (D + 1,) float64
     """
@@ -136,7 +138,7 @@ def workspace(
         _level_scores(W, R, F, L) if F > 0 else None,
         np.empty(D),
         np.empty(D),
-        np.zeros(2, dtype=np.int64),
+        np.zeros(5, dtype=np.int64),
         np.empty((D + 1, D + 1)),
         np.empty(D + 1),
         np.empty(D + 1),

@@ -153,7 +153,7 @@ def scratch_for(
     if feature_groups.holes is not None:  # one compiled kernel does for all such tables
         factors = max(factors, 1)
     used = min(n, max(settings.direction_rows, 10 * terms))
-    scored = min(n, max(used, 10 * max(most_levels, FEW_LEVELS)))
+    scored = min(n, max(used, 10 * most_levels))
     room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     words = np.empty(n, dtype=np.int64)

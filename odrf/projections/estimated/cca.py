@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.checks import checked_truth
-from odrf.engine.compiling import ZERO, kernel, part
+from odrf.engine.compiling import NO, ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.cholesky import solve_upper
 from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
@@ -190,7 +190,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         if not target_varies:
             continue
         terms, total, _ = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, few, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
         )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, inlined
+from odrf.engine.compiling import NO, ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, lda, least_squares, logistic
 from odrf.engine.directions.samplers import DirectionSampler, draws
@@ -178,7 +178,7 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
         if not varies:
             continue
         terms, of_used, mean = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, few, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO

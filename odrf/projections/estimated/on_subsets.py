@@ -25,10 +25,10 @@ class OnSubsets(Family):
 
     Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew for each direction.  In
     a direction of several predictors, a factor of more than six levels enters as one column, its
-    levels scored by their mean target, shrunk towards that of the node.  A factor of three to six
-    levels enters by an indicator for each level if the response is a number; for classes, which
-    would take much longer, by the mean targets of its levels.  A factor of two levels enters by its
-    indicators.
+    levels scored by their mean target, shrunk towards that of the node; a factor of two levels
+    enters by its indicators.  A factor of three to six levels enters by its indicators if the
+    response is a number, and the gain of a split is reduced by what chance adds to the fit of their
+    coefficients; for classes, where this would take much longer, it enters by scores.
     """
 
     beside_singles: ClassVar[bool] = True

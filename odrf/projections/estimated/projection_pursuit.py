@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from odrf.checks import checked_whole
-from odrf.engine.compiling import ZERO, inlined
+from odrf.engine.compiling import NO, ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
@@ -132,7 +132,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         if not varies:
             continue
         terms, of_used, _ = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, few, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO

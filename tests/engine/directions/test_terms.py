@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import (
-    FEW_LEVELS,
-    INDICATORS,
-    PLAIN,
-    TWO_LEVELS,
-    FeatureGroups,
-)
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, TWO_LEVELS, FeatureGroups
 from odrf.engine.directions.estimation import moments
 from odrf.engine.directions.subsets import load_terms as loaded
 from odrf.engine.directions.workspace import workspace
@@ -20,7 +14,6 @@ from odrf.engine.randomness import streams
 from odrf.engine.rows.factors import factors_of
 from odrf.engine.rows.rows import gather_rows
 from problems import indicators
-from reference.directions import level_means
 from reference.level_scores import score_levels
 
 USED, SCORED, LEVELS = 20, 100, 10
@@ -30,14 +23,9 @@ GROUPS = FeatureGroups(
 
 
 @kernel
-def load_terms_of(rows, sizes, groups, order, total, share, work):
+def load_terms(rows, order, q, total, share, work):
     """Call what only kernels can call."""
-    used, scored = sizes
-    return loaded(rows, 0, used, scored, groups, order, len(order), TWO_LEVELS, total, share, work)
-
-
-def load_terms(rows, order, total, share, work):
-    return load_terms_of(rows, (USED, SCORED), GROUPS, order, total, share, work)
+    return loaded(rows, 0, USED, SCORED, GROUPS, order, q, TWO_LEVELS, False, total, share, work)
 
 
 def load(predictors, effect, seed, times=1):
@@ -60,11 +48,11 @@ def load(predictors, effect, seed, times=1):
     differs = score_levels(level[rows.at] + 1, LEVELS, rows.y, rows.weights).of_levels.any()
     order = np.array(predictors)
     for _ in range(times - 1):
-        load_terms(rows, order, total, share, work)
+        load_terms(rows, order, len(order), total, share, work)
         moments(work.target, work.weights, SCORED, work.moment)
         work.Z[:], work.scores[:], work.column[:], work.term[:] = np.nan, np.nan, -1, -1
         work.covariance[:], work.excess[:] = np.nan, np.nan
-    return load_terms(rows, order, total, share, work), work, bool(differs)
+    return load_terms(rows, order, len(order), total, share, work), work, bool(differs)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -78,35 +66,6 @@ def test_directions_are_estimated_on_the_first_rows(predictors, effect, seed):
     assert total == pytest.approx(a.sum())
     assert share == pytest.approx(np.average(t, weights=a))
     np.testing.assert_allclose(work.moment[:USED], a * (t - np.average(t, weights=a)))
-
-
-@pytest.mark.parametrize("effect", [0.0, 1.0])
-@pytest.mark.parametrize("predictors", [[1], [0, 1, 2]])
-def test_few_levels_have_their_mean_targets_beside_others_or_alone(predictors, effect):
-    few = FEW_LEVELS - 1
-    groups = FeatureGroups(np.array([0, 1, 1 + few, 2 + few]), GROUPS.types)
-    rng = np.random.default_rng(6)
-    level = rng.integers(0, few, SCORED)
-    numbers = rng.random((2, SCORED))
-    X = np.vstack([numbers[:1], indicators(level, few), numbers[1:]]).astype(np.float32)
-    rows = gather_rows(
-        streams(6, 0, 1)[0], X, rng.random(SCORED) + effect * level, rng.uniform(0.5, 2, SCORED),
-        np.ones(SCORED, dtype=np.int64), True, factors_of(X, groups),
-    )  # fmt: skip
-    work = workspace(2 + few, SCORED, 2 + few)
-    work.weights[:], work.target[:] = rows.weights, rows.y
-    total, share = moments(work.target, work.weights, SCORED, work.moment)
-    sizes = USED, SCORED
-    terms, *_ = load_terms_of(rows, sizes, groups, np.array(predictors), total, share, work)
-    assert (terms, work.size.tolist()) == (len(predictors), [few + len(predictors) - 1, 0])
-    at = 0 if len(predictors) == 1 else 1
-    Z = indicators(level[rows.at], few).T.astype(float)
-    means = level_means(Z, rows.y, rows.weights)
-    expected = means / np.linalg.norm(means)
-    np.testing.assert_allclose(work.scores[at : at + few], expected)
-    assert work.column[at : at + few].tolist() == list(range(1, 1 + few))
-    if len(predictors) > 1:
-        np.testing.assert_allclose(work.Z[at, :USED], (Z @ expected)[:USED])
 
 
 def test_both_kinds_of_factors_were_met():
