@@ -68,4 +68,4 @@ def test_few_figures_are_decided_by_rounding():
         (centre, half_width) for model in TABLE.values() for centre, half_width in model.values()
     ]
     far = [centre for centre, half_width in ranges if half_width > 0.1 * abs(centre)]
-    assert len(far) < 0.12 * len(ranges)
+    assert len(far) < 0.1 * len(ranges)

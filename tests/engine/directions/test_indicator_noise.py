@@ -61,7 +61,7 @@ def test_a_fit_of_noise_counts_for_little():
 
 
 def test_factors_of_noise_cost_a_forest_little():
-    known = friedman1(300, noise_sd=0.5, seed=3)
+    known = friedman1(p=5, noise=0.5).sample(300, seed=3)
     rng = np.random.default_rng(4)
     noisy = known.assign(**{f"f{j}": rng.choice(list("abcde"), len(known)) for j in range(3)})
     errors = [odrf("y ~ .", data, n_trees=60, seed=5).oob_scores["mse"] for data in (known, noisy)]
