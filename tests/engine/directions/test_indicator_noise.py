@@ -64,5 +64,6 @@ def test_factors_of_noise_cost_a_forest_little():
     known = friedman1(p=5, noise=0.5).sample(300, seed=3)
     rng = np.random.default_rng(4)
     noisy = known.assign(**{f"f{j}": rng.choice(list("abcde"), len(known)) for j in range(3)})
-    errors = [odrf("y ~ .", data, n_trees=60, seed=5).oob_scores["mse"] for data in (known, noisy)]
-    assert errors[1] < 1.12 * errors[0]
+    errors = [odrf("y ~ .", data, n_trees=60, seed=5).oob_error for data in (known, noisy)]
+    # 1.7 to 2 if the fit of their coefficients counted in full
+    assert errors[1] < 1.35 * errors[0]
