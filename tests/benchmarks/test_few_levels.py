@@ -34,5 +34,6 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch):
     for function in ("odrf", "odbt"):
         for noise in (0, 3):
             assert f"`{function}`, {noise} factors of noise added; mean difference" in told
-    errors = lines.pivot_table(index=["partition", "noise", "function"], columns="way")["rpe"]
+    index = ["partition", "noise", "function"]
+    errors = lines.pivot_table(index=index, columns="way", values="rpe")
     assert (errors["indicators"] != errors["scores"]).all()
