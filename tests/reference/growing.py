@@ -234,11 +234,12 @@ def _estimated(
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
-    free = sum(
-        width - 1
-        for (kind, width), scored in zip(kinds, is_scored, strict=True)
-        if kind == INDICATORS and width > TWO_LEVELS and not scored
-    )
+    free, begin = 0, 0
+    for (kind, width), scored in zip(kinds, is_scored, strict=True):
+        if kind == INDICATORS and width > TWO_LEVELS and not scored:
+            varying = np.ptp(Z[used, begin : begin + width], axis=0) > 0
+            free += max(int(varying.sum()) - 1, 0)
+        begin += width
     chance = beyond_chance(terms.of_rows[used] @ theta, t[used], a[used], free)
     coefficients = terms.of_columns @ theta
     used = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()

@@ -1,13 +1,14 @@
 """How much of a direction's fit is chance, where factors enter it by an indicator for each level.
 
-A number has one coefficient in a direction; a factor of L levels has L - 1 free ones.  With k free
-coefficients on m rows, a target without any relation has an expected R² of k / (m - 1), which would
-favour directions on factors.  A cut along the direction counts by
+A number has one coefficient in a direction; a factor of which the rows have L levels has L - 1 free
+ones.  With k free coefficients on m rows, a target without any relation has an expected R² of
+k / (m - 1), which would favour directions on factors.  Of the gain of a cut along the direction the
+share
 
     ρ² = max(0, 1 - 2·k / (m - 1 - k) · (1 - R²) / R²)
 
-of its gain, with R² the squared correlation of direction and target.  With 1 in place of 2 it is
-the adjusted R², divided by R².  The chance counts twice, as in the criteria of Mallows (1973) and
+counts, with R² the squared correlation of direction and target.  With 1 in place of 2 it is the
+adjusted R², divided by R².  The chance counts twice, as in the criteria of Mallows (1973) and
 Akaike (1974): once for what the fit seems to explain, and once for the error of the coefficients in
 new rows.
 """
@@ -18,9 +19,25 @@ import math
 
 from odrf.engine.compiling import part
 
-__all__ = ["beyond_chance"]
+__all__ = ["beyond_chance", "free_coefficients"]
 
 TWICE = 2.0
+
+
+@part
+def free_coefficients(Z, first, width, m):
+    """Return how many free coefficients a factor has whose columns start with Z[first].
+
+    These are one less than the levels that the m rows have; the other columns are constant.  The
+    columns are shifted: their first value is 0.
+    """
+    varying = 0
+    for j in range(first, first + width):
+        for i in range(m):
+            if Z[j, i] != 0.0:
+                varying += 1
+                break
+    return max(varying - 1, 0)
 
 
 @part

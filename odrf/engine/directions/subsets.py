@@ -16,7 +16,7 @@ from odrf.engine.directions.estimation import moments, normalise
 from odrf.engine.directions.factor_terms import load_few_levels, load_many_levels
 from odrf.engine.directions.filled_terms import load_with_holes
 from odrf.engine.directions.holes import has_holes
-from odrf.engine.directions.indicator_noise import beyond_chance
+from odrf.engine.directions.indicator_noise import beyond_chance, free_coefficients
 from odrf.engine.directions.level_scores import reliability
 from odrf.engine.directions.workspace import note_free_target
 from odrf.engine.randomness import below, shuffle_front, uniform
@@ -262,10 +262,10 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
             work.column[at + k], work.scores[at + k] = first + k, 1.0
             work.term[at + k] = place + k
             work.covariance[place + k] = np.nan
+        if factor and width > TWO_LEVELS:
+            free += free_coefficients(work.Z, place, width, used)
         place += width
         at += width
-        if factor and width > TWO_LEVELS:
-            free += width - 1
     work.size[0], work.size[1] = at, place if scored else 0
     work.size[2], work.size[3], work.size[4] = free, place, used
     single = scored and place == 1
