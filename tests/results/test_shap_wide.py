@@ -29,7 +29,7 @@ def test_the_exact_explainer_of_shap_agrees_on_many_predictors(
 @pytest.mark.parametrize("fit, response", DRAWN)
 def test_boxes_of_little_weight_are_drawn(fit, response, max_boxes):
     data, result = wide_rows(10), wide_fitted(fit, response, 10)
-    new, background = data.head(20), data.iloc[50:60]
+    new, background = data.head(6), data.iloc[50:60]
     exact = result.shap(new, background=background)
     drawn = result.shap(new, background=background, max_boxes=max_boxes, draws=30)
     assert exact.drawn == 0 < drawn.drawn
@@ -37,8 +37,9 @@ def test_boxes_of_little_weight_are_drawn(fit, response, max_boxes):
     np.testing.assert_allclose(added, drawn.prediction, rtol=0, atol=1e-9)
     away = np.abs(drawn.values - exact.values)
     assert (away <= 3 * drawn.std_error + 1e-12).mean() > 0.97
-    assert (away <= 7 * drawn.std_error + 1e-12).all()
-    assert 0.6 < (away**2).sum() / (drawn.std_error**2).sum() < 1.6
+    assert (away <= 5 * drawn.std_error + 1e-12).all()
+    # few rows, and the errors of a row are correlated
+    assert 0.5 < (away**2).sum() / (drawn.std_error**2).sum() < 2.0
 
 
 def test_a_larger_max_boxes_gives_smaller_errors():
