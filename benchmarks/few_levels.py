@@ -38,7 +38,7 @@ NOISE, LEVELS = 3, 5
 INDICATORS, SCORES = "indicators", "scores"
 WAYS = {INDICATORS: FEW_LEVELS, SCORES: TWO_LEVELS}
 FUNCTIONS: dict[str, Any] = {"odrf": odrf, "odbt": odbt}
-DECIDED = "odrf.options.{}.most_indicators"
+DECIDED = "odrf.options.{}.indicator_levels"
 COLUMNS = ["table", "place", "partition", "noise", "function", "way", "rpe", "seconds"]
 
 

@@ -18,7 +18,7 @@ from odrf.engine.directions.candidates import (
     FeatureGroups,
     feature_groups_of,
     has_many_levels,
-    most_indicators,
+    indicator_levels,
 )
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
@@ -231,7 +231,7 @@ def options(P: int, n_classes: int, rng: np.random.Generator) -> Recipe:
         direction_rows=one_of(1, 1000),
         n_thresholds=0,
         exact_rows=SORTED_TOGETHER,
-        indicator_levels=one_of(TWO_LEVELS, most_indicators(n_classes)),
+        indicator_levels=one_of(TWO_LEVELS, indicator_levels(n_classes)),
     )
 
 

@@ -15,7 +15,7 @@ from odrf.design.response import SURVIVAL
 from odrf.engine.boosting.every_loss import LOSSES
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Plan
-from odrf.engine.directions.candidates import most_indicators
+from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
 from odrf.engine.splits.criteria import SQUARED_ERROR
@@ -283,7 +283,7 @@ def _settings(
         direction_rows=FOREST_DIRECTION_ROWS,
         n_thresholds=0 if isinstance(thresholds, str) else thresholds,
         exact_rows=NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[0],
-        indicator_levels=most_indicators(n_classes),
+        indicator_levels=indicator_levels(n_classes),
         best_first=options["max_leaves"] is not None,
         min_weight=options["min_hessian"],
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_whole, is_word
-from odrf.engine.directions.candidates import most_indicators
+from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import ON_RESPONSE, Settings
 from odrf.errors import InputError
@@ -275,7 +275,7 @@ def resolve(
         direction_rows=direction_rows,
         n_thresholds=0 if isinstance(thresholds, str) else thresholds,
         exact_rows=exact_rows,
-        indicator_levels=most_indicators(n_classes),
+        indicator_levels=indicator_levels(n_classes),
         surrogates=_surrogates(surrogates, mixture),
         # "auto" is the response until it is chosen
         split_scale=SPLIT_SCALES.get(options["split_scale"], ON_RESPONSE),

@@ -22,7 +22,7 @@ __all__ = [
     "feature_groups_of",
     "has_levels",
     "has_many_levels",
-    "most_indicators",
+    "indicator_levels",
     "proposals_for",
 ]
 
@@ -116,7 +116,7 @@ def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
     return (feature_groups.types == INDICATORS) & (feature_groups.widths > FEW_LEVELS)
 
 
-def most_indicators(n_classes: int) -> int:
+def indicator_levels(n_classes: int) -> int:
     """Return the most levels of a factor that enters a direction by an indicator for each level.
 
     The levels of other factors are scored.  A coefficient for each of a few levels makes trees of

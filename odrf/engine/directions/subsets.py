@@ -3,7 +3,7 @@
 Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
 fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of many levels enters as one
 term, its scored levels: a coefficient for each level would be slow to estimate and poorly
-determined.  How many are many depends on the response, see `most_indicators`.
+determined.  How many are many depends on the response, see `indicator_levels`.
 """
 
 from __future__ import annotations
