@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from odrf.text.wording import number
+
 __all__ = ["TextColumn", "labels_of", "text_columns"]
 
-# A column has common decimals if its smallest entry is at least this share of its largest.
-SPAN = 1e-4
-MOST_DECIMALS = 8
+# With common decimals the largest entry of a column has four digits, and the smallest one at least;
+# else each has three digits, as where these would be too many decimals.
+DIGITS, DIGITS_APART, MOST_DECIMALS = 4, 3, 8
 NUMBER = re.compile(r"|nan|-?inf|-?\d[\d.]*(e[+-]\d+)?")
 
 
@@ -58,7 +60,8 @@ def _float_cells(column: pd.Series) -> list[str]:
     values = column.to_numpy(dtype=float) + 0.0  # no -0.0
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
     largest, smallest = sizes.max(initial=0.0), sizes.min(initial=np.inf)
-    decimals = 3 - math.floor(math.log10(largest)) if largest > 0 else 0
-    apart = decimals > MOST_DECIMALS or (largest > 0 and smallest < SPAN * largest)
-    form = ".3g" if apart else f".{max(decimals, 0)}f"
-    return ["" if np.isnan(value) else f"{value:{form}}" for value in values]
+    before_point = math.floor(math.log10(largest)) + 1 if largest > 0 else DIGITS
+    decimals = max(DIGITS - before_point, 0)
+    apart = decimals > MOST_DECIMALS or smallest < 10.0**-decimals
+    texts = (number(value, DIGITS_APART) if apart else f"{value:.{decimals}f}" for value in values)
+    return ["" if np.isnan(value) else text for value, text in zip(values, texts, strict=True)]
