@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from odrf.cli.messages import show
 from odrf.cli.table_files import FORMATS
 from odrf.cli.written_predictions import OF_TIMES
+from odrf.errors import nearest
 
 __all__ = [
     "EXIT_CODES",
@@ -28,6 +29,7 @@ __all__ = [
     "command_parser",
 ]
 
+SET = "--set"
 EXIT_CODES = (
     "exit codes: 0 success; 2 bad input, with a message on stderr; 1 the reader of the output "
     "closed the pipe; 130 interrupted by Ctrl-C; 143 and 129 ended by SIGTERM and SIGHUP"
@@ -51,6 +53,22 @@ class CommandParser(argparse.ArgumentParser):
             show(self.format_help(), end="")
         else:
             super().print_help(file)
+
+    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Return what the arguments say; of unknown ones an error says how to write an option."""
+        known, unknown = self.parse_known_args(arguments)
+        if unknown:
+            self.error(f"unknown arguments: {' '.join(unknown)}{self._way_out(unknown[0])}")
+        return known
+
+    def _way_out(self, unknown: str) -> str:
+        if not unknown.startswith("--"):
+            return ""
+        options = self._option_string_actions
+        hint = nearest(unknown[2:].partition("=")[0], [name.lstrip("-") for name in options])
+        if hint or SET not in options:
+            return hint.replace("'", "'--", 1)
+        return f"; an option of the model is written {SET} NAME=VALUE"
 
     def error(self, message: str) -> NoReturn:
         """Write usage and message to stderr, and exit with status 2."""
@@ -98,7 +116,7 @@ def add_settings(
 ) -> None:
     """Add ``--set`` and ``--progress``."""
     parser.add_argument(
-        "--set",
+        SET,
         action="append",
         default=[],
         metavar="NAME=VALUE",

@@ -99,7 +99,7 @@ def _command(name: str) -> Command:
 
 def _run(name: str, arguments: Sequence[str]) -> None:
     try:
-        _command(name).run(parser_of(name).parse_args(arguments))
+        _command(name).run(parser_of(name).read(arguments))
     finally:
         flush_results()
 

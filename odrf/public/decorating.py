@@ -151,7 +151,7 @@ def _decorated(
     partitioned: Sequence[str] = (),
 ) -> Callable[..., Any]:
     parameters = inspect.signature(function).parameters.values()
-    known = [parameter.name for parameter in parameters]
+    known = [parameter.name for parameter in parameters if parameter.name != "self"]
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     title = function.__name__
@@ -186,7 +186,7 @@ def _decorated(
 def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            hint = suggestion(name, known)
+            hint = suggestion(name, known) or f"; it has {', '.join(known) or 'none'}"
             raise UnknownArgumentError(f"{title}() has no argument {name!r}{hint}")
 
 

@@ -51,11 +51,18 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "na_action": ("missing",),
     "verbose": ("progress",),
     "time_limit": ("budget",),
+    "kind": ("type",),
+    "newdata": ("data",),
     "conf_level": ("level",),
     "confidence_level": ("level",),
 }
 # Of these the value is another one, too: 1 less the level.
 COMPLEMENTS: dict[str, str] = {"alpha": "level"}
+# What the results of some functions have, and those of others do not.
+OF_SOME: dict[str, str] = {
+    **dict.fromkeys(("interval", "level"), "intervals are those of odrf.odrf and odrf.auto"),
+    **dict.fromkeys(("se", "se_fit"), "standard errors are those of odrf.odrf: get_prediction()"),
+}
 
 
 def suggestion(name: str, choices: Collection[str]) -> str:
@@ -70,10 +77,15 @@ def suggestion(name: str, choices: Collection[str]) -> str:
     "; did you mean 'seed'?"
     >>> suggestion("alpha", ["interval", "level"])
     ': use level=, which is 1 - alpha'
+    >>> suggestion("interval", ["data", "type"])
+    ': intervals are those of odrf.odrf and odrf.auto'
     """
     complement = COMPLEMENTS.get(name)
     if complement in choices:
         return f": use {complement}=, which is 1 - {name}"
-    found = ELSEWHERE.get(name.replace(".", "_"), ())
+    name = name.replace(".", "_")
+    found = ELSEWHERE.get(name, ())
     here = next((each for each in found if each in choices), None)
-    return nearest(name, choices) if here is None else f"; did you mean {here!r}?"
+    if here is not None:
+        return f"; did you mean {here!r}?"
+    return f": {OF_SOME[name]}" if name in OF_SOME else nearest(name, choices)

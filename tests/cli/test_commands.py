@@ -298,3 +298,20 @@ def test_reader_of_predictions_that_leaves_early_is_no_error(folder):
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "way_out"),
+    [
+        (["--ntrees", "5"], "; an option of the model is written --set NAME=VALUE"),
+        (["--n_trees=5"], "; an option of the model is written --set NAME=VALUE"),
+        (["--saved", "x.odrf"], "; did you mean '--save'?"),
+        (["further"], ""),
+    ],
+)
+def test_unknown_arguments_are_named_with_the_way_out(arguments, way_out, inside, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", FORMULA, "table.csv", *arguments])
+    assert stop.value.code == 2
+    message = f"odrf: error: unknown arguments: {' '.join(arguments)}{way_out}\n"
+    assert capsys.readouterr().err.endswith(message)

@@ -51,3 +51,17 @@ def test_intervals_of_one_tree(table):
     forest = odrf.odrf("y ~ a + b + f", table, n_trees=1, seed=1)
     with pytest.raises(InputError, match="compares trees, and this forest has one"):
         forest.predict(table, interval="confidence")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "way_out"),
+    [
+        ({"interval": "prediction"}, ": intervals are those of odrf.odrf and odrf.auto$"),
+        ({"se_fit": True}, r": standard errors are those of odrf.odrf: get_prediction\(\)$"),
+        ({"kind": "prob"}, "; did you mean 'type'[?]$"),
+        ({"what": 1}, "; it has newdata, type, priors, training, progress$"),
+    ],
+)
+def test_arguments_that_predictions_of_a_tree_lack(class_tree, table, arguments, way_out):
+    with pytest.raises(TypeError, match=way_out):
+        class_tree.predict(table, **arguments)
