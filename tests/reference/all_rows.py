@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from reference.crowded_bins import of_most_rows
+
 __all__ = [
     "best_split_of_bins",
     "bin_of_value",
     "fine_bin_of_value",
     "joined_tree",
     "projection_of_row",
+    "range_of_most",
     "sums_of_bins",
     "sums_of_sides",
 ]
@@ -32,6 +35,24 @@ def bin_of_value(value, low, high, scale):
     if value > high:
         return INNER + 1
     return 1 + min(int(np.float32(np.float32(value - low) * scale)), INNER - 1)
+
+
+def range_of_most(values):
+    """The range of the values, or of nine tenths of them as long as these share a bin."""
+    is_tied = of_most_rows(values) is not None
+    values = values[np.abs(values) < FILL]
+    low, high = values.min(), values.max()
+    if is_tied:
+        return low, high
+    while high > low:
+        scale = np.float32(INNER) / np.float32(high - low)
+        inside = values[(values >= low) & (values <= high)]
+        bins = [min(int(np.float32(np.float32(v - low) * scale)), INNER - 1) for v in inside]
+        fullest = inside[np.array(bins) == np.bincount(bins).argmax()]
+        if 10 * len(fullest) <= 9 * len(values) or fullest.min() == fullest.max():
+            break
+        low, high = fullest.min(), fullest.max()
+    return low, high
 
 
 def fine_bin_of_value(value, b, low, scale):

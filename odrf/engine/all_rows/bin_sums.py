@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.all_rows.sampled_candidates import INNER_BINS
+from odrf.engine.all_rows.range_of_most import INNER_BINS
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.holes import FILL
 from odrf.engine.rows.rows import project

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.all_rows.range_of_most import INNER_BINS, range_of_most
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.holes import FILL, clear_sides, fill_directions, is_two_sided
 from odrf.engine.directions.samplers import begin_samplers, draw_round, placed
@@ -14,10 +15,8 @@ from odrf.engine.directions.workspace import forget_levels
 from odrf.engine.growth.growth_scratch import GrowthScratch, ScratchPool
 from odrf.engine.rows.rows import Rows, project
 
-__all__ = ["INNER_BINS", "NodeCandidates", "node_candidates", "propose_on_sample", "stacked"]
+__all__ = ["NodeCandidates", "node_candidates", "propose_on_sample", "stacked"]
 
-# Bins between the smallest and the largest value of the sample; one more on each side of them.
-INNER_BINS = 254
 FIRST = np.int32(0)
 
 
@@ -37,7 +36,8 @@ class NodeCandidates(NamedTuple):
     two_sided : (S, C) bool
         As in `Proposals`.
     low, high : (S, C) float32
-        The smallest and the largest projection of the sample, without empty cells.
+        The smallest and the largest projection of the sample, without empty cells and, as
+        `range_of_most` says, without a few that are far from all others.
     scale : (S, C) float32
         `INNER_BINS` over their difference; 0 if they are equal.
     """
@@ -132,6 +132,7 @@ def propose_on_sample(state, rows, n_rows, calls, scratch, empty, proposed):
                     low, high = min(low, value), max(high, value)
             if low > high:  # all cells are empty
                 low = high = np.float32(0.0)
+            low, high = range_of_most(scratch.values[:m], low, high, scratch.tally)
             proposed.low[0, at], proposed.high[0, at] = low, high
             if high > low:
                 proposed.scale[0, at] = np.float32(INNER_BINS) / (high - low)

@@ -1,4 +1,4 @@
-"""The best cut between equal-width bins of a projection.
+"""The best cut between bins of a projection.
 
 Kernels come in three kinds, see `odrf.engine.splits.scanning`.
 """
@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.compiling import ONE, ZERO, kernel, part, summing
 from odrf.engine.extremes import extremes
 from odrf.engine.splits.criteria import ENTROPY, GINI, POISSON
+from odrf.engine.splits.crowded_bins import crowded_bin, spread_crowd
 from odrf.engine.splits.impurity import (
     class_gain,
     counted,
@@ -43,7 +44,10 @@ TOLERATED = 1e-9
 
 @kernel
 def bin_values(values, bins, n_bins):
-    """Write the equal-width bin of each of `values` (m,) to bins (m,); False if all are equal."""
+    """Write the bin of each of `values` (m,) to bins (m,); return False if all are equal.
+
+    The bins have equal widths, unless one is crowded: see `odrf.engine.splits.crowded_bins`.
+    """
     low, high = extremes(values)
     if not high > low:
         return False
@@ -52,6 +56,8 @@ def bin_values(values, bins, n_bins):
     for i in range(len(values)):
         place = (values[i] - low) * scale
         bins[i] = np.uint8(np.int32(place if place < last else last))
+    if crowded_bin(bins) >= 0:
+        spread_crowd(values, bins, low, high, ZERO, np.int64(n_bins), -ONE)
     return True
 
 

@@ -15,6 +15,7 @@ from odrf.engine.extremes import LAST_PLACE, place_of, value_at
 from odrf.engine.randomness import below
 from odrf.engine.sorting import POSITION, value_of
 from odrf.engine.splits.binning import MOST_BINS, bin_values, scan_bins, tally_bins
+from odrf.engine.splits.crowded_bins import crowded_bin, spread_crowd
 from odrf.engine.splits.cuts import exact_cut
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.scanning import best_of_some, sums_beside
@@ -72,8 +73,8 @@ def other_side(keys, lane, lanes, left, node, min_leaf):
 def bin_with_empty_cells(values, bins, n_bins):
     """Write the bins of `values` (m,), of which some are filled; return whether there are two.
 
-    The others are in equal-width bins; the filled ones in the last bin, or in the first if they are
-    filled below.
+    The others are in bins as `bin_values` writes them; the filled ones in the last bin, or in the
+    first if they are filled below.
     """
     low, high, n_filled, n_below = _extremes_of_known(values)
     if n_filled == len(values) or (n_filled == 0 and not high > low):
@@ -89,6 +90,9 @@ def bin_with_empty_cells(values, bins, n_bins):
         place = place if place > zero else zero
         known = np.int32(place) + first
         bins[i] = np.uint8(own if abs(value) >= FILL else known)
+    crowd = crowded_bin(bins)
+    if crowd >= 0 and crowd != own:
+        spread_crowd(values, bins, low, high, np.int64(first), np.int64(n_bins - 1), np.int64(own))
     return True
 
 

@@ -15,7 +15,8 @@ from odrf.engine.all_rows.bin_sums import (
     order_by_slots,
     write_moments,
 )
-from odrf.engine.all_rows.sampled_candidates import INNER_BINS, NodeCandidates
+from odrf.engine.all_rows.range_of_most import INNER_BINS
+from odrf.engine.all_rows.sampled_candidates import NodeCandidates
 from odrf.engine.rows.rows import rows_at
 from reference.all_rows import (
     bin_of_value,
