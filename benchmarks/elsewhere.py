@@ -64,8 +64,8 @@ def beside_peers(means: Means, base: str, file: Path) -> str:
     cells = cells.reindex(columns=[name for name in PEERS if name in cells]).rename(columns=PEERS)
     cells.insert(0, base, _cells(means.mean[base], means.se[base], digits))
     return (
-        "Beside R packages measured elsewhere, on other partitions (mean ± standard error):\n\n"
-        + table(cells.fillna("–"), "table")
+        "Beside R packages, from a run outside of these scripts, by the same protocol on other "
+        "random partitions (mean ± standard error):\n\n" + table(cells.fillna("–"), "table")
     )
 
 

@@ -3,9 +3,10 @@
     python benchmarks/forest_beside.py stacks.csv accuracy.csv [--method rf]
 
 The method is by default `odrf`, the forest of the version that `accuracy.csv` was made with.  The
-report, in markdown, has the mean difference of the logarithms of the losses, in per cent, for each
-task; and the tables on which one of them is behind by more than five per cent, with the difference
-in standard errors of the mean over the partitions.
+report, in markdown, says for each task by how many per cent the losses of the forest are larger:
+the geometric mean of ratios, as in ``ratios.py``.  Then come the tables on which one of both is
+behind by more than five per cent, with the difference in standard errors of the mean over the
+partitions.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import pandas as pd
 
 from anchored import FROM_STACKS, lines_of
 from markdown import table
+from ratios import error_of_excess, excess
 from stacks import FOREST, TASKS
 
 __all__ = ["differences", "report"]
 
 MARGIN = 5.0
 OURS, THEIRS, DIFFERENCE, IN_ERRORS = "forest", "other", "difference, %", "in standard errors"
+LOGS = "logarithm of the ratio"
 
 
 def differences(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +45,8 @@ def differences(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
         means.columns = pd.Index([OURS, THEIRS])
         means.insert(0, "task", task)
         means.insert(1, "partitions", of_table.size())
-        means[DIFFERENCE] = 100 * np.log((means[OURS] + added) / (means[THEIRS] + added))
+        means[LOGS] = np.log((means[OURS] + added) / (means[THEIRS] + added))
+        means[DIFFERENCE] = 100 * (means[OURS] / means[THEIRS] - 1)
         means[IN_ERRORS] = of_table["apart"].mean() / of_table["apart"].sem()
         found.append(means)
     return pd.concat(found)
@@ -50,12 +54,12 @@ def differences(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
 
 def report(lines: pd.DataFrame, method: str) -> str:
     """Write means with standard errors by task, and the tables that differ most, as markdown."""
-    of_task = lines.groupby("task")[DIFFERENCE].agg(["mean", "sem", "size"])
+    of_task = lines.pivot(columns="task", values=LOGS)
     shown = pd.DataFrame(
         {
-            "tables": of_task["size"].astype(str),
-            DIFFERENCE: of_task["mean"].map("{:+.1f}".format),
-            "standard error": of_task["sem"].map("{:.1f}".format),
+            "tables": of_task.count().astype(str),
+            DIFFERENCE: excess(of_task).map("{:+.1f}".format),
+            "standard error": error_of_excess(of_task).map("{:.1f}".format),
         }
     )
     far = lines[lines[DIFFERENCE].abs() > MARGIN].sort_values(DIFFERENCE, ascending=False)
@@ -64,11 +68,14 @@ def report(lines: pd.DataFrame, method: str) -> str:
             "partitions": far["partitions"].astype(str),
             OURS: far[OURS].map("{:.4g}".format),
             method: far[THEIRS].map("{:.4g}".format),
-            DIFFERENCE: far[DIFFERENCE].map("{:+.1f}".format),
-            IN_ERRORS: [f"{z:+.1f}" if np.isfinite(z) else "–" for z in far[IN_ERRORS]],
+            **{name: far[name].map(_signed) for name in (DIFFERENCE, IN_ERRORS)},
         }
     )
     return f"{table(shown, 'task')}\n\n{table(each, 'table')}"
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.1f}" if np.isfinite(number) else "–"
 
 
 def main() -> int:

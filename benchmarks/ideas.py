@@ -28,7 +28,7 @@ from patsy import EvalEnvironment
 
 from ideas_of_leaves import Leaves, lines_in_leaves, medians, plain_columns
 from ideas_of_weights import Pilots, stacked_again, weights_by_idea
-from kinds import FORESTS_TREES, SMALL, beside_default, default_options
+from kinds import FORESTS_TREES, SMALL, default_options
 from markdown import table as markdown_table
 from measures import measures
 from odrf.design import build_design
@@ -44,6 +44,7 @@ from odrf.options.kinds import kinds_of_trees
 from odrf.options.request import Request
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from protocol import Partition
+from ratios import beside_default
 from runs import go_on, run_or_report
 
 DEFAULT = "default"

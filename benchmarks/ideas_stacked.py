@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 import odrf
 from ideas import with_squares
 from ideas_of_leaves import Leaves, local_lines, plain_columns
-from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
 from odrf.engine.rows.coded import Matrix
@@ -38,6 +37,7 @@ from odrf.fits.stacked.stacked_fit import StackedPart
 from odrf.fits.stacked.weighing import put_together, stack_rows, stacking_weights
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from protocol import Partition
+from ratios import beside_default
 from runs import go_on, run_or_report
 from stacks import TASKS
 

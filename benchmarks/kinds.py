@@ -41,6 +41,7 @@ from odrf.options.kinds import kinds_of_trees
 from odrf.options.request import Request, request_of
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from protocol import Partition
+from ratios import beside_default
 from runs import go_on, run_or_report
 
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
@@ -48,7 +49,7 @@ PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
 FORESTS_TREES = 500
 """Number of trees of the forest that determines the number of pilot trees."""
 SMALL = {"rpe": 0.002, "error_percent": 0.5}
-"""Added to losses before their logarithm, so that tables with tiny losses do not dominate."""
+"""Added to both losses of a ratio, so that tables with tiny losses do not dominate."""
 
 
 def default_options(trees: int, seed: int) -> Request:
@@ -194,7 +195,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Compare the sets with the default, in percent of the loss, as markdown."""
+    """Compare the sets with the default, in per cent of the loss, as markdown."""
     parts = []
     for task, of_task in lines.groupby("task", sort=False):
         order = of_task["set"].unique()
@@ -203,30 +204,6 @@ def report(lines: pd.DataFrame) -> str:
         figures = beside_default(means[order], "default", small, in_odd_places(means))
         parts.append(f"{task}, {len(means)} tables:\n\n{markdown_table(figures, 'set')}")
     return "\n\n".join(parts)
-
-
-def beside_default(
-    means: pd.DataFrame, default: str, small: float, odd: NDArray[np.bool_]
-) -> pd.DataFrame:
-    """Return how much larger losses are than the default's, in per cent, a row for each column.
-
-    `means` has a row for each table; `odd` says which tables are in odd places.  To both losses
-    `small` is added before their ratio is taken.
-    """
-    ratio = 100 * (means + small).div(means[default] + small, axis=0).apply(np.log)
-    differs = means.sub(means[default], axis=0)
-    figures = pd.DataFrame(
-        {
-            "odd tables": ratio[odd].mean(),
-            "even tables": ratio[~odd].mean(),
-            "all": ratio.mean(),
-            "standard error": ratio.sem(),
-        }
-    ).map(lambda percent: "–" if np.isnan(percent) else f"{percent:+.1f}")
-    figures["better, worse"] = [
-        f"{(differs[name] < 0).sum()}, {(differs[name] > 0).sum()}" for name in differs
-    ]
-    return figures
 
 
 def main() -> int:

@@ -34,13 +34,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
 from odrf import odbt
 from odrf.results.boosted.boosted_results import ODBTResults
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from protocol import Partition
+from ratios import beside_default
 from runs import go_on, run_or_report
 
 RATE, ONE_RUNS_ROUNDS = 0.1, 100
@@ -52,7 +52,7 @@ LEAST = 1e-6
 ONE, SEVERAL = "one run", "runs"
 HALF = "half the rate"
 MEASURED = {"rpe": 0.005, "error_percent": 0.5, "log_loss": 0.01}
-"""The measures, and what is added to each before its logarithm (``stacks.py``)."""
+"""The measures, and what is added to both losses of a ratio (``ratios.py``)."""
 COLUMNS = ["table", "place", "partition", "way", "rate", "rounds", "seconds", *MEASURED]
 
 

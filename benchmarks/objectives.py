@@ -20,16 +20,16 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from kinds import beside_default, grown_kinds
+from kinds import grown_kinds
 from markdown import table as markdown_table
 from measures import measures
 from odrf.options.kinds import BRIER, ERROR, OBJECTIVES, kinds_of_trees
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from ratios import beside_default
 from runs import go_on, run_or_report
 
 MEASURED = {"error_percent": 0.5, "log_loss": 0.01, "brier": 0.005}
-"""The measures, and what is added to each before its logarithm: tables of tiny losses would
-dominate."""
+"""The measures, and what is added to both losses of a ratio (``ratios.py``)."""
 CLASSES = "classification"
 
 

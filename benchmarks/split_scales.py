@@ -21,13 +21,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from kinds import SMALL, beside_default
+from kinds import SMALL
 from markdown import table as markdown_table
 from measures import measures
 from odrf import odrf
 from odrf.checks import AUTO
 from odrf.options.scale_names import RESPONSE, SPLIT_SCALES
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
+from ratios import beside_default
 from runs import go_on, run_or_report
 
 SCALES = [*SPLIT_SCALES, AUTO]

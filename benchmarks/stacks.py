@@ -22,7 +22,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import odrf
-from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
@@ -30,14 +29,14 @@ from odrf.fits.stacked.weighing import put_together
 from odrf.statistics.probabilities.recalibration_maps import METHODS
 from on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from protocol import Partition
+from ratios import beside_default
 from runs import go_on, run_or_report
 
 TASKS = {
     "regression": {"rpe": 0.005},
     "classification": {"error_percent": 0.5, "log_loss": 0.01, "brier": 0.005},
 }
-"""The measures of each task, and what is added to each before its logarithm: tables of tiny losses
-would dominate."""
+"""The measures of each task, and what is added to both losses of a ratio (``ratios.py``)."""
 MEASURED = [*(name for measured in TASKS.values() for name in measured), "auc"]
 FOREST, TOGETHER = "forest", "together"
 

@@ -57,12 +57,12 @@ def auto(
     - for a regression, a forest of half as many trees that predicts what a sum of natural cubic
       splines leaves.  Trees follow smooth curves slowly (Friedberg et al. 2020), and such a sum
       follows them at once;
-    - a kernel smoother: a ridge regression whose prediction is a sum over the training rows of a
-      function of the distance to them.  It follows what bends in all predictors at once, and
-      classes that lie around each other;
-    - an oblique smoother: the same, but a distance counts as much as the predictors matter along
-      it: by their importance in a small forest, or by the gradients of a first smoother
-      (Radhakrishnan et al. 2024);
+    - a kernel smoother, which is kernel ridge regression: a ridge regression whose prediction is a
+      sum over the training rows of a function of the distance to them.  It follows what bends in
+      all predictors at once, and classes that lie around each other;
+    - an oblique smoother, the same with a learned distance, which counts as much as the predictors
+      matter along it: by their importance in a small forest, or by the gradients of a first
+      smoother (Radhakrishnan et al. 2024);
     - where at most half of the predictors matter, a forest of half as many trees on these alone.
       Their number is the effective number of their importances (Hill 1973);
     - boosted oblique trees, the mean of six runs on bootstrap samples, as of `odrf.odbt`; three or

@@ -209,8 +209,10 @@ def odt(
         predicts them as missing.  ``"raise"`` raises an error.  Rows whose response is missing are
         left out in any case, and the summary counts them.
     unseen : {"missing", "raise"}, default "missing"
-        What is done, in new rows, with levels of factors that no training row has: they count as
-        missing values, with a warning, or raise an error.
+        What is done, in new rows, with levels of factors that no training row has.  By default a
+        warning names column and level.  The cell counts as empty if `missing` is ``"split"`` or
+        ``"surrogate"``; else the row is taken to have none of the known levels.  ``"raise"``
+        refuses such rows.
     kind : {"auto", "regression", "classification"}, default "auto"
         By default a numeric response gives a regression, any other a classification; see
         `criterion` for ordered categoricals.

@@ -122,6 +122,8 @@ class ODRFResults(
     def kinds(self) -> pd.DataFrame:
         """The kinds of trees in a blended forest, one row each.
 
+        The page "A forest that chooses its trees" says what the kinds are, by name.
+
         Columns: ``trees``, how many; ``weight``, the share found by stacking; ``pilot_error``, the
         out-of-bag mean squared error (for classes the Brier score) of very many such trees,
         estimated from the pilot trees; ``rows``, the share of the rows that a tree draws; ``cuts``,

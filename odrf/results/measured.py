@@ -161,12 +161,12 @@ class Measured(Scored):
         Losses are means over ten draws for the t test.  Wilcoxon's test uses one, because its
         differences must be symmetric.
 
-        A variable that tells nothing beside the others and its stand-in have the same law, so that
-        the test finds it significant in 5 % of the samples, as far as the estimate of that law is
-        good.  Growing without the variable, as leave-one-covariate-out of Lei et al. (2018) does,
-        changes how many predictors compete in a node, so that the loss of a variable that tells
-        nothing does not rise by 0 on average; on stand-ins it does (Hooker, Mentch and Zhou 2021,
-        "condition and relearn").
+        A variable that tells nothing beside the others and its stand-in have the same distribution,
+        so that the test finds it significant in 5 % of the samples, as far as the estimate of that
+        distribution is good.  Growing without the variable, as leave-one-covariate-out of Lei et
+        al. (2018) does, changes how many predictors compete in a node, so that the loss of a
+        variable that tells nothing does not rise by 0 on average; on stand-ins it does (Hooker,
+        Mentch and Zhou 2021, "condition and relearn").
 
         References
         ----------

@@ -125,9 +125,9 @@ class Updatable(TreeResults):
         of nodes, and all that is computed from them or from training rows, out-of-bag results too,
         are those of the rows that are kept, not scaled to all rows.  A split of which a child is
         left with fewer than `min_leaf` rows is removed, and its node is searched again.  Other
-        splits change by `revise` only: the values of leaves follow a change of the law at once,
-        as far as the sample does, the splits more slowly.  Which rows are kept follows from the
-        seed and their numbers in the stream (those with the smallest hashes, Duffield, Lund and
+        splits change by `revise` only: the values of leaves follow a change of the distribution at
+        once, as far as the sample does, the splits more slowly.  Which rows are kept follows from
+        the seed and their numbers in the stream (those with the smallest hashes, Duffield, Lund and
         Thorup 2007), and does not depend on the batches; nor do the draws of the trees.
         `drift_path` has the errors of all rows, kept or not, in at most 1,024 blocks.
 
@@ -185,9 +185,9 @@ class Updatable(TreeResults):
         """Return the errors of the rows of all updates, as they came.
 
         Each row is predicted by the fit before the update that it came with, so it has no part in
-        its own prediction, nor have later rows.  Where old and new rows follow one law, errors fall
-        as the fit learns, or stay level.  A rise tells of drift, or of rows that are harder to
-        predict; the out-of-bag error, in which new rows have a part, shows it later.
+        its own prediction, nor have later rows.  Where old and new rows follow one distribution,
+        errors fall as the fit learns, or stay level.  A rise tells of drift, or of rows that are
+        harder to predict; the out-of-bag error, in which new rows have a part, shows it later.
 
         Parameters
         ----------
@@ -209,8 +209,8 @@ class Updatable(TreeResults):
         Notes
         -----
         Standard errors are those of independent rows.  Two means are compared for each block, and
-        a block of the same law is above 3 standard errors about once in 700 blocks, if the losses
-        of a block are many and not too skew.
+        a block of the same distribution is above 3 standard errors about once in 700 blocks, if the
+        losses of a block are many and not too skew.
 
         References
         ----------
