@@ -16,7 +16,7 @@ from patsy import EvalEnvironment
 
 from odrf.design.columns.encoding import BASIS, EMPTY, INDICATORS, PLAIN
 from odrf.design.columns.finite import require_finite, require_no_infinite
-from odrf.design.columns.frame import column_blocks, selected
+from odrf.design.columns.frame import cells_as_floats, column_blocks, selected
 from odrf.design.columns.listing import listed
 from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom, Column
@@ -198,7 +198,7 @@ class Predictors:
         names = [self.names[j] for j in which]
         at, holes = self.first[which], self.holes[which]
         for part, block in column_blocks(frame, names):
-            values = block.to_numpy(dtype=np.float64, na_value=np.nan).T
+            values = cells_as_floats(block).T
             require_no_infinite(values, names[part], frame.index, "predictor")
             yield Cells(at[part], values)
             if holes[part].any():

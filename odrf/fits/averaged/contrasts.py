@@ -83,7 +83,7 @@ def contrasts_of(
             f"contrast={contrast!r} is for factors, and {name!r} holds numbers: use one of "
             f"{listed(OF_NUMBERS)}, or two values such as (1, 2)"
         )
-    return [_of_numbers(column.astype(float), training.astype(float), weights, contrast)]
+    return [_of_numbers(_floats(column), training.astype(float), weights, contrast)]
 
 
 def slope_of(
@@ -113,7 +113,7 @@ def slope_of(
     low, high = float(known.min()), float(known.max())
     width = BANDWIDTH * deviation_of(numbers, weights) if bandwidth is None else bandwidth
     width = min(width, high - low)
-    middle = column.astype(float).to_numpy().clip(low + width / 2, high - width / 2)
+    middle = _floats(column).clip(low + width / 2, high - width / 2)
     ends = middle - width / 2, middle + width / 2
     return Contrast("slope", *ends, np.full(len(middle), width))
 
@@ -123,6 +123,10 @@ def levels_of(column: pd.Series) -> list[Any]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return list(column.cat.remove_unused_categories().cat.categories)
     return sorted(column.dropna().unique(), key=lambda level: (str(type(level)), level))
+
+
+def _floats(column: pd.Series) -> NDArray[np.float64]:
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _is_numeric(column: pd.Series) -> bool:
@@ -139,9 +143,8 @@ def _pair(name: str, contrast: Any) -> tuple[Any, Any]:
 
 
 def _of_numbers(
-    column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: str
+    values: NDArray[np.float64], training: pd.Series, weights: NDArray[np.float64], contrast: str
 ) -> Contrast:
-    values = column.to_numpy()
     if contrast == "unit":
         return Contrast("+1", None, values + 1.0)
     if contrast == "sd":

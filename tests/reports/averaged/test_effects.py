@@ -407,6 +407,17 @@ def test_decimals_of_arrow_have_slopes():
     pd.testing.assert_frame_equal(given.slopes("a").table, plain.slopes("a").table)
 
 
+def test_objects_with_empty_cells_have_effects(number_forest, table):
+    rows = table.head(20)
+    holes = rows.assign(a=rows["a"].where(rows["b"] > rows["b"].median()))
+    objects = holes.assign(a=holes["a"].astype(object).where(holes["a"].notna(), pd.NA))
+    for method in ("comparisons", "slopes"):
+        found = getattr(number_forest, method)("a", newdata=objects).table
+        pd.testing.assert_frame_equal(
+            found, getattr(number_forest, method)("a", newdata=holes).table
+        )
+
+
 def test_errors_of_slopes_whose_squares_are_beyond_the_range_of_floats_are_known(table):
     unit = 2.0**-980
     fits = [
