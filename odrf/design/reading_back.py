@@ -75,12 +75,14 @@ def _numbers(design: Design, data: TrainingData, j: int) -> NDArray[np.float64]:
     return values
 
 
-def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> NDArray[np.generic]:
-    """Return numbers (n,) in the type of the data, if it has whole numbers and none is missing."""
-    if np.isnan(values).any():
-        return values
+def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> Any:
+    """Return numbers (n,) in the type of the data: whole numbers if none is missing, and truths."""
+    empty = np.isnan(values)
     if logical:
-        return values > 0.5
+        truths = values > 0.5
+        return pd.arrays.BooleanArray(truths, empty) if empty.any() else truths
+    if empty.any():
+        return values
     try:
         kind = np.dtype(dtype.lower().removesuffix("[pyarrow]"))
     except (TypeError, ValueError):  # a type that NumPy does not have, such as decimal128(9, 2)

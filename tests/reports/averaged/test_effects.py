@@ -418,6 +418,18 @@ def test_objects_with_empty_cells_have_effects(number_forest, table):
         )
 
 
+@pytest.mark.parametrize("dtype", ["boolean", object])
+def test_truths_with_an_empty_cell_remain_truths(table, dtype):
+    data = table.reset_index(drop=True).assign(t=lambda data: (data["b"] > 0).astype(dtype))
+    data.loc[3, "t"] = pd.NA
+    fit = odrf.odrf("y ~ a + t", data, n_trees=20, seed=1)
+    assert fit.comparisons("t").table["contrast"].tolist() == ["True - False"]
+    assert fit.slopes().table["term"].unique().tolist() == ["a"]
+    assert fit.partial("t").table["value"].tolist() == [False, True]
+    with pytest.raises(InputError, match="'t' holds no numbers"):
+        fit.slopes("t")
+
+
 def test_errors_of_slopes_whose_squares_are_beyond_the_range_of_floats_are_known(table):
     unit = 2.0**-980
     fits = [
