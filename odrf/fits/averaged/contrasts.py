@@ -15,7 +15,15 @@ from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
 from odrf.errors import InputError, allowed
 
-__all__ = ["CONTRASTS", "Contrast", "contrasts_of", "deviation_of", "levels_of", "slope_of"]
+__all__ = [
+    "CONTRASTS",
+    "Contrast",
+    "contrasts_of",
+    "deviation_of",
+    "is_timed",
+    "levels_of",
+    "slope_of",
+]
 
 CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
 OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
@@ -118,6 +126,11 @@ def slope_of(
     return Contrast("slope", *ends, np.full(len(middle), width))
 
 
+def is_timed(column: pd.Series) -> bool:
+    """Return whether a column holds dates, durations or periods, which have no usual contrast."""
+    return contents(column) in (DATES, DURATIONS, PERIODS)
+
+
 def levels_of(column: pd.Series) -> list[Any]:
     """Return the levels of a factor, in their order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -155,9 +168,10 @@ def _of_numbers(
 
 
 def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
-    held = contents(training)
-    if held in (DATES, DURATIONS, PERIODS):
-        raise InputError(f"{name!r} holds {held}: give two of them as contrast=(first, second)")
+    if is_timed(training):
+        raise InputError(
+            f"{name!r} holds {contents(training)}: give two of them as contrast=(first, second)"
+        )
     levels = levels_of(training)
     pairs = [(levels[0], level) for level in levels[1:]]
     if is_word(contrast, "pairwise"):
