@@ -158,7 +158,7 @@ def graf(
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
     control = guided_control(options, design)
-    frame = data if training.complete.all() else data[training.complete]
+    frame = data.copy() if training.complete.all() else data[training.complete]
     fit = grow_guided_fit(call, design, training, frame, control, progress)
     return GRAFResults(warned_of_repeated_rows(fit, data))
 

@@ -16,10 +16,11 @@ from patsy import EvalEnvironment
 
 from odrf.design.columns.encoding import BASIS, EMPTY, INDICATORS, PLAIN
 from odrf.design.columns.finite import require_finite, require_no_infinite
-from odrf.design.columns.frame import column_blocks, selected
+from odrf.design.columns.frame import cells_as_floats, column_blocks, selected
 from odrf.design.columns.listing import listed
 from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom, Column
+from odrf.design.formulas.other_rows import warn_of_other_rows
 from odrf.design.ranking import ranked_alone
 from odrf.design.variable import Variable, columns_of_numbers, learn_variable, rows_known
 from odrf.engine.memory import require_memory
@@ -198,7 +199,7 @@ class Predictors:
         names = [self.names[j] for j in which]
         at, holes = self.first[which], self.holes[which]
         for part, block in column_blocks(frame, names):
-            values = block.to_numpy(dtype=np.float64, na_value=np.nan).T
+            values = cells_as_floats(block).T
             require_no_infinite(values, names[part], frame.index, "predictor")
             yield Cells(at[part], values)
             if holes[part].any():
@@ -214,9 +215,12 @@ def learn_predictors(
 ) -> Predictors:
     """Learn the predictors; columns whose values 32 bits cannot tell apart count as ranks.
 
-    The arguments are those of `unranked_predictors`, as are the errors.
+    The arguments are those of `unranked_predictors`, as are the errors.  Warns of expressions that
+    need all rows at once, see `warn_of_other_rows`.
     """
     recipe = unranked_predictors(terms, frame, empty, env)
+    evaluations = [variable.evaluation for variable in recipe.variables if variable.evaluation]
+    warn_of_other_rows(evaluations, frame)
     ranked, factors = ranked_alone(recipe.variables, recipe.terms, frame)
     return replace(recipe, variables=tuple(ranked), terms=tuple(factors))
 

@@ -21,7 +21,7 @@ from odrf.design.kept_columns import readable_columns
 from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
-__all__ = ["training_frame"]
+__all__ = ["training_frame", "unscaled"]
 
 # More digits, from the first one of the range of a column, are not in 32 bits.
 MOST_DIGITS = 9
@@ -75,12 +75,14 @@ def _numbers(design: Design, data: TrainingData, j: int) -> NDArray[np.float64]:
     return values
 
 
-def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> NDArray[np.generic]:
-    """Return numbers (n,) in the type of the data, if it has whole numbers and none is missing."""
-    if np.isnan(values).any():
-        return values
+def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> Any:
+    """Return numbers (n,) in the type of the data: whole numbers if none is missing, and truths."""
+    empty = np.isnan(values)
     if logical:
-        return values > 0.5
+        truths = values > 0.5
+        return pd.arrays.BooleanArray(truths, empty) if empty.any() else truths
+    if empty.any():
+        return values
     try:
         kind = np.dtype(dtype.lower().removesuffix("[pyarrow]"))
     except (TypeError, ValueError):  # a type that NumPy does not have, such as decimal128(9, 2)
@@ -110,20 +112,24 @@ def _codes(design: Design, data: TrainingData, j: int, n_levels: int) -> NDArray
 
 
 def _unscaled(design: Design, data: TrainingData, column: int) -> NDArray[np.float64]:
-    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean in empty cells.
+    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean in empty cells."""
+    scaling = design.scaling
+    return unscaled(data.X[column], float(scaling.low[column]), float(scaling.range[column]))
+
+
+def unscaled(scaled: NDArray[np.float32], low: float, span: float) -> NDArray[np.float64]:
+    """Return cells (n,) of a column of the matrix in the unit of the data.
 
     Each value is the number of the fewest decimals that is scaled to the same 32 bits.  So 0.1 is
     read back as 0.1.
     """
-    low, span = float(design.scaling.low[column]), float(design.scaling.range[column])
-    scaled = data.X[column]
     values = np.asarray(low + span * scaled.astype(np.float64))
     if span == 0:
         return values
     out, found = values.copy(), np.isnan(values)
     first = -int(np.floor(np.log10(span)))
     for decimals in range(first, first + MOST_DIGITS):
-        rounded = np.round(values, decimals)
+        rounded = np.round(values, decimals) + 0.0  # no -0
         same = ~found & (((rounded - low) / span).astype(np.float32) == scaled)
         out[same] = rounded[same]
         found |= same

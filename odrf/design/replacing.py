@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.frame import selected
+from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS
 from odrf.design.design import Design
 from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
 __all__ = ["touched", "variables", "with_values"]
+
+MOMENTS = (datetime.date, datetime.timedelta, pd.Period)
 
 
 def variables(design: Design) -> tuple[str, ...]:
@@ -60,7 +65,8 @@ def with_values(
     X : Matrix (p, n)
         Their matrix.  Predictors that do not use the variables keep their bits.
     values : mapping of str to a value or (n,) values
-        The new values of each variable, as they would be in the data frame.
+        The new values of each variable, as they would be in the data frame; dates, durations and
+        periods may be text.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def with_values(
     Raises
     ------
     InputError
-        A variable is unknown, or a value is none that `Design.matrix` accepts.
+        A variable is unknown, or a value is none that `Design.matrix` accepts, or no date.
     """
     which = touched(design, *values)
     part = design.keeping(which)
@@ -89,9 +95,12 @@ def with_values(
 
 
 def _alike(value: Any, column: pd.Series) -> Any:
-    """Return a value or (n,) values; of a factor with its declared levels."""
+    """Return a value or (n,) values; of a factor with its declared levels, of text as a date."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        return value
+        if not isinstance(value, str | Number):
+            return value
+        known = column.array[column.notna().to_numpy().argmax()]
+        return _moment(value, known, str(column.name)) if isinstance(known, MOMENTS) else value
     values = pd.Index([value] if np.ndim(value) == 0 else value)
     codes = column.cat.categories.get_indexer_for(values)
     if ((codes < 0) & values.notna()).any():
@@ -99,6 +108,24 @@ def _alike(value: Any, column: pd.Series) -> Any:
     return pd.Series(
         pd.Categorical.from_codes(np.broadcast_to(codes, len(column)), dtype=column.dtype),
         index=column.index,
+    )
+
+
+def _moment(value: Any, known: Any, name: str) -> Any:
+    """Return the date, duration or period that a text says; `known` is one of the column."""
+    period, span = isinstance(known, pd.Period), isinstance(known, datetime.timedelta)
+    try:
+        if isinstance(value, str) and period:
+            return pd.Period(value, known.freq)
+        if isinstance(value, str):
+            said: Any = pd.Timedelta(value) if span else pd.Timestamp(value)
+            zone = getattr(known, "tzinfo", None)
+            return said if zone is None or said.tzinfo is not None else said.tz_localize(zone)
+    except ValueError:
+        pass
+    held = PERIODS if period else DURATIONS if span else DATES
+    raise InputError(
+        f"{value!r} is none of the {held} that {name!r} holds: write it like {str(known)!r}"
     )
 
 

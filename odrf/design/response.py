@@ -169,7 +169,7 @@ class Response:
                 f"response {self.name!r} held numbers in training and has dtype {values.dtype} "
                 "now: convert it to numbers"
             )
-        y = values.to_numpy(dtype=np.float64)
+        y = values.to_numpy(dtype=np.float64, copy=True)
         require_finite(y[np.newaxis], [self.name], values.index, "response")
         _require_moderate(self.name, y)
         return y
@@ -226,7 +226,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
         )
     if kind == "classification":
         return _read_classes(data, values)
-    y = data.to_numpy(dtype=np.float64)
+    # a fit must not change when the user writes to the column
+    y = data.to_numpy(dtype=np.float64, copy=True)
     distinct = np.unique(y)
     _require_two(values.name, distinct)
     _require_moderate(values.name, y)

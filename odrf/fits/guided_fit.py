@@ -34,7 +34,7 @@ class GuidedFit:
     data : TrainingData
         The training rows.
     frame : DataFrame
-        The training rows as the user gave them.
+        A copy of the training rows as the user gave them.
     control : GuidedControl
         The options, resolved.
     guided : GuidedForest

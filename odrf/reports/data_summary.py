@@ -13,6 +13,7 @@ from odrf.design.columns.encoding import Encoding, Indicators, Numbers, Ranks
 from odrf.design.columns.measurement import LOGICAL
 from odrf.design.columns.moments import Durations, Moments
 from odrf.design.columns.ranked import OwnRanks
+from odrf.design.reading_back import unscaled
 from odrf.design.variable import Variable
 from odrf.fits.fit import AnyFit
 from odrf.public import public
@@ -178,14 +179,23 @@ def _values(design: Design, data: TrainingData, variables: list[Variable], first
             return _range([_own(base, own[0]), _own(base, own[-1])])
         case Numbers(suffixes) if len(suffixes) > 1:
             return ""
-    low, span, X = design.scaling.low[first], design.scaling.range[first], data.X[first]
-    ends = [float(low + span * float(end)) for end in (X.min(), X.max())]
+    ends = _ends(design, data, first)
     match variables[0].encoding:
         case Moments() as dates:
             return _range([_day(dates.stamp(end).round("s")) for end in ends])
         case Durations():
             return _range([f"{number(end)} s" for end in ends])
     return _range([number(end) for end in ends])
+
+
+def _ends(design: Design, data: TrainingData, column: int) -> list[float]:
+    """Return the smallest and the largest number of a column of the matrix."""
+    scaling, X = design.scaling, data.X[column]
+    low, span = float(scaling.low[column]), float(scaling.range[column])
+    ends = np.array([X.min(), X.max()])
+    # with empty cells the ends are not 0 and 1, and 32 bits have rounded them
+    found = unscaled(ends, low, span) if scaling.holes[column] else low + span * ends.astype(float)
+    return [float(end) for end in found]
 
 
 def _own(base: Encoding, value: Any) -> str:

@@ -55,6 +55,15 @@ def built(formula, data, **options):
     return build_design(formula, data, env=EvalEnvironment.capture(), **options)
 
 
+@pytest.mark.parametrize("empty", [None, np.nan, pd.NA], ids=str)
+def test_truths_with_empty_cells_are_truths(empty, people):
+    flag = people["flag"].astype(object)
+    flag.iloc[[2, 5]] = empty
+    frame = training_frame(*built("y ~ flag + age", people.assign(flag=flag)))
+    assert frame["flag"].dtype == "boolean"
+    assert frame["flag"].equals(flag.astype("boolean"))
+
+
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_columns_are_those_of_the_data(formula, people):
     design, data = built(formula, people)

@@ -9,6 +9,7 @@ import pytest
 import odrf
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.prediction.empty_cells import reading_empty_cells
+from odrf.sklearn import ODRFClassifier
 from reference.holes import terms_projected
 
 N = 160
@@ -87,6 +88,31 @@ def test_the_summary_counts_missing_values_of_predictors(missing, words):
     fit = odrf.odt("y ~ a + b + f", data, missing=missing, seed=1)
     said = str(fit.summary())
     assert words in said and f"a {data['a'].isna().sum()}" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("empty", [None, pd.NA], ids=str)
+def test_an_empty_cell_among_objects_is_one_whatever_stands_for_it(kind, empty):
+    data = table(holes="a").assign(t=lambda data: data["b"] > 0)
+    objects = data[["a", "b", "t"]].astype(object)
+    objects.loc[5:9, "t"] = np.nan
+    as_given = objects.where(objects.notna(), empty)
+    fits = [FITS[kind]("y ~ .", cells.assign(y=data["y"])) for cells in (objects, as_given)]
+    expected, found = (fit.predict(objects) for fit in fits)
+    assert found.equals(expected)
+    assert fits[0].predict(as_given).equals(expected)
+    # a column with nothing but an empty cell, and a row made from one of another table
+    row = as_given.loc[7:7].assign(b=pd.Series([empty], [7], dtype=object))
+    assert fits[0].predict(row).equals(fits[0].predict(row.assign(b=np.nan)))
+    assert fits[0].predict(as_given.loc[7].to_frame().T).equals(expected.loc[7:7])
+
+
+def test_an_estimator_takes_objects_of_nullable_types():
+    data = table(holes="ab")
+    X = data[["a", "b", "c"]]
+    nullable = X.convert_dtypes().astype(object)
+    fits = [ODRFClassifier(n_trees=3, random_state=1).fit(X, data["k"]) for X in (X, nullable)]
+    assert (fits[0].predict(X) == fits[1].predict(nullable)).all()
 
 
 def test_rows_without_new_empty_cells_are_read_by_the_fit_itself():

@@ -109,6 +109,22 @@ def test_empty_cells(missing, size, town, whole):
     assert lines["values"].iloc[0] == "1 to 3"
 
 
+def test_ends_of_columns_with_empty_cells_have_no_noise():
+    rng = np.random.default_rng(4)
+    data = table().assign(up=np.r_[0, 8, rng.uniform(0, 8, N - 2)], down=lambda data: -data["up"])
+    data["share"] = data["up"] / 8
+    data["wait"] *= 1000
+    data.loc[5, ["up", "down", "share", "day", "wait"]] = None
+    values = odrf.odt("y ~ up + down + share + day + wait", data, seed=1).data_summary().table
+    assert values["values"].tolist() == [
+        "0 to 8",
+        "-8 to 0",
+        "0 to 1",
+        "2020-01-01 to 2020-02-29",
+        "0 s to 3540000 s",
+    ]
+
+
 def test_missing_cells_are_an_error_where_they_are_refused():
     data = table()
     tree = odrf.odt("y ~ size + town + dose", data, missing="raise", unseen="raise", seed=1)

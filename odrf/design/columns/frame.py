@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from odrf.design.columns.listing import listed
@@ -16,7 +17,7 @@ from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
 from odrf.errors import InputError, nearest, no_frame
 from odrf.public.types_of_columns import types_of_columns
 
-__all__ = ["Schema", "check_frame", "column_blocks", "learn_schema", "selected"]
+__all__ = ["Schema", "cells_as_floats", "check_frame", "column_blocks", "learn_schema", "selected"]
 
 # Blocks of columns have this many cells, or one such part of the columns if that is more, but never
 # more columns than `WIDTH`.
@@ -111,6 +112,14 @@ def column_blocks(
     for first in range(0, p, width):
         at = slice(first, min(first + width, p))
         yield at, _at(data, place[at])
+
+
+def cells_as_floats(block: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the cells (n, k) of columns of numbers; NaN for empty ones."""
+    if np.dtype(object) not in types_of_columns(block):
+        return block.to_numpy(dtype=np.float64, na_value=np.nan)
+    # to_numpy() makes floats of objects before it looks for pd.NA, of which it can make none
+    return np.where(block.isna(), np.nan, block.to_numpy(dtype=object)).astype(np.float64)
 
 
 def _places(data: pd.DataFrame, columns: Sequence[str]) -> list[int]:

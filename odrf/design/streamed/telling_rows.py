@@ -33,6 +33,7 @@ from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.formula import Formula
+from odrf.design.formulas.other_rows import alike
 from odrf.design.variable import rows_known
 from odrf.errors import InputError
 
@@ -216,22 +217,11 @@ def _require_row_by_row(evaluation: Evaluation, frame: pd.DataFrame) -> None:
     whole = pd.DataFrame(evaluation.values(frame).data)
     parts = [pd.DataFrame(evaluation.values(frame.iloc[a:b]).data) for a, b in
              ((0, half), (half, len(frame)))]  # fmt: skip
-    if not _alike(whole, pd.concat(parts)):
+    if not alike(whole, pd.concat(parts)):
         raise InputError(
             f"{name!r} depends on other rows than its own, which rows in chunks do not allow: "
             "compute it as a column of the data, or fit a data frame that is in memory"
         )
-
-
-def _alike(one: pd.DataFrame, other: pd.DataFrame) -> bool:
-    if one.shape != other.shape:
-        return False
-    try:
-        a, b = one.to_numpy(dtype=np.float64), other.to_numpy(dtype=np.float64)
-    except (TypeError, ValueError):
-        return bool((one.to_numpy() == other.to_numpy()).all())
-    # functions of vectors may round the last rows of an array otherwise
-    return bool(np.allclose(a, b, rtol=1e-12, atol=0.0, equal_nan=True))
 
 
 def _labels_and_numbers(

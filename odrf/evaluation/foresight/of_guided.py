@@ -89,7 +89,7 @@ def forecast_of_guided(
     some = _some(data, frame, COMPRESSED_ROWS, control.seed)
     small = GuidedFit("", design, *some, control, warm.fit.guided, warm.fit.streams)
     parts = {
-        "training rows": _with_frame(of_training_rows(small, data, some[0]), data, frame),
+        "training rows": _with_frame(of_training_rows(small, data, some[0]), frame),
         "trees": Bytes(B * of_tree, B * of_tree, max(0.0, of_byte) * B * of_tree),
         f"growth in {quantity(threads, 'thread')}": Bytes(threads * growing),
     }
@@ -112,10 +112,8 @@ def forecast_of_guided(
     )
 
 
-def _with_frame(rows: Bytes, data: TrainingData, frame: pd.DataFrame) -> Bytes:
-    """Return the bytes of training rows, with a copy of the frame if it had incomplete ones."""
-    if data.complete.all():
-        return rows
+def _with_frame(rows: Bytes, frame: pd.DataFrame) -> Bytes:
+    """Return the bytes of training rows, with those of the copy of the frame."""
     copied = float(frame.memory_usage(deep=False).sum())
     return rows._replace(growing=rows.growing + copied, fitted=rows.fitted + copied)
 

@@ -15,7 +15,15 @@ from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
 from odrf.errors import InputError, allowed
 
-__all__ = ["CONTRASTS", "Contrast", "contrasts_of", "deviation_of", "levels_of", "slope_of"]
+__all__ = [
+    "CONTRASTS",
+    "Contrast",
+    "contrasts_of",
+    "deviation_of",
+    "is_timed",
+    "levels_of",
+    "slope_of",
+]
 
 CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
 OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
@@ -83,7 +91,7 @@ def contrasts_of(
             f"contrast={contrast!r} is for factors, and {name!r} holds numbers: use one of "
             f"{listed(OF_NUMBERS)}, or two values such as (1, 2)"
         )
-    return [_of_numbers(column.astype(float), training.astype(float), weights, contrast)]
+    return [_of_numbers(_floats(column), training.astype(float), weights, contrast)]
 
 
 def slope_of(
@@ -113,9 +121,14 @@ def slope_of(
     low, high = float(known.min()), float(known.max())
     width = BANDWIDTH * deviation_of(numbers, weights) if bandwidth is None else bandwidth
     width = min(width, high - low)
-    middle = column.astype(float).to_numpy().clip(low + width / 2, high - width / 2)
+    middle = _floats(column).clip(low + width / 2, high - width / 2)
     ends = middle - width / 2, middle + width / 2
     return Contrast("slope", *ends, np.full(len(middle), width))
+
+
+def is_timed(column: pd.Series) -> bool:
+    """Return whether a column holds dates, durations or periods, which have no usual contrast."""
+    return contents(column) in (DATES, DURATIONS, PERIODS)
 
 
 def levels_of(column: pd.Series) -> list[Any]:
@@ -123,6 +136,10 @@ def levels_of(column: pd.Series) -> list[Any]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return list(column.cat.remove_unused_categories().cat.categories)
     return sorted(column.dropna().unique(), key=lambda level: (str(type(level)), level))
+
+
+def _floats(column: pd.Series) -> NDArray[np.float64]:
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _is_numeric(column: pd.Series) -> bool:
@@ -139,9 +156,8 @@ def _pair(name: str, contrast: Any) -> tuple[Any, Any]:
 
 
 def _of_numbers(
-    column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: str
+    values: NDArray[np.float64], training: pd.Series, weights: NDArray[np.float64], contrast: str
 ) -> Contrast:
-    values = column.to_numpy()
     if contrast == "unit":
         return Contrast("+1", None, values + 1.0)
     if contrast == "sd":
@@ -152,9 +168,10 @@ def _of_numbers(
 
 
 def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
-    held = contents(training)
-    if held in (DATES, DURATIONS, PERIODS):
-        raise InputError(f"{name!r} holds {held}: give two of them as contrast=(first, second)")
+    if is_timed(training):
+        raise InputError(
+            f"{name!r} holds {contents(training)}: give two of them as contrast=(first, second)"
+        )
     levels = levels_of(training)
     pairs = [(levels[0], level) for level in levels[1:]]
     if is_word(contrast, "pairwise"):

@@ -18,6 +18,7 @@ from odrf.fits.averaged.contrasts import (
     Contrast,
     contrasts_of,
     deviation_of,
+    is_timed,
     slope_of,
 )
 from odrf.fits.averaged.estimating import Estimand
@@ -51,6 +52,9 @@ def comparison_estimands(
     """
     asked = _asked(fit, names)
     training = training_frame(fit.design, fit.data)
+    if names is None and not is_list(contrast):
+        # of a fit to dates alone, the first one says what to give
+        asked = [name for name in asked if not is_timed(training[name])] or asked
     frame = raw_rows(fit, newdata).frame
     several = names is None or len(asked) > 1
     found = {

@@ -126,7 +126,8 @@ class AveragedResults(FittedResults):
         Parameters
         ----------
         variables : str or list of str, optional
-            Columns of the data that predictors are computed from; a factor is one.  By default all.
+            Columns of the data that predictors are computed from; a factor is one.  By default all
+            but dates, durations and periods, which have no usual contrast: name them, and give two.
         contrast : {"sd", "unit", "iqr", "reference", "pairwise"} or a pair of values, optional
             Which two values are compared.
 
@@ -136,7 +137,7 @@ class AveragedResults(FittedResults):
             - ``"iqr"``: the quartiles, the same in all rows.
             - ``"reference"``, the default for factors: each level with the first.
             - ``"pairwise"``: any two levels.
-            - ``(a, b)``: a with b.
+            - ``(a, b)``: a with b.  Dates, durations and periods may be written as text.
 
             What is for numbers is ignored by factors, and the other way round, if there are several
             variables.

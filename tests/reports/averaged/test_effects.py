@@ -398,6 +398,55 @@ def test_a_group_of_empty_cells_is_called_missing():
     assert "missing" in shown and "NaT" not in shown
 
 
+@pytest.fixture(scope="module")
+def timed():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"a": rng.normal(size=60), "f": rng.choice(["u", "v"], 60)})
+    data["day"] = pd.date_range("2020-01-01", periods=60)
+    data["zone"] = data["day"].dt.tz_localize("Europe/Vienna")
+    data["date"] = data["day"].dt.date
+    data["wait"] = pd.to_timedelta(np.arange(60), "D")
+    data["month"] = pd.period_range("2020-01", periods=60, freq="M")
+    return data.assign(y=data["a"] + np.arange(60) / 30)
+
+
+def test_dates_and_durations_are_compared_only_if_they_are_asked_for(timed):
+    fit = odrf.odt("y ~ .", timed, seed=1)
+    assert fit.comparisons().table["term"].tolist() == ["a", "f"]
+    assert fit.comparisons(contrast="iqr").table["term"].tolist() == ["a", "f"]
+    for name, held in {"day": "dates", "wait": "durations", "month": "periods"}.items():
+        with pytest.raises(InputError, match=rf"'{name}' holds {held}: give two .*contrast=\("):
+            fit.comparisons(["a", name])
+    alone = odrf.odt("y ~ day + wait", timed, seed=1)
+    with pytest.raises(InputError, match=r"'day' holds dates: give two .*contrast=\("):
+        alone.comparisons()
+
+
+TEXTS = {
+    "day": ("2020-01-05", "2020-02-20", pd.Timestamp),
+    "zone": ("2020-01-05", "2020-02-20", lambda text: pd.Timestamp(text, tz="Europe/Vienna")),
+    "date": ("2020-01-05", "2020-02-20", lambda text: pd.Timestamp(text).date()),
+    "wait": ("3 days", "50 days", pd.Timedelta),
+    "month": ("2020-03", "2023-05", lambda text: pd.Period(text, "M")),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_dates_and_durations_may_be_written_as_text(name, timed):
+    *pair, parsed = TEXTS[name]
+    fit = odrf.odt(f"y ~ {name}", timed, alpha=None, seed=1)
+    found = fit.comparisons(name, contrast=pair).table
+    assert found["contrast"].tolist() == [f"{pair[1]} - {pair[0]}"]
+    assert found["estimate"].iloc[0] > 0
+    expected = fit.comparisons(name, contrast=[parsed(text) for text in pair]).table
+    assert found["estimate"].equals(expected["estimate"])
+    at_text = fit.predictions(at={name: pair}).table["estimate"]
+    assert at_text.iloc[1] - at_text.iloc[0] == pytest.approx(found["estimate"].iloc[0])
+    for misfit in ("yesterday evening", 3):
+        with pytest.raises(InputError, match=f"{misfit!r} is none of the .* that '{name}' holds"):
+            fit.comparisons(name, contrast=(pair[0], misfit))
+
+
 def test_decimals_of_arrow_have_slopes():
     pa = pytest.importorskip("pyarrow")
     numbers = np.arange(40) / 4
@@ -405,6 +454,29 @@ def test_decimals_of_arrow_have_slopes():
     decimal = data.assign(a=data["a"].astype(pd.ArrowDtype(pa.decimal128(9, 2))))
     given, plain = (odrf.odt("y ~ a", each, seed=1) for each in (decimal, data))
     pd.testing.assert_frame_equal(given.slopes("a").table, plain.slopes("a").table)
+
+
+def test_objects_with_empty_cells_have_effects(number_forest, table):
+    rows = table.head(20)
+    holes = rows.assign(a=rows["a"].where(rows["b"] > rows["b"].median()))
+    objects = holes.assign(a=holes["a"].astype(object).where(holes["a"].notna(), pd.NA))
+    for method in ("comparisons", "slopes"):
+        found = getattr(number_forest, method)("a", newdata=objects).table
+        pd.testing.assert_frame_equal(
+            found, getattr(number_forest, method)("a", newdata=holes).table
+        )
+
+
+@pytest.mark.parametrize("dtype", ["boolean", object])
+def test_truths_with_an_empty_cell_remain_truths(table, dtype):
+    data = table.reset_index(drop=True).assign(t=lambda data: (data["b"] > 0).astype(dtype))
+    data.loc[3, "t"] = pd.NA
+    fit = odrf.odrf("y ~ a + t", data, n_trees=20, seed=1)
+    assert fit.comparisons("t").table["contrast"].tolist() == ["True - False"]
+    assert fit.slopes().table["term"].unique().tolist() == ["a"]
+    assert fit.partial("t").table["value"].tolist() == [False, True]
+    with pytest.raises(InputError, match="'t' holds no numbers"):
+        fit.slopes("t")
 
 
 def test_errors_of_slopes_whose_squares_are_beyond_the_range_of_floats_are_known(table):
