@@ -144,3 +144,13 @@ def test_offsets_of_leaves(table):
     for fit in (rounds, odrf.odbt("Surv(t, e) ~ a + b", times, n_trees=3, seed=1)):
         with pytest.raises(InputError, match="offset= is for predictions of scores: leave offset="):
             fit.predict(table, "leaf", offset=1.0)
+
+
+def test_how_variables_of_curves_are_given(number_forest):
+    with pytest.raises(TypeError, match=r"^partial\(\) needs variables="):
+        number_forest.partial()
+    way_out = r"^partial\(\) takes variables by position.*: write variables=\['a', 'b'\]$"
+    with pytest.raises(TypeError, match=way_out):
+        number_forest.partial("a", "b")
+    with pytest.raises(TypeError, match=r"^partial\(\) takes variables by position.*: name the"):
+        number_forest.partial("a", 3)
