@@ -52,5 +52,7 @@ def _narrower(name: str, value: object) -> bool:
 def gives_base_of_log(code: str) -> bool:
     """Return whether an expression calls ``log`` with a base, as is usual in R."""
     calls = [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Call)]
-    given = {ast.unparse(call.func): len(call.args) + len(call.keywords) for call in calls}
-    return max(given.get("log", 0), given.get("np.log", 0)) > 1
+    return any(
+        ast.unparse(call.func) in ("log", "np.log") and len(call.args) + len(call.keywords) > 1
+        for call in calls
+    )
