@@ -31,6 +31,7 @@ __all__ = [
     "is_number",
     "is_whole",
     "is_word",
+    "require_default",
 ]
 
 
@@ -66,6 +67,23 @@ def is_list(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def require_default(argument: str, value: Any, default: Any, used: str) -> None:
+    """Raise `InputError` if an argument is given that would be ignored.
+
+    Parameters
+    ----------
+    argument : str
+    value : object
+    default : str, float or None
+        What stands for an argument that is left out; to give it is no error.
+    used : str
+        What the argument is for, in words.
+    """
+    simple = isinstance(value, str) or is_number(value)
+    if value is not default and not (simple and value == default):
+        raise InputError(f"{argument}= is for {used}: leave {argument}= out")
 
 
 def checked_choice(argument: str, value: Any, choices: Iterable[str | None]) -> Any:

@@ -15,6 +15,7 @@ from odrf.checks import (
     checked_whole,
     is_number,
     is_whole,
+    require_default,
 )
 from odrf.engine.cores import available_cores, usual_threads
 from odrf.errors import InputError
@@ -88,3 +89,12 @@ def test_threads():
     assert checked_jobs(None) == usual_threads()
     assert checked_jobs(-1) == available_cores()
     assert checked_jobs(3) == 3
+
+
+@pytest.mark.parametrize("default", [None, "t", 0.95])
+def test_an_argument_that_would_be_ignored(default):
+    require_default("level", default, default, "intervals")
+    for value in (0.9, "x", [0.95], np.array([0.95]), True, {}):
+        with pytest.raises(InputError, match="level= is for intervals: leave level= out"):
+            require_default("level", value, default, "intervals")
+    require_default("level", np.float64(0.95), 0.95, "intervals")

@@ -177,3 +177,12 @@ def test_a_tree_says_the_same_but_for_rounding(law, response):
     for method in ("partial", "ale", "predictions", "comparisons"):
         expected, found = [numbers(METHODS[method](fit, data)) for fit in fits]
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=method)
+
+
+@pytest.mark.filterwarnings("ignore:5 trees are few")
+@pytest.mark.parametrize("interval", ["prediction", "confidence"])
+def test_intervals_of_a_row_alone_are_those_among_others_up_to_rounding(interval):
+    fit, data = fitted("forest", "y", table()), table()[:9]
+    alone = [numbers(fit.predict(data[k : k + 1], interval=interval)) for k in range(9)]
+    together = numbers(fit.predict(data, interval=interval))
+    np.testing.assert_allclose(np.concatenate(alone), together, rtol=1e-12)

@@ -97,9 +97,10 @@ def odrf(
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"
-        Single predictors tried at each node, drawn anew for each node.  By default all P predictors
-        up to 60, and max(60, ⌈√P⌉) of more.  With ``projection="axis"`` the numbers of the ordinary
-        random forest: ⌈√P⌉ for classes and ⌈P/3⌉ for a regression.  With ``"sparse"`` none.
+        Single predictors tried at each node, drawn anew for each node; a number above P is P.  By
+        default all P predictors up to 60, and max(60, ⌈√P⌉) of more.  With ``projection="axis"``
+        the numbers of the ordinary random forest: ⌈√P⌉ for classes and ⌈P/3⌉ for a regression.
+        With ``"sparse"`` none.
     max_leaves : int, callable or None, default None
         As in `odt`, for every tree; without the rates by name.
     alpha : float, str or callable, optional

@@ -93,8 +93,8 @@ def odt(
         random subsets, as by ``"logistic"``, and the number of columns of the design for
         ``"sparse"`` and other random directions; see the family for exceptions.
     n_singles : "auto" or int, default "auto"
-        Single predictors tried at each node in addition.  By default all; none for oblique families
-        that do not estimate directions on random subsets.
+        Single predictors tried at each node in addition; a number above P is P.  By default all;
+        none for oblique families that do not estimate directions on random subsets.
     max_leaves : int, str, callable or None, default None
         t_n, the number of leaves at which growth stops: a number, or a function of n such as
         ``lambda n: n**0.5``.  None sets no limit.  ``"sqrt"`` and ``"n/log5"`` are rates that

@@ -18,7 +18,8 @@ __all__ = ["OF_TIMES", "check_type", "predicted", "times_asked", "write_predicti
 
 OF_CLASSES = ("class", "prob")
 OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
-LINK = "link"
+# Types of fits for times to an event that others have, too.
+OF_OTHERS = ("quantile", "link")
 WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
 DEFAULTS = {"survival": "risk"}
 
@@ -44,7 +45,10 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
     """Raise `InputError` if `type` or `times` is not for a response of this kind."""
     if type in OF_CLASSES and kind != "classification":
         raise InputError(f"--type {type} needs classes, and the response is {WORDS[kind]}")
-    of_times = {f"--type {type}": type in OF_TIMES and type != LINK, "--times": times is not None}
+    of_times = {
+        f"--type {type}": type in OF_TIMES and type not in OF_OTHERS,
+        "--times": times is not None,
+    }
     for words, given in of_times.items():
         if given and kind != "survival":
             raise InputError(

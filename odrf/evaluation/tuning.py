@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -227,12 +227,14 @@ def _require_taken(structure: Mapping[str, Any], known: _Known) -> None:
 def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
     """Return the options of each candidate by its number; raise `InputError` if invalid."""
     if isinstance(grid, Mapping):
+        _require_options(grid, known, fixed)
         for name, values in grid.items():
             if not is_list(values):
                 raise InputError(f"grid[{name!r}]={values!r}: use a list of values to try")
         combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     elif is_list(grid) and all(isinstance(options, Mapping) for options in grid):
         combinations = [dict(options) for options in grid]
+        _require_options([name for options in combinations for name in options], known, fixed)
     else:
         raise InputError(
             f"grid={grid!r}: use a mapping of options to lists of values, as in "
@@ -243,13 +245,17 @@ def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int,
             f"grid holds {len(combinations)} combinations of options: name at least one option, "
             "with at least two values to try"
         )
-    for name in dict.fromkeys(name for options in combinations for name in options):
+    return dict(enumerate(combinations))
+
+
+def _require_options(names: Iterable[Any], known: _Known, fixed: Mapping[str, Any]) -> None:
+    """Raise `InputError` if a name of the grid is no option of the model, or is fixed as well."""
+    for name in names:
         if name in fixed:
             raise InputError(f"{name!r} is in grid and fixed as well: leave one of them out")
         if name in OWN or not isinstance(name, str) or not known.takes(name):
             hint = suggestion(str(name), known.defaults)
             raise InputError(f"grid names {name!r}, which is no option to try{hint}")
-    return dict(enumerate(combinations))
 
 
 def _require_same_weights(candidates: Mapping[int, Mapping[str, Any]]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from odrf.checks import checked_choice
-from odrf.errors import InputError
+from odrf.design.survival.survival_times import ONE_CAUSE
+from odrf.errors import InputError, nearest
 from odrf.options.criterion_names import GRAY
 
 __all__ = ["cause_of_splits", "checked_cause"]
@@ -18,7 +18,13 @@ def checked_cause(value: Any, causes: Sequence[str]) -> str:
     """Return the name of a cause; raise `InputError` if there is no such cause."""
     # categories of the response may be numbers; their names are text
     name = str(value) if isinstance(value, int | np.integer) else value
-    return str(checked_choice("cause", name, tuple(causes)))
+    if not isinstance(name, str) or name not in causes:
+        known = ", ".join(repr(cause) for cause in causes)
+        raise InputError(
+            f"cause={value!r} is not known: use one of {known}, of which the training rows have "
+            f"events{nearest(str(name), causes)}"
+        )
+    return name
 
 
 def cause_of_splits(
@@ -42,14 +48,16 @@ def cause_of_splits(
     InputError
         There is no such cause, or the criterion needs one, or rows that enter from the beginning.
     """
-    if value is not None and len(causes) < 2:
+    if value is not None and tuple(causes) in ((), ONE_CAUSE):
         raise InputError(
             f"cause={value!r} is for times to events of several causes, and this response has none "
             "to choose from: leave it out"
         )
     if criterion == GRAY:
         _require_gray(value, causes, truncated)
-    return None if value is None else checked_cause(value, causes)
+    # the only cause of which there are events is all of them
+    cause = None if value is None else checked_cause(value, causes)
+    return cause if len(causes) > 1 else None
 
 
 def _require_gray(value: Any, causes: Sequence[str], truncated: bool) -> None:

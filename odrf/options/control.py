@@ -358,7 +358,8 @@ def _surrogates(wanted: bool, mixture: Mixture) -> bool:
 def _min_leaf(min_leaf: int, n: int) -> int:
     if min_leaf > n:
         raise InputError(
-            f"min_leaf={min_leaf} is above the number of rows, {n}: use a smaller number"
+            f"min_leaf={min_leaf} is above the number of rows, {n}: use a smaller number, such as "
+            "min_leaf=1; the default is 5 for a tree, 2 for a forest"
         )
     return min_leaf
 

@@ -153,6 +153,9 @@ def _decorated(
     parameters = inspect.signature(function).parameters.values()
     known = [parameter.name for parameter in parameters if parameter.name != "self"]
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    takes_places = not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+    required = [p.name for p in parameters if p.default is p.empty and p.name in by_place]
+    lists = [parameter.name for parameter in parameters if "list[" in str(parameter.annotation)]
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     title = function.__name__
 
@@ -171,6 +174,11 @@ def _decorated(
             kwargs[renamed[old]] = kwargs.pop(old)
         if not takes_any:
             _require_known(title, kwargs, known)
+        if takes_places and len(args) > len(by_place):
+            raise UnknownArgumentError(_too_many(title, by_place, args, lists))
+        absent = [name for name in required[len(args) :] if name not in kwargs]
+        if absent:
+            raise UnknownArgumentError(f"{title}() needs {absent[0]}=")
         for name, value in (*zip(by_place, args, strict=False), *kwargs.items()):
             if name in CHECKS:
                 CHECKS[name](name, value)
@@ -181,6 +189,18 @@ def _decorated(
         return function(*args, **kwargs)
 
     return called
+
+
+def _too_many(
+    title: str, by_place: Sequence[str], args: Sequence[Any], lists: Sequence[str]
+) -> str:
+    """Return the message for more arguments by position than a function takes."""
+    names = [name for name in by_place if name != "self"]
+    values = args[len(by_place) - len(names) :]
+    known = f"{title}() takes {', '.join(names) or 'none'} by position, not {len(values)} values"
+    if names and names[-1] in lists and all(isinstance(value, str) for value in values):
+        return f"{known}: write {names[-1]}={list(values[len(names) - 1 :])!r}"
+    return f"{known}: name the others, as in {title}(…, name=value)"
 
 
 def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from odrf.checks import (
     is_list,
     is_whole,
     is_word,
+    require_default,
 )
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.errors import InputError
@@ -53,6 +54,7 @@ from odrf.text.summary import Summary
 __all__ = ["ODRFResults"]
 
 SELECTIONS = ("backward", "boruta", KNOCKOFF)
+DROP, ROUNDS, FDR = 0.2, 50, 0.1
 
 
 class ODRFResults(
@@ -230,9 +232,9 @@ class ODRFResults(
         self,
         method: str = "backward",
         *,
-        drop: float = 0.2,
-        rounds: int = 50,
-        fdr: float = 0.1,
+        drop: float = DROP,
+        rounds: int = ROUNDS,
+        fdr: float = FDR,
         progress: bool = False,
     ) -> Elimination[ODRFResults] | ShadowSelection[ODRFResults] | KnockoffSelection[ODRFResults]:
         """Select predictors.
@@ -267,10 +269,17 @@ class ODRFResults(
         Raises
         ------
         InputError
-            If an option is unknown or out of range, or no rows are out of bag.
+            If an option is unknown, out of range, or for another method; or no rows are out of bag.
         """
         require_out_of_bag(self.fit, "Selections of variables")
         checked_choice("method", method, SELECTIONS)
+        for name, value, default, own in (
+            ("drop", drop, DROP, "backward"),
+            ("rounds", rounds, ROUNDS, "boruta"),
+            ("fdr", fdr, FDR, KNOCKOFF),
+        ):
+            if method != own:
+                require_default(name, value, default, f'method="{own}"')
         if method == KNOCKOFF:
             return KnockoffSelection(self.fit, checked_part("fdr", fdr), ODRFResults)
         if method == "boruta":

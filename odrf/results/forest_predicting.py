@@ -22,6 +22,7 @@ from odrf.fits.prediction.intervals import (
 )
 from odrf.fits.prediction.predicting import predict_rows
 from odrf.fits.prediction.prior_correction import checked_priors
+from odrf.fits.prediction.training_rows import asked_out_of_bag
 from odrf.public import in_partitions
 from odrf.public.partitions import is_partitioned
 from odrf.results.fitted import Priors
@@ -113,6 +114,7 @@ class ForestPredicting(ForestOutOfBag):
                     "interval= and quantiles= are for a data frame in memory, not for one of Dask: "
                     "predict its partitions one by one, as by newdata.partitions[0].compute()"
                 )
+            asked_out_of_bag(training, newdata, leaves_out=False)
             return partitions_predicted(self.fit, newdata, type, priors)
         rows = self._rows(newdata, training, type)
         fit = cast(Fit, rows.fit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from odrf import plots
-from odrf.checks import checked_choice, is_word
+from odrf.checks import checked_choice, is_word, require_default
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
@@ -27,20 +27,31 @@ from odrf.results.scored import Scored
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["IMPORTANCES", "Measured"]
+__all__ = ["IMPORTANCES", "Measured", "require_no_test"]
 
 BY_HELD_OUT = "held_out"
 KNOCKOFF = "knockoff"
 IMPORTANCES = (
     BY_HELD_OUT, "impurity", "out_of_bag", "permutation", CONDITIONAL, LOCO, KNOCKOFF
 )  # fmt: skip
-LEVEL = 0.95
+TEST, ADJUST, LEVEL = "t", "holm", 0.95
 PERMUTED = "increase of the out-of-bag loss when permuted"
 WORDS = {
     CONDITIONAL: "increase of the loss if drawn anew",
     LOCO: "increase of the loss if grown without",
     KNOCKOFF: "importance less that of the knockoff",
 }
+
+
+def require_no_test(
+    test: str, adjust: str | None, groups: Mapping[str, Sequence[str]] | None, level: float
+) -> None:
+    """Raise `InputError` if an argument of tests is given for importances that are none."""
+    tests = f'type="{CONDITIONAL}" and "{LOCO}"'
+    require_default("test", test, TEST, tests)
+    require_default("adjust", adjust, ADJUST, tests)
+    require_default("groups", groups, None, tests)
+    require_default("level", level, LEVEL, tests)
 
 
 @public
@@ -53,8 +64,8 @@ class Measured(Scored):
         self,
         type: str | None = None,
         *,
-        test: str = "t",
-        adjust: str | None = "holm",
+        test: str = TEST,
+        adjust: str | None = ADJUST,
         groups: Mapping[str, Sequence[str]] | None = None,
         level: float = LEVEL,
         progress: bool = False,
@@ -114,7 +125,8 @@ class Measured(Scored):
         ------
         InputError
             If `type` is unknown; ``"held_out"`` with too few rows; ``"out_of_bag"`` or
-            ``"permutation"``, which only forests of `odrf.odrf` have.
+            ``"permutation"``, which only forests of `odrf.odrf` have; if an argument of tests is
+            given and `type` is no test.
 
         Notes
         -----
@@ -200,12 +212,15 @@ class Measured(Scored):
                 f'type="{KNOCKOFF}" compares predictors within a forest of odrf(): use '
                 f'type="{CONDITIONAL}"'
             )
-        if type is None:
-            return self._measured_importance(progress).table.copy()
-        if checked_choice("type", type, IMPORTANCES) == "impurity":
-            return impurity_table(self.fit)
+        if type is not None:
+            checked_choice("type", type, IMPORTANCES)
         if type in (CONDITIONAL, LOCO):
             return importance_tests(self.fit, type, test, adjust, groups, level, progress)
+        require_no_test(test, adjust, groups, level)
+        if type is None:
+            return self._measured_importance(progress).table.copy()
+        if type == "impurity":
+            return impurity_table(self.fit)
         table = self._held_out_importance(progress)
         if table is None:
             raise InputError(

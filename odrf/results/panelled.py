@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import is_word
+from odrf.checks import is_word, require_default
 from odrf.results.fitted import FittedResults
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Drawing", "Panelled"]
 
 Drawing = tuple[str, Callable[[Any], object]]
+
+IMPORTANCE = "importance"
 
 
 class Panelled(FittedResults):
@@ -56,15 +58,18 @@ class Panelled(FittedResults):
         Raises
         ------
         InputError
-            If `kind` is unknown, or `ax` has another number of axes.
+            If `kind` is unknown, or shows no importances and a `type` of them is given; if `ax` has
+            another number of axes.
         """
-        if ax is None and is_word(kind, "importance"):
+        if kind is not None and not is_word(kind, IMPORTANCE):
+            require_default("type", type, None, f'kind="{IMPORTANCE}"')
+        if ax is None and is_word(kind, IMPORTANCE):
             # a figure of its own is as high as its rows need
             return self._plot_importance(None, progress, type)
         name, draw = self._drawing()
         drawings: dict[str, Callable[[Any], object]] = {
             name: draw,
-            "importance": partial(self._plot_importance, progress=progress, type=type),
+            IMPORTANCE: partial(self._plot_importance, progress=progress, type=type),
         }
         return plots.draw_panels(drawings, kind, ax)
 

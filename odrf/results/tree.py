@@ -13,6 +13,7 @@ from odrf.checks import (
     checked_choice,
     checked_seed,
     checked_whole,
+    require_default,
 )
 from odrf.design.dividing.division import Folds
 from odrf.fits.evaluating import stages_by_folds
@@ -25,7 +26,7 @@ from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults
-from odrf.results.of_one_tree.prunable_tree import PrunableTree
+from odrf.results.of_one_tree.prunable_tree import FOLDS, PrunableTree, require_no_folds
 from odrf.results.of_one_tree.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
 from odrf.text.card import Card
@@ -72,7 +73,7 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
         newdata: pd.DataFrame | None = None,
         along: str = LEAVES,
         *,
-        cv: Folds = 10,
+        cv: Folds = FOLDS,
         seed: Seed = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -110,9 +111,10 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
         >>> path.best_size() < path.size
         True
         """
-        if newdata is not None:
-            return growth_path(self.fit, along, newdata, n_jobs, None, "", progress)
         of_folds = self.seed if seed is None else checked_seed(seed)
+        if newdata is not None:
+            require_no_folds(cv)
+            return growth_path(self.fit, along, newdata, n_jobs, None, "", progress)
         folds = folds_asked(self.fit, cv, of_folds, ", or give newdata=")
         by_folds = partial(stages_by_folds, along=along, cv=folds, progress=progress)
         return growth_path(self.fit, along, None, n_jobs, by_folds, folds.by, progress)
@@ -162,10 +164,12 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
         Raises
         ------
         InputError
-            If `kind` is unknown or a number is below 1.
+            If `kind` is unknown, or shows no importances and a `type` of them is given; if a number
+            is below 1.
         """
         if checked_choice("kind", kind, PLOTS) == "importance":
             return self._plot_importance(ax, progress, type)
+        require_default("type", type, None, 'kind="importance"')
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         return plots.plot_tree(

@@ -14,7 +14,7 @@ from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
 from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.formulas.spelling import quoted
-from odrf.design.survival.reading_times import read_times
+from odrf.design.survival.reading_times import read_causes, read_times
 from odrf.errors import InputError
 from odrf.sklearn.constructors import OF_TIMES
 from odrf.sklearn.continuing import Growing
@@ -136,7 +136,7 @@ class FunctionSurvival(FunctionEstimator):
         risk = self.predict(X)
         response = self.results_.design.response
         columns = times_and_events(self, y, len(risk)).columns
-        times = read_times(response.name, columns, response.causes)
+        times = read_times(response.name, columns, read_causes(response.name, columns))
         weights = weights_of(sample_weight, columns)
         found = harrells_c(times.time, times.event, risk, weights, times.start)
         if not found.compared:

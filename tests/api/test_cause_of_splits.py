@@ -88,7 +88,11 @@ def test_what_cannot_be_said_is_refused(data):
             late, "Surv(start, time, event) ~ x1", {"criterion": "gray", "cause": "death"},
             "rows that enter late.*criterion=\"log_rank\" with cause='death'",
         ),
-        (without_deaths(data), FORMULA, {"cause": "death"}, "no row of positive weight has an"),
+        (without_deaths(data), FORMULA, {"cause": "death"}, "'death' is not known: use"),
+        (
+            data.assign(w=1 * (data["event"] != "death")), FORMULA,
+            {"cause": "death", "weights": "w"}, "no row of positive weight has an",
+        ),
         (data, "x1 ~ x2", {"cause": "death"}, "cause='death' is for times to events of several"),
     ]:  # fmt: skip
         for function in (odrf.odt, odrf.odrf):

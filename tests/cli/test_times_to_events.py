@@ -77,6 +77,18 @@ def test_predictions_are_risks_or_curves_at_times(capsys, fit):
     assert table_of(of_causes).columns.tolist() == ["a 1.0", "b 1.0"]
 
 
+def test_quantiles_of_numbers(capsys):
+    data = pd.read_csv("table.csv")
+    forest = odrf.odrf("x1 ~ x2", data, n_trees=8, seed=1)
+    forest.save("numbers.odrf")
+    asked = ["predict", "numbers.odrf", "table.csv", "--type", "quantile"]
+    usual, chosen = forest.predict(data, "quantile"), forest.predict(data, quantiles=[0.1, 0.9])
+    np.testing.assert_allclose(table_of(output(capsys, *asked)), usual, rtol=1e-12)
+    found = table_of(output(capsys, *asked, "--set", "quantiles=[0.1,0.9]"))
+    np.testing.assert_allclose(found, chosen, rtol=1e-12)
+    assert found.columns.tolist() == ["0.1", "0.9"]
+
+
 def test_rows_are_predicted_by_the_fit_at_once(capsys, fit):
     how = ["--predict", "table.csv", "--out", "new.csv", "--type", "rmst", "--times", "1"]
     output(capsys, "forest", FORMULA, "table.csv", "--set", "n_trees=8", "--seed", "1", *how)

@@ -126,6 +126,7 @@ def test_summary_and_drawings(data):
     [
         ({}, {}, "grid holds 1 combinations of options: name at least one option"),
         ([], {}, "grid holds 0 combinations"),
+        ({"minleaf": [1]}, {}, "grid names 'minleaf', .*did you mean 'min_leaf'"),
         ({"min_leaf": [3]}, {}, "grid holds 1 combinations"),
         ({"min_leaf": 3}, {}, r"grid\['min_leaf'\]=3: use a list"),
         ({"projection": "axis"}, {}, r"grid\['projection'\]='axis': use a list"),

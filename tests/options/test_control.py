@@ -177,7 +177,7 @@ def test_a_rule_of_the_rows_drawn():
         ({"n_thresholds": 0}, "n_thresholds=0: use a whole number of at least 1"),
         ({"split_search": "fast"}, "split_search='fast' is not known.*'auto', 'exact'"),
         ({"split_search": None}, "split_search=None"),
-        ({"min_leaf": 101}, "min_leaf=101 is above the number of rows, 100"),
+        ({"min_leaf": 101}, "min_leaf=101 is above the number of rows, 100: .*=1; the default"),
         ({"min_leaf": 0}, "min_leaf=0"),
         ({"max_leaves": 0}, "max_leaves=0"),
         ({"max_leaves": "sqrt"}, "max_leaves='sqrt'"),

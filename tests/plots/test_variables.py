@@ -29,7 +29,7 @@ def five(*estimate, ends=1.0):
 @pytest.mark.parametrize("given", [True, False])
 def test_levels_are_rows_the_first_on_top(given):
     ax = plt.subplots()[1] if given else None
-    drawn = plot_effect(LEVELS, {"mean": five(1.0, 3.0)}, "prediction", 0.95, ax)
+    drawn = plot_effect(LEVELS, {"mean": five(1.0, 3.0)}, "prediction", ax)
     assert ax is None or drawn is ax
     assert words_of(drawn.get_yticklabels()) == ["basic", "$2 & more"]
     (points,) = drawn.lines
@@ -41,7 +41,7 @@ def test_levels_are_rows_the_first_on_top(given):
 
 def test_curves_of_several_classes_over_levels_have_a_legend_and_do_not_meet():
     unknown = five(1.0, 3.0, ends=np.nan)
-    ax = plot_effect(LEVELS, {"a": unknown, "b": unknown}, "probability", 0.95)
+    ax = plot_effect(LEVELS, {"a": unknown, "b": unknown}, "probability")
     assert words_of(ax.get_legend().get_texts()) == ["a", "b"]
     assert not ax.collections
     first, second = (line.get_ydata() for line in ax.lines[:2])
@@ -50,7 +50,7 @@ def test_curves_of_several_classes_over_levels_have_a_legend_and_do_not_meet():
 
 def test_one_point_and_many_rows():
     one = VariablePoints("age", np.array([40.0]), True, np.linspace(0, 80, 1000))
-    ax = plot_effect(one, {"mean": five(2.0)}, "prediction", 0.95, plt.subplots()[1])
+    ax = plot_effect(one, {"mean": five(2.0)}, "prediction", plt.subplots()[1])
     assert ax.lines[0].get_xydata().tolist() == [[40.0, 2.0]]
     assert 0 < len(ax.lines[-1].get_xdata()) < 1000
 

@@ -137,7 +137,7 @@ def test_a_forest_stopped_is_the_one_grown_with_so_many_leaves(kind, table):
 
 
 def test_a_tree_at_a_size_is_that_of_prune(number_tree, table):
-    path = number_tree.growth_path(table, cv=2)
+    path = number_tree.growth_path(table)
     growth = number_tree.pruning_path("growth", cv=None)
     for leaves in (1, 4, path.size):
         small = number_tree.prune(leaves=leaves, path=growth)

@@ -54,7 +54,7 @@ def Surv(*times: Any) -> Censored:  # noqa: N802 - as statisticians know it
 
         `event` : bool, 0 and 1, or categorical.  Whether the event happened at the end: False and 0
         mean that the row was censored.  Of a categorical the first category means censored, and
-        each of the others is a cause (competing risks).
+        each of the others is a cause (competing risks); causes without events are left out.
 
     Returns
     -------

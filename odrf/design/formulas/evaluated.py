@@ -18,7 +18,7 @@ from odrf.design.columns.measurement import DATES, LOGICAL, NUMBERS, PERIODS, co
 from odrf.design.columns.moments import as_dates
 from odrf.design.columns.values import Values, result_values
 from odrf.design.formulas.atoms import Expression
-from odrf.design.formulas.functions import FUNCTIONS, users_names
+from odrf.design.formulas.functions import FUNCTIONS, gives_base_of_log, users_names
 from odrf.design.formulas.trusted import is_harmless, untrusted_part
 from odrf.errors import InputError
 
@@ -98,9 +98,10 @@ class Evaluation:
                 return function(*args)
         except Exception as error:
             cause = error.__cause__ or error
-            raise InputError(
-                f"{self.expression.name!r} cannot be evaluated: {type(cause).__name__}: {cause}"
-            ) from error
+            why = f"{type(cause).__name__}: {cause}"
+            if isinstance(cause, TypeError) and gives_base_of_log(self.expression.code):
+                why = "log() takes no base: write log2(x), log10(x) or log(x)/log(2)"
+            raise InputError(f"{self.expression.name!r} cannot be evaluated: {why}") from error
 
     @property
     def given(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from typing import Any
 
@@ -12,7 +13,7 @@ from patsy import EvalEnvironment
 from odrf.design.columns.censored import Surv
 from odrf.design.formulas.bases import bs, poly
 
-__all__ = ["FUNCTIONS", "users_names"]
+__all__ = ["FUNCTIONS", "gives_base_of_log", "users_names"]
 
 _ELEMENTWISE = (
     *(np.exp, np.expm1, np.log, np.log10, np.log1p, np.log2, np.sqrt),
@@ -46,3 +47,12 @@ def users_names(names: set[str], env: EvalEnvironment) -> dict[str, Any]:
 
 def _narrower(name: str, value: object) -> bool:
     return any(value is getattr(module, name, None) for module in (math, patsy.builtins))
+
+
+def gives_base_of_log(code: str) -> bool:
+    """Return whether an expression calls ``log`` with a base, as is usual in R."""
+    calls = [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Call)]
+    return any(
+        ast.unparse(call.func) in ("log", "np.log") and len(call.args) + len(call.keywords) > 1
+        for call in calls
+    )

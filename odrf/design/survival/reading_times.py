@@ -24,7 +24,9 @@ MOST_CODES = 20
 
 
 def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
-    """Return the names of the causes of events in the training rows.
+    """Return the names of the causes of events in the training rows, those that have some.
+
+    If no row has an event, they are all that the column names.
 
     Parameters
     ----------
@@ -48,7 +50,9 @@ def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
             f"response {name!r}: the event has only the category {categories}: its first category "
             "means censored, and there must be another one for the event"
         )
-    return tuple(categories[1:])
+    happened = set(event.cat.codes)
+    names = [name for code, name in enumerate(categories) if code > 0 and code in happened]
+    return tuple(names or categories[1:])
 
 
 def read_times(name: str, columns: pd.DataFrame, causes: Sequence[str]) -> SurvivalTimes:
@@ -168,6 +172,7 @@ def _causes(name: str, event: pd.Series, causes: Sequence[str]) -> NDArray[np.in
     if (codes < 0).any():
         strange = pd.Index(event[codes < 0].unique())
         raise InputError(
-            f"response {name!r} has causes that the training rows do not name: {listed(strange)}"
+            f"response {name!r} has causes that no training row has: {listed(strange)}; leave such "
+            "rows out"
         )
     return codes.astype(np.int64)

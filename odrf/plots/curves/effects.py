@@ -40,7 +40,6 @@ def plot_effect(
     axis: VariablePoints,
     curves: Mapping[str, Sequence[NDArray[np.float64]]],
     scale: str,
-    level: float,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot curves over the points of a variable.
@@ -52,8 +51,6 @@ def plot_effect(
         By label: estimate, ends of the interval, ends of the band; the ends NaN if unknown.
     scale : str
         What the curves show.
-    level : float
-        Coverage of intervals and bands.
     ax : Axes, optional
         By default the axes of a new figure.
 

@@ -222,7 +222,7 @@ class EffectCurve(Carded):
             self._label(k): (self.estimate[:, k], *(getattr(self._bands[k], b) for b in BANDS))
             for k in which
         }
-        return plots.plot_effect(self.axis, curves, self._scale(which), self.level, ax)
+        return plots.plot_effect(self.axis, curves, self._scale(which), ax)
 
     def _label(self, k: int) -> str:
         return self.response if self.classes is None else str(self.classes[k])

@@ -162,7 +162,7 @@ class EffectSurface(Carded):
             f"{second.name} = {label}": [part[:, j] for part in together]
             for j, label in enumerate(second.labels)
         }
-        return plots.plot_effect(first, curves, scale, self.level, ax)
+        return plots.plot_effect(first, curves, scale, ax)
 
     def _class_drawn(self, of: Any) -> int:
         if of is not None or self.classes is None or len(self.classes) == 2:

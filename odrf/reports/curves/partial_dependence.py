@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.checks import checked_part, checked_whole, is_list
+from odrf.checks import checked_part, checked_whole, is_list, require_default
 from odrf.errors import InputError
 from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import mean_curve, spread_of, why_no_errors
@@ -129,6 +129,8 @@ def axes_of(
     unknown = [name for name in given if name not in names]
     if unknown:
         raise InputError(f"values= names {unknown[0]!r}, which is not among the variables {names}")
+    if all(name in given for name in names):
+        require_default("points", points, None, "variables without values=")
     axes = [points_of(fit, rows, name, size, given.get(name)) for name in names]
     if int(np.prod([len(axis.values) for axis in axes])) > MOST_POINTS:
         raise InputError(f"these are more than {MOST_POINTS} pairs: use fewer points=")

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
-from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
+from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole, require_default
 from odrf.engine.boosting.sums import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
@@ -177,6 +177,7 @@ class ODBTResults(
         shares = checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training, type)
         if type == "leaf":
+            require_default("offset", offset, None, "predictions of scores")
             return predict_rows(rows, type, progress=progress)
         offsets = offsets_of_rows(self.fit, newdata, rows, offset)
         scores = self._scores(rows, offsets, progress) if rows.oob is None else self._oob_scores

@@ -44,7 +44,8 @@ class CurveResults(FittedResults):
         variables : str or list of two str
             Columns of the data that the predictors are computed from.
         values : list, or mapping of str to list, optional
-            The points.  By default see `points`; of a factor all levels.
+            The points.  By default see `points`, which has no say where these are given; of a
+            factor all levels.
         points : int, optional
             How many points a variable of numbers has: equally spaced ones between its 1 % and 99 %
             quantiles, or all of its values if they are not more.  By default 50, for two variables

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from odrf.checks import Seed, checked_choice, checked_jobs, checked_seed
+from odrf.checks import Seed, checked_choice, checked_jobs, checked_seed, require_default
 from odrf.design.dividing.division import Folds
 from odrf.errors import InputError
 from odrf.fits.evaluating import path_by_folds, path_by_rows, training_path
@@ -22,9 +22,18 @@ from odrf.reports.forest_path import require_own_path
 from odrf.reports.pruning_path import PruningPath
 from odrf.results.any_results import AnyResults
 
-__all__ = ["PrunableTree"]
+__all__ = ["FOLDS", "PrunableTree", "require_no_folds"]
+
+# Folds of the cross-validation, unless the user says how many.
+FOLDS = 10
 
 Own = TypeVar("Own", bound="PrunableTree")
+
+
+def require_no_folds(cv: Folds | None) -> None:
+    """Raise `InputError` if folds are asked for beside new rows, which take their place."""
+    if cv is not None:
+        require_default("cv", cv, FOLDS, "paths without newdata=")
 
 
 @public
@@ -61,7 +70,7 @@ class PrunableTree(AnyResults):
         self: Own,
         pruning: str = WEAKEST_LINK,
         *,
-        cv: Folds | None = 10,
+        cv: Folds | None = FOLDS,
         newdata: pd.DataFrame | None = None,
         loss: str = ERROR,
         seed: Seed = None,
@@ -91,7 +100,8 @@ class PrunableTree(AnyResults):
 
             None gives training errors only.
         newdata : DataFrame, optional
-            Rows with responses to evaluate the subtrees on, instead of folds; each counts once.
+            Rows with responses to evaluate the subtrees on, instead of folds: leave `cv` out then.
+            Each counts once.
         loss : {"error", "impurity", "log_rank"}, default "error"
             How R is measured for classes: by the misclassification rate, or by the impurity with
             which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
@@ -149,12 +159,13 @@ class PrunableTree(AnyResults):
         checked_choice("pruning", pruning, RULES)
         checked_choice("loss", loss, (*LOSSES, LOG_RANK))
         trees_to_prune(self.fit, loss)
+        seed = self.seed if seed is None else checked_seed(seed)
         if newdata is not None:
+            require_no_folds(cv)
             path = path_by_rows(self.fit, pruning, loss, newdata)
         elif cv is None:
             path = training_path(self.fit, pruning, loss)
         else:
-            seed = self.seed if seed is None else checked_seed(seed)
             folds, jobs = folds_asked(self.fit, cv, seed, ", or None"), checked_jobs(n_jobs)
             path = path_by_folds(self.fit, pruning, loss, folds, jobs, progress)
         return PruningPath(self.fit, path, self.prune)
@@ -217,7 +228,7 @@ class PrunableTree(AnyResults):
         if loss is not None:
             path = self._path_by(loss, path, judged=rule is not None, progress=progress)
         if rule is not None:
-            cv = min(10, self.nobs)
+            cv = min(FOLDS, self.nobs)
             path = path or self.pruning_path(self.fit.control.pruning, cv=cv, progress=progress)
             return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
@@ -237,7 +248,7 @@ class PrunableTree(AnyResults):
     ) -> PruningPath[Any]:
         """Return the path, which must be that of `loss`; by default by folds if it is to judge."""
         if path is None:
-            cv = min(10, self.nobs) if judged else None
+            cv = min(FOLDS, self.nobs) if judged else None
             return self.pruning_path(self.fit.control.pruning, cv=cv, loss=loss, progress=progress)
         if loss != path.loss:
             raise InputError(f"loss={loss!r} is not that of path=, {path.loss!r}: leave it out")

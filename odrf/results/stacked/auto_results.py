@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import checked_choice, checked_part, is_word
+from odrf.checks import checked_choice, checked_part, is_word, require_default
 from odrf.errors import InputError, nearest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.prediction.expected_response import expected_response
@@ -50,6 +50,7 @@ from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
 from odrf.results.forest import ODRFResults
+from odrf.results.measured import ADJUST, TEST, require_no_test
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
 from odrf.text.card import Card
@@ -245,6 +246,8 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
             if type != "response":
                 raise InputError(f'interval="prediction" and type={type!r}: leave one of them out')
             checked_part("level", level)
+        else:
+            require_default("level", level, LEVEL, 'interval="prediction"')
         if type == QUANTILE:
             self._require_number(f"type={QUANTILE!r}")
             levels = quantile_levels(QUANTILES if quantiles is None else quantiles)
@@ -298,8 +301,8 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         self,
         type: str | None = None,
         *,
-        test: str = "t",
-        adjust: str | None = "holm",
+        test: str = TEST,
+        adjust: str | None = ADJUST,
         groups: Mapping[str, Sequence[str]] | None = None,
         level: float = LEVEL,
         progress: bool = False,
@@ -328,13 +331,14 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         Raises
         ------
         InputError
-            If `type` is another one.
+            If `type` is another one, or an argument of tests is given.
         """
         if type not in (None, "held_out"):
             raise InputError(
                 f'type={type!r}: a stack has "held_out"; for others see its models, as in '
                 f'part("forest").importance({type!r})'
             )
+        require_no_test(test, adjust, groups, level)
         return self._measured_importance(progress).table.copy()
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:

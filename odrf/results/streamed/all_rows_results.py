@@ -20,7 +20,7 @@ from odrf.reports.streamed.all_rows_summary import (
     training_error,
     training_r_squared,
 )
-from odrf.results.measured import IMPORTANCES
+from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.results.tree import ODTResults
 from odrf.text.card import Card
@@ -110,10 +110,10 @@ class AllRowsResults(ChunkPredicting, ODTResults):
         self,
         type: str | None = None,
         *,
-        test: str = "t",
-        adjust: str | None = "holm",
+        test: str = TEST,
+        adjust: str | None = ADJUST,
         groups: Mapping[str, Sequence[str]] | None = None,
-        level: float = 0.95,
+        level: float = LEVEL,
         progress: bool = False,
     ) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
@@ -134,14 +134,16 @@ class AllRowsResults(ChunkPredicting, ODTResults):
         Raises
         ------
         InputError
-            If `type` is another one: rows would have to be there again.
+            If `type` is another one: rows would have to be there again; if an argument of tests is
+            given.
         """
-        if type is None or checked_choice("type", type, IMPORTANCES) == IMPURITY:
-            return impurity_table(self.fit)
-        raise InputError(
-            f"type={type!r} needs the training rows, and a fit on rows in chunks keeps none: use "
-            f'type="{IMPURITY}", or fit a data frame of some of the rows'
-        )
+        if type is not None and checked_choice("type", type, IMPORTANCES) != IMPURITY:
+            raise InputError(
+                f"type={type!r} needs the training rows, and a fit on rows in chunks keeps none: "
+                f'use type="{IMPURITY}", or fit a data frame of some of the rows'
+            )
+        require_no_test(test, adjust, groups, level)
+        return impurity_table(self.fit)
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         return all_rows_importance(self.fit)

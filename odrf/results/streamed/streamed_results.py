@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from odrf.checks import checked_choice, is_word
+from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.prediction.scores import error_name
 from odrf.fits.streamed.streamed_fit import StreamedFit
@@ -21,7 +21,7 @@ from odrf.reports.streamed.streamed_summary import (
     summed_rows,
 )
 from odrf.results.forest import ODRFResults
-from odrf.results.measured import IMPORTANCES
+from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -117,10 +117,10 @@ class StreamedResults(ChunkPredicting, ODRFResults):
         self,
         type: str | None = None,
         *,
-        test: str = "t",
-        adjust: str | None = "holm",
+        test: str = TEST,
+        adjust: str | None = ADJUST,
         groups: Mapping[str, Sequence[str]] | None = None,
-        level: float = 0.95,
+        level: float = LEVEL,
         progress: bool = False,
     ) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
@@ -142,16 +142,17 @@ class StreamedResults(ChunkPredicting, ODRFResults):
         Raises
         ------
         InputError
-            If `type` is another one: rows would have to be there again.
+            If `type` is another one: rows would have to be there again; if an argument of tests is
+            given.
         """
-        if type is None or is_word(type, OUT_OF_BAG):
-            return streamed_importance(self.fit).table
-        if checked_choice("type", type, IMPORTANCES) == IMPURITY:
-            return impurity_table(self.fit)
-        raise InputError(
-            f"type={type!r} needs the training rows, and a fit on rows in chunks keeps none: use "
-            f'type="{OUT_OF_BAG}" or "{IMPURITY}", or fit a data frame of some of the rows'
-        )
+        asked = OUT_OF_BAG if type is None else checked_choice("type", type, IMPORTANCES)
+        if asked not in (OUT_OF_BAG, IMPURITY):
+            raise InputError(
+                f"type={type!r} needs the training rows, and a fit on rows in chunks keeps none: "
+                f'use type="{OUT_OF_BAG}" or "{IMPURITY}", or fit a data frame of some of the rows'
+            )
+        require_no_test(test, adjust, groups, level)
+        return impurity_table(self.fit) if asked == IMPURITY else self._measured_importance().table
 
     @property
     def kinds(self) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.checks import checked_choice
+from odrf.checks import checked_choice, require_default
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
@@ -130,6 +130,7 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
         fit, out_of_bag = self.fit, asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
         rows = training_rows(fit, None) if newdata is None else rows_of(fit, newdata)
         if type == LEAF:
+            require_default("offset", offset, None, "predictions of scores")
             return predict_rows(rows, type, progress=progress)
         offsets = offsets_of_rows(fit, newdata, rows, offset)
         if out_of_bag:

@@ -14,6 +14,7 @@ from odrf.checks import (
     checked_whole,
     is_whole,
     is_word,
+    require_default,
 )
 from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
@@ -27,6 +28,7 @@ from odrf.reports.node_tables import splits_of_trees
 from odrf.reports.selection.elimination import Elimination
 from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.survival.survival_summary import survival_card
+from odrf.results.forest import DROP, ROUNDS
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
@@ -112,8 +114,8 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         self,
         method: str = "backward",
         *,
-        drop: float = 0.2,
-        rounds: int = 50,
+        drop: float = DROP,
+        rounds: int = ROUNDS,
         metric: str = "auto",
         progress: bool = False,
     ) -> Elimination[SurvivalForestResults] | ShadowSelection[SurvivalForestResults]:
@@ -146,7 +148,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         Raises
         ------
         InputError
-            If an option is unknown or out of range, or no rows are out of bag.
+            If an option is unknown, out of range, or for another method; or no rows are out of bag.
 
         References
         ----------
@@ -171,8 +173,10 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         checked_choice("method", method, ("backward", "boruta"))
         steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY))
         if method == "boruta":
+            require_default("drop", drop, DROP, 'method="backward"')
             most = checked_whole("rounds", rounds, 1, MOST)
             return ShadowSelection(self.fit, most, progress, SurvivalForestResults, steps)
+        require_default("rounds", rounds, ROUNDS, 'method="boruta"')
         return Elimination(
             self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
         )

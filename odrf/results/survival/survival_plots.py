@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import is_word
+from odrf.checks import is_word, require_default
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.survival.judged.error_by_trees import error_by_trees
 from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
@@ -81,8 +81,12 @@ class PlottedSurvivalResults(SurvivalImportances):
         Raises
         ------
         InputError
-            If `kind` is unknown, or `ax` has another number of axes.
+            If `kind` is unknown, or shows no importances and `type` or `cause` is given; if `ax`
+            has another number of axes.
         """
+        if kind is not None and not is_word(kind, IMPORTANCE):
+            require_default("type", type, None, f'kind="{IMPORTANCE}"')
+            require_default("cause", cause, None, f'kind="{IMPORTANCE}"')
         draw = partial(self._plot_importance, type=type, cause=cause, progress=progress)
         if ax is None and is_word(kind, IMPORTANCE):
             # a figure of its own is as high as its rows need

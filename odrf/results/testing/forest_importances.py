@@ -21,9 +21,12 @@ from odrf.reports.importance_tables import (
 from odrf.reports.importance_tests.correlated import warn_of_correlation
 from odrf.reports.importance_tests.knockoff_selection import knockoff_table
 from odrf.results.forest_predicting import ForestPredicting
-from odrf.results.measured import KNOCKOFF, LEVEL
+from odrf.results.measured import ADJUST, KNOCKOFF, LEVEL, TEST, require_no_test
 
 __all__ = ["ForestImportances"]
+
+PERMUTATION, BY_OUT_OF_BAG = "permutation", "out_of_bag"
+OF_FORESTS = (PERMUTATION, BY_OUT_OF_BAG, KNOCKOFF)
 
 
 @public
@@ -36,8 +39,8 @@ class ForestImportances(ForestPredicting):
         self,
         type: str | None = None,
         *,
-        test: str = "t",
-        adjust: str | None = "holm",
+        test: str = TEST,
+        adjust: str | None = ADJUST,
         groups: Mapping[str, Sequence[str]] | None = None,
         level: float = LEVEL,
         progress: bool = False,
@@ -101,13 +104,15 @@ class ForestImportances(ForestPredicting):
         X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
         measure for random forests. NeurIPS.
         """
-        if is_word(type, "permutation"):
+        if isinstance(type, str) and type in OF_FORESTS:
+            require_no_test(test, adjust, groups, level)
+        if is_word(type, PERMUTATION):
             require_out_of_bag(self.fit, "Permutation importances")
             if "_permutation_table" not in vars(self):
                 warn_of_correlation(self.fit)
                 self._permutation_table = permutation_table(self.fit, progress)
             return self._permutation_table.copy()
-        if is_word(type, "out_of_bag"):
+        if is_word(type, BY_OUT_OF_BAG):
             require_out_of_bag(self.fit, "Out-of-bag importances")
             return self._out_of_bag_importance(progress).copy()
         if is_word(type, KNOCKOFF):

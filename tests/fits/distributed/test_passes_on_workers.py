@@ -204,6 +204,8 @@ def test_predictions_stay_in_partitions(client):
         fit.predict(frame[["a", "b"]])
     with pytest.raises(InputError, match="not for one of Dask"):
         fit.predict(frame, interval="prediction")
+    with pytest.raises(InputError, match="training='in-bag' says how training rows"):
+        fit.predict(frame, training="in-bag")
 
 
 def when_trees_grow(started, strike) -> threading.Thread:

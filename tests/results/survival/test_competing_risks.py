@@ -156,8 +156,7 @@ def test_causes_by_numbers_and_without_rows(data):
     rows = data.assign(event=pd.Categorical(event, [0, 1, 2, 7]))
     forest = odrf.odrf(FORMULA, rows, n_trees=30, seed=1)
     found = forest.predict(type="incidence", times=1.0)
-    assert list(found.columns) == [("1", 1.0), ("2", 1.0), ("7", 1.0)]
-    assert (found["7"] == 0).all(axis=None)
+    assert list(found.columns) == [("1", 1.0), ("2", 1.0)]
     one = forest.predict(type="incidence", times=1.0, cause=2)
     assert one[1.0].tolist() == found["2", 1.0].tolist()
 
@@ -202,3 +201,56 @@ def test_trees_are_pruned_by_the_deviance_of_all_causes():
     assert by_rows.best("min").n_leaves[0] > 1
     together = odrf.odt(FORMULA, rows.assign(event=cause != "none"), alpha="1se", seed=1)
     assert together.n_leaves[0] == 1
+
+
+MELANOMA = odrf.load_data("melanoma")
+
+
+@pytest.fixture(scope="module")
+def one_cause():
+    """Events of one cause, of a column that names two; and the same without the other name."""
+    declared = MELANOMA[MELANOMA["event"] != "other"].reset_index(drop=True)
+    return declared, declared.assign(event=declared["event"].cat.remove_unused_categories())
+
+
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf, odrf.odbt])
+def test_causes_without_events_are_left_out(one_cause, grow):
+    few = {} if grow is odrf.odt else {"n_trees": 5}
+    fit, expected = (grow("Surv(time, event) ~ .", rows, seed=1, **few) for rows in one_cause)
+    assert fit.fit.design.response.causes == ("melanoma",)
+    assert fit.predict(type="risk").equals(expected.predict(type="risk"))
+    assert fit.score().equals(expected.score())
+    assert fit.score(one_cause[0]).equals(expected.score(one_cause[1]))
+
+
+def test_incidences_are_those_of_causes_with_events(one_cause, tmp_path):
+    fit, expected = (odrf.odt("Surv(time, event) ~ .", rows, seed=1) for rows in one_cause)
+    assert fit.rules() == expected.rules()
+    found = fit.predict(type="incidence", times=[1000.0])
+    assert found.equals(expected.predict(type="incidence", times=[1000.0]))
+    fit.save(tmp_path / "tree.odrf")
+    again = odrf.load(tmp_path / "tree.odrf").predict(type="incidence", times=[1000.0])
+    assert again.equals(found)
+
+
+def test_the_first_category_means_censored_if_no_row_is(one_cause):
+    events = MELANOMA[MELANOMA["event"] == "melanoma"]
+    fit = odrf.odt("Surv(time, event) ~ .", events, seed=1)
+    assert fit.fit.design.response.causes == ("melanoma",)
+    assert fit.fit.times.n_events == len(events)
+
+
+def test_a_cause_without_events_is_none_to_ask_for(one_cause):
+    named = odrf.odrf("Surv(time, event) ~ .", one_cause[0], n_trees=5, seed=1, cause="melanoma")
+    assert named.predict().equals(
+        odrf.odrf("Surv(time, event) ~ .", one_cause[1], n_trees=5, seed=1).predict()
+    )
+    message = "cause='other' is not known: use one of 'melanoma', of which the training rows have"
+    with pytest.raises(InputError, match=message):
+        odrf.odt("Surv(time, event) ~ .", one_cause[0], seed=1, cause="other")
+    with pytest.raises(InputError, match=message):
+        named.predict(type="incidence", cause="other")
+    with pytest.raises(
+        InputError, match="has causes that no training row has: 'other'; leave such"
+    ):
+        named.score(MELANOMA)

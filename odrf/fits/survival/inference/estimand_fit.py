@@ -139,7 +139,7 @@ def _checked_time(time: Any, times: SurvivalTimes, of: CurveEstimand, cause: int
     event = "event"
     if cause is not None:
         happened = times.time[times.event == cause + 1]
-        if len(happened) == 0:
+        if len(happened) == 0:  # in files of versions that kept causes without events
             raise InputError(f"cause={times.causes[cause]!r} has no events: use another cause")
         first, event = happened.min(), f"event of cause {times.causes[cause]!r}"
     if time < first or (of.is_area and time == first):
