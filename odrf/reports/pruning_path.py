@@ -49,10 +49,14 @@ class PruningPath(ErrorTable, Generic[Tree]):
     fit : Fit
     subtrees : SubtreePath
     table : DataFrame
-        One row for each subtree, from the largest (``alpha`` 0) to the root.  Columns:
+        One row for each subtree, from the largest to the root.  The table of a pruned tree is the
+        end of its parent's, with the same held-out errors if the folds are the same.  Columns:
 
         - ``alpha``: the smallest α for which the subtree is optimal; it is optimal up to the
-          ``alpha`` of the next row.
+          ``alpha`` of the next row.  In the first row it is 0, or the α at which the tree was
+          pruned: a smaller one leaves the tree as it is.  It is 0, too, for a pruned tree that the
+          parent has at no α, because ``leaves=`` or another rule or loss cut it; such a tree cannot
+          be evaluated by folds.
         - ``leaves``: the number of its leaves.
         - ``error``: its training error: mean squared error, misclassification rate, mean rank
           error, impurity, exponential deviance, or the sum of the log-rank statistics of the splits
