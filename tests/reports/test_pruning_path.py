@@ -81,6 +81,15 @@ def test_subtrees_are_evaluated_on_validation_rows(number_tree, table, rule):
     assert "50 new rows" in str(path.summary())
 
 
+def test_one_row_has_no_standard_error(number_tree, table):
+    path = number_tree.pruning_path(newdata=table.head(1))
+    assert path.table["xstd"].isna().all() and path.table["xerror"].notna().all()
+    assert path.row("1se") == path.row("min")
+    labels = path.plot().get_legend_handles_labels()[1]
+    assert "smallest + 1 standard error" not in labels
+    assert "1-SE rule" in str(path.summary())
+
+
 def test_validation_of_a_transformed_response(table):
     data = table.assign(y=np.exp(table["y"]))
     tree = odrf.odt("np.log(y) ~ a + b", data, max_leaves=6, seed=1)
