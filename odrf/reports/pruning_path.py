@@ -59,8 +59,9 @@ class PruningPath(ErrorTable, Generic[Tree]):
           be evaluated by folds.
         - ``leaves``: the number of its leaves.
         - ``error``: its training error: mean squared error, misclassification rate, mean rank
-          error, impurity, exponential deviance, or the sum of the log-rank statistics of the splits
-          that it lacks.  For an honest tree the rows are those that give the nodes their values.
+          error, impurity, exponential deviance, or the sum of the log-rank statistics of those
+          splits of this tree that it lacks.  For an honest tree the rows are those that give the
+          nodes their values.
         - ``relative_error``: ``error`` divided by that of the root.
         - ``xerror`` and ``xstd``, if held-out rows were used: the held-out mean squared error or
           misclassification rate divided by that of the root on the training rows, and its standard
