@@ -118,14 +118,30 @@ def grown_without(
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
     """Return the subtrees of the fit with their training errors only."""
-    return _path(fit, nested_subtrees(trees_to_prune(fit, loss), rule, loss), rule, loss, None, "")
+    return _path(fit, _subtrees(fit, rule, loss), rule, loss, None, "")
 
 
 def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: JudgingFolds, n_jobs: int, progress: bool
 ) -> SubtreePath:
-    """Evaluate the subtrees of the fit by cross-validation."""
+    """Evaluate the subtrees of the fit by cross-validation.
+
+    If the fit was pruned, trees of folds are pruned as much, at least.
+
+    Raises
+    ------
+    InputError
+        If the fit was pruned in another way, so that no α gives it.
+    """
     subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    cut_at = _cut_at(fit, subtrees, rule, loss)
+    if cut_at is None:
+        raise InputError(
+            f'this tree was pruned in another way than by pruning="{rule}" and loss="{loss}", '
+            "which give it at no alpha, so trees of folds cannot be pruned alike: use "
+            "pruning_path() of its parent, newdata=, or cv=None"
+        )
+    subtrees = subtrees.beginning_at(cut_at)
     growth, folds = grown_without(fit, cv, n_jobs, progress, loss)
     # several values of a node are hazards of causes here, not shares of classes
     by = loss if growth.judging is None else IMPURITY
@@ -133,6 +149,19 @@ def path_by_folds(
     groups = rows_to_divide(fit.design, fit.data).groups
     held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha), groups)
     return _path(fit, subtrees, rule, loss, held, cv.by)
+
+
+def _cut_at(fit: Fit, subtrees: Subtrees, rule: str, loss: str) -> float | None:
+    """Return the α at which the fit was cut, by its rule and loss; None if there is no such α."""
+    if fit.pruning is None:
+        return 0.0
+    return subtrees.cut_at(critical_alphas(trees_to_prune(fit.first_grown, loss), rule, loss))
+
+
+def _subtrees(fit: Fit, rule: str, loss: str) -> Subtrees:
+    """Return the subtrees of the fit, from the α on at which it was cut, if there is one."""
+    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    return subtrees.beginning_at(_cut_at(fit, subtrees, rule, loss) or 0.0)
 
 
 def _path(
@@ -165,7 +194,7 @@ def labelled_rows(
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
     if isinstance(fit, SurvivalFit):
-        subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+        subtrees = _subtrees(fit, rule, loss)
         held = deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, f"{round(held.weight)} new rows")
     fit, X, y = labelled_rows(fit, rows, "newdata")
@@ -185,7 +214,7 @@ def path_by_arrays(
 
     `by` names these rows in words.
     """
-    subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
+    subtrees = _subtrees(fit, rule, loss)
     held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
     return _path(fit, subtrees, rule, loss, held, by)
 

@@ -80,7 +80,8 @@ class Pruning:
     grown : Fit
         The fit before pruning.
     by_options : bool
-        Whether it was pruned by its options, and not by a call of `prune`.
+        Whether it was pruned by its options, and not by a call of `prune`, or as one tree of a
+        forest that was pruned.
     path : SubtreePath or None
         The pruning path that the tree was chosen from.
     choice : OutOfBagChoice or None
@@ -91,6 +92,10 @@ class Pruning:
     by_options: bool
     path: SubtreePath | None
     choice: OutOfBagChoice | None = None
+
+    def of_tree(self, i: int) -> Pruning:
+        """Return how tree `i` alone was pruned, by options and out-of-bag rows of the forest."""
+        return Pruning(self.grown.of_tree(i), False, None)
 
 
 @dataclass(frozen=True)
@@ -202,7 +207,7 @@ class Fit(ReadLater):
             streams=self.streams[i : i + 1],
             blend=None,
             kinds={},
-            pruning=None,
+            pruning=None if self.pruning is None else self.pruning.of_tree(i),
             changes=None if self.changes is None else self.changes.iloc[[i]],
             n_at_split=None if self.n_at_split is None else self.n_at_split[nodes],
             arrival_losses=None,

@@ -58,7 +58,12 @@ class HeldOut:
 
     @property
     def standard_error(self) -> NDArray[np.float64]:
-        """Standard error of the mean loss (k,), for independent rows or groups of rows."""
+        """Standard error of the mean loss (k,), for independent rows or groups of rows.
+
+        One row, or one group, does not tell it: it is NaN.
+        """
+        if self.weight**2 <= self.squares:
+            return np.full(len(self.loss), np.nan)
         mean = self.mean
         sum_of_squares = self.squared - 2 * mean * self.crossed + mean**2 * self.squares
         return np.sqrt(np.maximum(sum_of_squares, 0.0)) / self.weight

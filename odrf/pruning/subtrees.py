@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,8 @@ class Subtrees:
     critical : (m,) float64
         The critical α of each split, from `odrf.pruning.complexity.critical_alphas`.
     alpha : (k,) float64
-        Smallest α for which the subtree is optimal; ``alpha[0]`` is 0.  Subtree i is optimal for
-        ``alpha[i] <= α < alpha[i + 1]``.
+        Smallest α for which the subtree is optimal.  Subtree i is optimal for
+        ``alpha[i] <= α < alpha[i + 1]``.  ``alpha[0]`` is 0, or the α at which the tree was cut.
     leaves : (k,) int64
         Its number of leaves, falling to 1.
     error : (k,) float64
@@ -45,6 +45,20 @@ class Subtrees:
     alpha: NDArray[np.float64]
     leaves: NDArray[np.int64]
     error: NDArray[np.float64]
+
+    def cut_at(self, grown: NDArray[np.float64]) -> float | None:
+        """Return the smallest α at which pruning the grown tree gives the largest subtree.
+
+        `grown` (m,) holds the critical α of the tree before pruning, by the same rule and loss.
+        None if no α gives this subtree: it was cut in another way.
+        """
+        kept = self.critical > 0
+        alpha = float(np.max(grown[~kept], initial=0.0))
+        return None if (grown[kept] <= alpha).any() else alpha
+
+    def beginning_at(self, alpha: float) -> Subtrees:
+        """Return the same subtrees as the end of the path of a larger tree, from `alpha` on."""
+        return replace(self, alpha=np.append(alpha, self.alpha[1:]))
 
 
 def nested_subtrees(tree: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR) -> Subtrees:

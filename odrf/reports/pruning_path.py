@@ -49,14 +49,19 @@ class PruningPath(ErrorTable, Generic[Tree]):
     fit : Fit
     subtrees : SubtreePath
     table : DataFrame
-        One row for each subtree, from the largest (``alpha`` 0) to the root.  Columns:
+        One row for each subtree, from the largest to the root.  The table of a pruned tree is the
+        end of its parent's, with the same held-out errors if the folds are the same.  Columns:
 
         - ``alpha``: the smallest α for which the subtree is optimal; it is optimal up to the
-          ``alpha`` of the next row.
+          ``alpha`` of the next row.  In the first row it is 0, or the α at which the tree was
+          pruned: a smaller one leaves the tree as it is.  It is 0, too, for a pruned tree that the
+          parent has at no α, because ``leaves=`` or another rule or loss cut it; such a tree cannot
+          be evaluated by folds.
         - ``leaves``: the number of its leaves.
         - ``error``: its training error: mean squared error, misclassification rate, mean rank
-          error, impurity, exponential deviance, or the sum of the log-rank statistics of the splits
-          that it lacks.  For an honest tree the rows are those that give the nodes their values.
+          error, impurity, exponential deviance, or the sum of the log-rank statistics of those
+          splits of this tree that it lacks.  For an honest tree the rows are those that give the
+          nodes their values.
         - ``relative_error``: ``error`` divided by that of the root.
         - ``xerror`` and ``xstd``, if held-out rows were used: the held-out mean squared error or
           misclassification rate divided by that of the root on the training rows, and its standard
@@ -64,7 +69,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
           the standard error is that of a mean over rows (or groups), the trees being given.  What
           the error varies because other samples give other trees is not in it: in simulations it
           was 0.8 of the standard deviation of the error over samples, and from 0.5 to 1.0
-          (``benchmarks/standard_errors.py``).
+          (``benchmarks/standard_errors.py``).  It is missing if one row or group judges.
 
     Examples
     --------

@@ -54,9 +54,11 @@ class StrengthCorrelation(Carded):
         One row for each number of ``trees`` or, with `subset_sizes`, for each ``subset_size``, that
         of the fit first.  Columns: for classes ``strength``, the mean out-of-bag margin; for
         numbers ``tree_error``, the out-of-bag mean squared error of a tree; ``correlation`` ρ̄ of
-        the trees' raw margins, or residuals; ``bound``, Breiman's upper bound of the error of very
-        many trees; ``error``, the out-of-bag error of the forest, for classes that of its votes.
-        For numbers the error of fewer trees may be above the bound.
+        the trees' raw margins, or residuals, on rows that two trees both left out; ``bound``,
+        Breiman's upper bound of the error of very many trees; ``error``, the out-of-bag error of
+        the forest, for classes that of its votes.  For numbers the error of fewer trees may be
+        above the bound.  Correlation and bound of a few trees are rough: few rows judge two trees.
+        A correlation that chance puts below 0 has no bound.
 
     Examples
     --------
@@ -101,7 +103,10 @@ class StrengthCorrelation(Carded):
                 "chance bound no error."
             )
         if self.table.isna().to_numpy().any():
-            notes.append("Unknown where too few rows of positive weight are out of bag.")
+            notes.append(
+                "Unknown where too few rows of positive weight are out of bag; bound also where "
+                "correlation is below 0."
+            )
         title = "Strength and correlation"
         return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, tuple(notes))
 

@@ -2,13 +2,16 @@
 
 Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of votes for its class
 minus the largest share for another class, with votes of the trees that did not draw the row.
-Strength s is the mean margin.  The correlation ρ̄ of the trees' raw margins is the variance of the
-margin, divided by the squared mean of their standard deviations.  The error is at most
-ρ̄(1 - s²)/s².
+Strength s is the mean margin.  The correlation ρ̄ of the trees' raw margins is the mean covariance
+of two of them, on the rows that both trees left out, divided by the squared mean of their standard
+deviations.  The error is at most ρ̄(1 - s²)/s².  For the mean covariance Breiman takes the variance
+of the margin, which is that of many votes; if few trees vote for a row, it is too large.
 
 Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
 trees, weighted by their standard deviations.  The error of a forest of very many trees is at most
 ρ̄ times the error of a tree.  The out-of-bag error may be above it: that of few trees is larger.
+
+Of few trees or rows, sums of products may be larger than standard deviations allow: ρ̄ is then 1.
 
 Means over trees, and over pairs of trees, count all of them alike, also where some kinds of trees
 leave out more rows than others.  Means over rows use case weights: a weight of 2 is the same as the
@@ -26,6 +29,8 @@ from numpy.typing import NDArray
 __all__ = ["Strength", "of_classes", "of_numbers", "sizes_to_try"]
 
 STEPS = 15
+# Numbers in a block of rows.
+BLOCK = 2**22
 
 
 class Strength(NamedTuple):
@@ -38,13 +43,14 @@ class Strength(NamedTuple):
     strength : float
         Mean margin; for a numeric response the mean squared error of a tree.
     correlation : float
-        ρ̄.
+        ρ̄, at most 1; NaN if no two trees left out the same rows, or if no tree errs.
     bound : float
-        Breiman's bound for the error of a forest of very many trees.
+        Breiman's bound for the error of a forest of very many trees; NaN if ρ̄ is below 0, which
+        chance can bring about: no error is below 0.
     error : float
         Out-of-bag error of these trees together.
 
-    All but the first are NaN if no row is out of bag for one of the trees.
+    All but the first are NaN if no row is out of bag for any of the trees.
     """
 
     trees: int
@@ -105,9 +111,9 @@ def of_classes(
             _margin_deviation(predicted[:, b], unseen[:, b], y, weights, rival) for b in range(size)
         ]
         strength = float(np.average(margin, weights=mass))
-        variance = np.average((margin - strength) ** 2, weights=mass)
-        correlation = _ratio(variance, deviations)
-        bound = correlation * (1 - strength**2) / strength**2 if strength > 0 else np.inf
+        covariance = _mean_covariance(predicted[:, :size], unseen[:, :size], y, weights, rival)
+        correlation = _ratio(covariance, deviations)
+        bound = _bound(correlation, (1 - strength**2) / strength**2) if strength > 0 else np.inf
         error = float(np.average(share.argmax(axis=1) != true, weights=mass))
         strengths.append(Strength(size, strength, correlation, bound, error))
     return strengths
@@ -116,7 +122,11 @@ def of_classes(
 def _ratio(product: float, deviations: Any) -> float:
     """Return the correlation of trees; NaN of trees that never err, which do not vary."""
     variance = np.nanmean(deviations) ** 2
-    return float(product / variance) if variance > 0 else np.nan
+    return float(np.clip(product / variance, -1.0, 1.0)) if variance > 0 else np.nan
+
+
+def _bound(correlation: float, factor: float) -> float:
+    return correlation * factor if correlation >= 0 else np.nan
 
 
 def _unknown(size: int) -> Strength:
@@ -141,6 +151,34 @@ def _margin_deviation(
     right = np.average(predicted[unseen] == y[unseen], weights=mass)
     wrong = np.average(predicted[unseen] == rival[unseen], weights=mass)
     return float(np.sqrt(right + wrong - (right - wrong) ** 2))
+
+
+def _mean_covariance(
+    predicted: NDArray[np.int64],
+    unseen: NDArray[np.bool_],
+    y: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    rival: NDArray[np.int64],
+) -> float:
+    """Return the mean covariance of the raw margins of two trees; NaN if no pair has rows."""
+    n, B = unseen.shape
+    mass, sums, products = np.zeros((B, B)), np.zeros((B, B)), np.zeros((B, B))
+    at_once = max(1, BLOCK // B)
+    for begin in range(0, n, at_once):
+        rows = slice(begin, begin + at_once)
+        # how far raw margins are below 1: mostly 0, so that little is cancelled
+        off = (predicted[rows] != y[rows, None]).astype(np.float64)
+        off += predicted[rows] == rival[rows, None]
+        there = np.sqrt(weights[rows])[:, None] * unseen[rows]
+        off *= there
+        mass += there.T @ there
+        sums += off.T @ there
+        products += off.T @ off
+    pairs = (mass > 0) & ~np.eye(B, dtype=bool)
+    if not pairs.any():
+        return np.nan
+    means, products = sums / np.where(pairs, mass, 1.0), products[pairs] / mass[pairs]
+    return float(np.mean(products - (means * means.T)[pairs]))
 
 
 def of_numbers(
@@ -176,12 +214,10 @@ def of_numbers(
             continue
         pairs = products[:size, :size][~np.eye(size, dtype=bool)]
         product = float(np.nanmean(pairs)) if not np.isnan(pairs).all() else np.nan
-        tree = np.nanmean(squares[:size])
+        tree = float(np.nanmean(squares[:size]))
         correlation = _ratio(product, np.sqrt(squares[:size]))
         total, number = totals[:, size - 1], numbers[:, size - 1]
         known = number > 0
         error = np.average((total[known] / number[known]) ** 2, weights=weights[known])
-        strengths.append(
-            Strength(size, float(tree), correlation, float(correlation * tree), float(error))
-        )
+        strengths.append(Strength(size, tree, correlation, _bound(correlation, tree), float(error)))
     return strengths

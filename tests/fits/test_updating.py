@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -279,11 +280,14 @@ def test_alpha_of_a_forest_is_kept_on_request(table):
 
 
 def test_cut_trees_do_not_go_on(table, grown, number_tree):
-    for cut in (grown.prune(0.02), number_tree.prune(leaves=2)):
+    of_forest = grown.prune(0.5).tree(0)
+    by_options = forest(table, n_trees=20, alpha="oob").tree(0)
+    for cut in (grown.prune(0.02), number_tree.prune(leaves=2), of_forest, by_options):
         with pytest.raises(InputError, match="use its parent"):
             cut.update(table)
+    kept = type(of_forest)(replace(of_forest.fit, pruning=None))  # a file of an earlier version
     with pytest.raises(InputError, match="update the fit before pruning"):
-        grown.prune(0.5).tree(0).update(table)
+        kept.update(table)
 
 
 def test_blends_keep_their_kinds(table):

@@ -19,6 +19,7 @@ from odrf.pruning.choosing import chosen
         ([1, 5, 1.5], [0.5, 0, 0], 0, 2),
         ([7], [0], 0, 0),
         ([np.nan, np.nan], [np.nan, np.nan], 1, 1),
+        ([3, 1, 2], [np.nan, np.nan, np.nan], 1, 1),
     ],
 )
 def test_choices(error, std_error, least, one_se):

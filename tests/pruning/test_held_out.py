@@ -38,7 +38,8 @@ def one_by_one(tree, critical, alpha, X, y, weights):
         loss = losses_of(predict(pruned(tree, critical, value), X, 1), y)
         mean = np.average(loss, weights=weights)
         means.append(mean)
-        errors.append(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
+        off = np.sum((weights * (loss - mean)) ** 2)
+        errors.append(np.sqrt(off) / weights.sum() if (weights > 0).sum() > 1 else np.nan)
     return np.array(means), np.array(errors)
 
 
@@ -81,8 +82,11 @@ def test_rows_of_a_group_count_as_one_unit(case, n_groups):
     losses = np.array([losses_of(predict(pruned(tree, critical, a), X, 1), y) for a in alpha])
     mean = losses @ weights / weights.sum()
     excess = (losses - mean[:, None]) * weights
+    several = len(set(groups[weights > 0])) > 1
     errors = [
         np.sqrt(sum(row[groups == g].sum() ** 2 for g in set(groups))) / weights.sum()
+        if several
+        else np.nan
         for row in excess
     ]
     scale = max(np.abs(y).max(), 1.0) ** 2
@@ -96,3 +100,14 @@ def test_groups_of_one_row_are_rows():
     losses, weights = rng.random((3, 20)), rng.random(20)
     apart = held_out_sums(losses, weights, np.arange(20))
     assert apart.standard_error == pytest.approx(held_out_sums(losses, weights).standard_error)
+
+
+@pytest.mark.parametrize("groups", [None, np.array([4, 4, 4])])
+def test_the_standard_error_of_one_unit_is_not_known(groups):
+    losses, weights = np.array([[0.5, 1.0, 2.0], [0.0, 0.0, 1.0]]), np.array([0.3, 0.0, 0.0])
+    weights = weights if groups is None else weights + 1
+    one = held_out_sums(losses, weights, groups)
+    assert np.isnan(one.standard_error).all()
+    nothing = held_out_sums(losses, np.zeros(3), groups)
+    assert np.isnan((one + nothing).standard_error).all()
+    assert (one + held_out_sums(losses, np.ones(3))).standard_error.all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
@@ -78,6 +79,15 @@ def test_subtrees_are_evaluated_on_validation_rows(number_tree, table, rule):
         standard_error = loss.std(ddof=0) / len(rows) ** 0.5
         assert path.table["xstd"][k] * root == pytest.approx(standard_error)
     assert "50 new rows" in str(path.summary())
+
+
+def test_one_row_has_no_standard_error(number_tree, table):
+    path = number_tree.pruning_path(newdata=table.head(1))
+    assert path.table["xstd"].isna().all() and path.table["xerror"].notna().all()
+    assert path.row("1se") == path.row("min")
+    labels = path.plot().get_legend_handles_labels()[1]
+    assert "smallest + 1 standard error" not in labels
+    assert "1-SE rule" in str(path.summary())
 
 
 def test_validation_of_a_transformed_response(table):
@@ -162,3 +172,74 @@ def test_case_weights_count(table):
     assert (path.table["xerror"] > 0).all()
     half = odrf.odt("y ~ a + b + f", table.iloc[:60], seed=1).pruning_path(cv=5)
     assert path.table["error"].iloc[-1] == pytest.approx(half.table["error"].iloc[-1])
+
+
+def end_of(parent, tree, **options):
+    """The rows of the parent's path that the path of the pruned tree has to have."""
+    table = parent.pruning_path(**options).table
+    return table[table["leaves"] <= tree.n_leaves[0]].reset_index(drop=True)
+
+
+def large(kind, table):
+    if kind == "events":
+        return odrf.odt("Surv(time, event) ~ .", odrf.load_data("gbsg2"), alpha=None, seed=1)
+    formula = {"number": "y ~ a + b + f", "class": "c ~ a + b + f"}[kind]
+    return odrf.odt(formula, table, alpha=None, min_leaf=2, seed=1)
+
+
+@pytest.mark.parametrize("kind", ["number", "class", "events"])
+def test_the_path_of_a_pruned_tree_is_the_end_of_its_parents(kind, table, rule):
+    whole = large(kind, table)
+    path = whole.pruning_path(rule, cv=4)
+    middle, second = path.table.iloc[len(path.table) // 2], path.tree(1)
+    for small in (
+        whole.prune(leaves=int(middle["leaves"]), path=path),
+        whole.prune(alpha=float(middle["alpha"]) * 1.0001, path=path),
+        path.best("min"),
+        second.prune(alpha=float(middle["alpha"]), path=second.pruning_path(rule, cv=None)),
+    ):
+        found = small.pruning_path(rule, cv=4)
+        pd.testing.assert_frame_equal(found.table, end_of(whole, small, pruning=rule, cv=4))
+        assert found.tree(0).n_leaves[0] == small.n_leaves[0]
+        assert found.tree(0).prune(alpha=0.0).n_leaves[0] == small.n_leaves[0]
+    training = small.pruning_path(rule, cv=None).table
+    pd.testing.assert_frame_equal(training, end_of(whole, small, pruning=rule, cv=None))
+
+
+@pytest.mark.parametrize(("kind", "loss"), [("class", "impurity"), ("events", "log_rank")])
+def test_the_path_of_a_tree_pruned_by_another_loss(kind, loss, table):
+    whole = large(kind, table)
+    small = whole.prune(leaves=3, loss=loss)
+    found, expected = (
+        small.pruning_path(cv=3, loss=loss).table,
+        end_of(whole, small, cv=3, loss=loss),
+    )
+    columns = ["alpha", "leaves", "xerror", "xstd"]
+    pd.testing.assert_frame_equal(found[columns], expected[columns])
+
+
+@pytest.mark.parametrize("option", ["cv", "1se", 0.01])
+@pytest.mark.parametrize("formula", ["y ~ a + b + f", "c ~ a + b + f"])
+def test_a_tree_pruned_by_its_options_chooses_as_its_parent_does(formula, option, table):
+    tree = odrf.odt(formula, table, alpha=option, seed=1)
+    of_parent = end_of(tree.parent, tree)
+    pd.testing.assert_frame_equal(tree.pruning_path().table, of_parent)
+    again, best = tree.prune(rule="min"), of_parent["xerror"].to_numpy()[::-1].argmin()
+    assert again.n_leaves[0] == of_parent["leaves"].iloc[::-1].iloc[best]
+
+
+def test_a_tree_of_a_pruned_forest_has_the_end_of_the_path(number_forest):
+    pruned = number_forest.prune(rule="oob")
+    whole, small = number_forest.tree(0), pruned.tree(0)
+    pd.testing.assert_frame_equal(small.pruning_path(cv=3).table, end_of(whole, small, cv=3))
+
+
+def test_folds_cannot_judge_a_tree_that_was_cut_in_another_way(number_tree, table):
+    path = number_tree.pruning_path("growth", cv=None)
+    between = next(k for k in range(2, 99) if k not in path.table["leaves"].to_numpy())
+    small = number_tree.prune(leaves=between, path=path)
+    for options in ({"pruning": "growth"}, {}):
+        with pytest.raises(InputError, match="use pruning_path\\(\\) of its parent"):
+            small.pruning_path(**options)
+    assert small.pruning_path(newdata=table).table["alpha"].iloc[0] == 0
+    assert small.pruning_path(cv=None).table["leaves"].iloc[0] == between

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,15 +25,24 @@ def plain_of_classes(predicted, unseen, y, K):
         margins[i] = share[y[i]] - share[rivals[i]]
         known += 1
         right += share.index(max(share)) == y[i]
-    deviations = []
-    for b in range(predicted.shape[1]):
-        rows = [i for i in range(len(y)) if unseen[i, b]]
-        raw = [(predicted[i, b] == y[i]) * 1.0 - (predicted[i, b] == rivals[i]) for i in rows]
-        if rows:
-            deviations.append(np.std(raw))
+    raws = [
+        {
+            i: (predicted[i, b] == y[i]) * 1.0 - (predicted[i, b] == rivals[i])
+            for i in range(len(y))
+            if unseen[i, b]
+        }
+        for b in range(predicted.shape[1])
+    ]
+    deviation = np.mean([np.std(list(raw.values())) for raw in raws if raw])
+    covariances = []
+    for one, other in permutations(raws, 2):
+        if both := one.keys() & other.keys():
+            pair = [[raw[i] for i in both] for raw in (one, other)]
+            covariances.append(np.cov(pair, ddof=0)[0, 1])
+    correlation = np.nan
+    if covariances and deviation > 0:
+        correlation = np.clip(np.mean(covariances) / deviation**2, -1, 1)
     strength = np.mean(list(margins.values()))
-    deviation = np.mean(deviations)
-    correlation = np.var(list(margins.values())) / deviation**2 if deviation > 0 else np.nan
     return strength, correlation, 1 - right / known
 
 
@@ -55,11 +66,13 @@ def test_classes(case):
     (found,) = of_classes(predicted, unseen, y, np.ones(len(y)), K, [B])
     strength, correlation, error = plain_of_classes(predicted, unseen, y, K)
     assert found.strength == pytest.approx(strength)
-    if np.isfinite(correlation):
-        assert found.correlation == pytest.approx(correlation)
+    assert found.correlation == pytest.approx(correlation, nan_ok=True)
     assert found.error == pytest.approx(error)
-    if strength > 0 and np.isfinite(correlation):
-        assert found.bound == pytest.approx(correlation * (1 - strength**2) / strength**2)
+    if strength <= 0:
+        assert found.bound == np.inf
+    elif abs(correlation) > 1e-12:
+        bound = correlation * (1 - strength**2) / strength**2 if correlation > 0 else np.nan
+        assert found.bound == pytest.approx(bound, nan_ok=True)
 
 
 @settings(deadline=None)
@@ -87,13 +100,15 @@ def test_numbers(seed, B):
             if b != c:
                 pairs.append(np.mean(residual[both, b] * residual[both, c]))
     errors = [np.mean(residual[unseen[:, b], b] ** 2) for b in range(B)]
-    assert found.correlation == pytest.approx(np.mean(pairs) / np.mean(np.sqrt(errors)) ** 2)
+    correlation = np.mean(pairs) / np.mean(np.sqrt(errors)) ** 2
+    assert found.correlation == pytest.approx(np.clip(correlation, -1, 1))
     assert found.strength == pytest.approx(np.mean(errors))
     # Jensen's inequality: the error of very many trees is the mean product of two residuals
-    assert found.correlation < 0 or found.bound >= np.mean(pairs) - 1e-12
+    assert not 0 <= correlation <= 1 or found.bound >= np.mean(pairs) - 1e-12
     together = [residual[i, unseen[i]].mean() ** 2 for i in range(12) if unseen[i].any()]
     assert found.error == pytest.approx(np.mean(together))
-    assert found.bound == pytest.approx(found.correlation * found.strength)
+    bound = found.correlation * found.strength if correlation >= 0 else np.nan
+    assert found.bound == pytest.approx(bound, nan_ok=True)
 
 
 def test_known_correlation_is_found():
@@ -106,6 +121,39 @@ def test_known_correlation_is_found():
     (found,) = of_numbers(residual, unseen, np.ones(4000), [40])
     assert found.correlation == pytest.approx(0.3, abs=0.02)
     assert found.strength == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("B", [2, 3, 40])
+def test_known_correlation_of_raw_margins_is_found_by_few_trees(B):
+    # a tree errs with a probability of the row, of variance 0.02 and mean 0.2
+    rng = np.random.default_rng(2)
+    errs = rng.random((40_000, B)) < rng.beta(1.4, 5.6, 40_000)[:, None]
+    unseen, y = rng.random((40_000, B)) < 0.4, np.zeros(40_000, dtype=np.int64)
+    (found,) = of_classes(errs.astype(np.int64), unseen, y, np.ones(40_000), 2, [B])
+    assert found.correlation == pytest.approx(0.02 / 0.16, abs=0.03)
+
+
+def test_no_correlation_is_above_1():
+    errs, unseen = np.zeros((40, 2), dtype=np.int64), np.ones((40, 2), dtype=bool)
+    errs[:3], unseen[:20, 0], unseen[4:10] = 1, False, False
+    unseen[:6] = True
+    residual = np.where(errs == 1, 5.0, 0.1)
+    y, weights = np.zeros(40, dtype=np.int64), np.ones(40)
+    for found in (
+        of_classes(errs, unseen, y, weights, 2, [2]),
+        of_numbers(residual, unseen, weights, [2]),
+    ):
+        assert found[0].correlation == 1
+
+
+def test_pairs_that_left_out_no_row_together_do_not_count():
+    errs, unseen = np.zeros((40, 3), dtype=np.int64), np.ones((40, 3), dtype=bool)
+    errs[::4, :2] = errs[1::4, 0] = 1
+    unseen[:, 2] = False
+    y, weights = np.zeros(40, dtype=np.int64), np.ones(40)
+    two, three = of_classes(errs, unseen, y, weights, 2, [2, 3])
+    assert two.correlation == three.correlation
+    assert two.correlation == pytest.approx(0.125 / ((0.5 + 0.1875**0.5) / 2) ** 2)
 
 
 def test_the_bound_is_above_the_error_of_many_trees_of_two_kinds():

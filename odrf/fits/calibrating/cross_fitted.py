@@ -102,7 +102,7 @@ def _cut_later(fit: AnyFit) -> _Cut | None:
     rule, loss = (fit.control.pruning, ERROR) if path is None else (path.rule, path.loss)
     if not fit.control.is_single_tree:
         return _Cut(fit.control.alpha or 0.0, rule, loss)
-    subtrees = nested_subtrees(fit.pruning.grown.forest, rule, loss)
+    subtrees = nested_subtrees(fit.first_grown.forest, rule, loss)
     small = subtrees.leaves <= fit.forest.leaves()[0]
     return _Cut(float(geometric_means(subtrees.alpha)[np.argmax(small)]), rule, loss)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
@@ -32,7 +33,8 @@ def draw_errors(
     error, std_error : Series of length k
         Errors and their standard errors.
     best : int
-        The row of the smallest error; a line is drawn one standard error above it.
+        The row of the smallest error; a line is drawn one standard error above it, if that is
+        known.
     chosen : int
         The row that is marked.
     words : str
@@ -45,7 +47,9 @@ def draw_errors(
         ax.fill_between(at, level - width, level + width, color=GRID, linewidth=0)
     ax.plot(at, level, "o-", color=ACCENT, markersize=3.5, linewidth=1.2)
     limit = float(level[best] + width[best])
-    ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label="smallest + 1 standard error")
+    if np.isfinite(limit):
+        label = "smallest + 1 standard error"
+        ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label=label)
     ax.plot(
         at[chosen], level[chosen], "o", mfc="none", mec=INK, markersize=11, mew=1.6, label=words
     )

@@ -90,6 +90,8 @@ class PrunableTree(AnyResults):
         cv : int, array-like, splitter or None, default 10
             Folds of the cross-validation.  For each fold, a tree is grown without it by the same
             options, pruned at the geometric means of successive critical α, and evaluated on it.
+            The path of a pruned tree begins at the α at which it was cut, as a part of its
+            parent's.
 
             - A number of folds, stratified by class.  Of a fit with `groups`, groups are held out
               whole; of one with `order`, each of `cv` blocks of rows is held out from a tree of the
@@ -133,7 +135,9 @@ class PrunableTree(AnyResults):
         ------
         InputError
             If an option is invalid, or `newdata` lacks the response, a column or complete rows; if
-            `loss` is ``"log_rank"``, and the tree is not for times to an event.
+            `loss` is ``"log_rank"``, and the tree is not for times to an event; or if folds are to
+            judge a tree that was pruned by another rule or loss, so that its parent's path does not
+            have it.
 
         References
         ----------

@@ -12,6 +12,8 @@ T, WILCOXON = "t", "wilcoxon"
 ROW_TESTS = (T, WILCOXON)
 HOLM, BH = "holm", "bh"
 ADJUSTMENTS = (HOLM, BH)
+# Sums that are smaller, compared with those of the absolute values, are 0.
+ROUNDING = 1e-12
 
 
 def judged_differences(
@@ -43,7 +45,7 @@ def judged_differences(
     Returns
     -------
     estimate, std_error, statistic, p_value, conf_low, conf_high : float
-        If all differences are 0, these are 0 but for a p-value of 1.
+        If the differences of each unit add up to 0, these are 0 but for a p-value of 1.
     """
     _, unit = np.unique(groups, return_inverse=True)
     estimate = float(np.average(difference, weights=weights))
@@ -51,13 +53,14 @@ def judged_differences(
     G = len(off)
     std_error = float(np.sqrt(inflation * G / (G - 1) * (off**2).sum()) / weights.sum())
     half = float(scipy.stats.t.ppf((1 + level) / 2, G - 1)) * std_error
-    if not difference.any():
+    sums = np.bincount(unit, weights * difference)
+    if (np.abs(sums) <= ROUNDING * np.bincount(unit, weights * np.abs(difference))).all():
         return 0.0, 0.0, 0.0, 1.0, 0.0, 0.0
     if test == T:
         statistic = estimate / std_error if std_error > 0 else float(np.copysign(np.inf, estimate))
         p_value = float(scipy.stats.t.sf(statistic, G - 1))
     else:
-        means = np.bincount(unit, weights * difference) / np.bincount(unit, weights)
+        means = sums / np.bincount(unit, weights)
         statistic, of_rows = map(float, scipy.stats.wilcoxon(means, alternative="greater"))
         p_value = float(scipy.special.ndtr(scipy.special.ndtri(of_rows) / np.sqrt(inflation)))
     return estimate, std_error, statistic, p_value, estimate - half, estimate + half

@@ -124,16 +124,17 @@ def grays_test(
     groups, code = np.unique(group, return_inverse=True)
     code = code.reshape(-1)
     weights = np.ones(len(time)) if weights is None else weights
-    score, covariance = np.zeros(len(groups)), np.zeros((len(groups), len(groups)))
+    score, covariance, scale = np.zeros(len(groups)), np.zeros((len(groups), len(groups))), 0.0
     for rows in rows_of_strata(stratum, len(time)):
         entry = None if start is None else start[rows]
         known = _groups(
             time[rows], event[rows], code[rows], len(groups), cause, weights[rows], entry
         )
-        of_stratum, variance = _score(known)
+        of_stratum, variance, size = _score(known)
         score += of_stratum
         covariance += variance
-    statistic, df = quadratic_form(score, covariance)
+        scale += size
+    statistic, df = quadratic_form(score, covariance, scale)
     p_value = float(scipy.special.chdtrc(df, statistic)) if df else float("nan")
     return GraysTest(statistic, df, p_value, groups, score, covariance)
 
@@ -172,8 +173,8 @@ def _groups(
     return known
 
 
-def _score(known: _Groups) -> tuple[Floats, Floats]:
-    """Return the scores (K,) of the groups, and their covariance (K, K).
+def _score(known: _Groups) -> tuple[Floats, Floats, float]:
+    """Return the scores (K,) of the groups, their covariance (K, K), and the size of its terms.
 
     With h_k = Y_k/S_k(t-), of which H is the sum, the incidence F of all groups grows by d/H if
     they have the same.  A score reacts to an event in group k at u by a_ik(u), and by what the
@@ -195,17 +196,28 @@ def _score(known: _Groups) -> tuple[Floats, Floats]:
     left = _quotient(1 - F[:, None], known.after)
     of_cause, of_others = _variances(known, whole, d)
     K = share.shape[1]
-    covariance = np.zeros((K, K))
+    covariance, scale = np.zeros((K, K)), 0.0
     for k in range(K):
+        of_k = slice(k, k + 1)
         # a_ik and D_ik, by time and i
-        a = share * ((np.arange(K) == k) - part[:, k : k + 1])
-        grown = np.cumsum(a * hazard[:, None], axis=0)
-        later = grown[-1:] - grown
-        by_cause = a + (1 - left[:, k : k + 1]) * later
-        by_others = left[:, k : k + 1] * later
-        covariance += (by_cause * of_cause[:, k : k + 1]).T @ by_cause
-        covariance += (by_others * of_others[:, k : k + 1]).T @ by_others
-    return score, covariance
+        a = share * ((np.arange(K) == k) - part[:, of_k])
+        later = _later(a * hazard[:, None])
+        by_cause = a + (1 - left[:, of_k]) * later
+        by_others = left[:, of_k] * later
+        covariance += (by_cause * of_cause[:, of_k]).T @ by_cause
+        covariance += (by_others * of_others[:, of_k]).T @ by_others
+        # a_kk is a difference of this share and a part of it
+        later = _later(share[:, of_k] * hazard[:, None])
+        scale += float((share[:, of_k] ** 2 * of_cause[:, of_k]).sum())
+        scale += float(((1 - left[:, of_k]) ** 2 * later**2 * of_cause[:, of_k]).sum())
+        scale += float((left[:, of_k] ** 2 * later**2 * of_others[:, of_k]).sum())
+    return score, covariance, scale
+
+
+def _later(step: Floats) -> Floats:
+    """Return the sums of the steps (R, K) after each time."""
+    grown = np.cumsum(step, axis=0)
+    return grown[-1:] - grown
 
 
 def _variances(known: _Groups, whole: Floats, d: Floats) -> tuple[Floats, Floats]:

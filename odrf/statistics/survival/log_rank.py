@@ -14,7 +14,7 @@ __all__ = ["LogRank", "log_rank", "quadratic_form", "rows_of_strata"]
 
 Floats = NDArray[np.float64]
 
-# Eigenvalues of a covariance that are smaller, compared with the largest one, are 0.
+# Eigenvalues of a covariance that are smaller, compared with what it is a difference of, are 0.
 ROUNDING = 1e-10
 
 
@@ -84,7 +84,7 @@ def log_rank(
     """
     groups, code = np.unique(group, return_inverse=True)
     K = len(groups)
-    observed, expected, covariance = np.zeros(K), np.zeros(K), np.zeros((K, K))
+    observed, expected, covariance, scale = np.zeros(K), np.zeros(K), np.zeros((K, K)), 0.0
     for rows in rows_of_strata(stratum, len(time)):
         sets = risk_sets(
             time[rows],
@@ -99,15 +99,19 @@ def log_rank(
         # the variance of a hypergeometric number of events; none if one row alone is at risk
         spread = np.where(n > 1, d * sets.survivors / np.where(n > 1, n - 1, 1.0), 0.0)
         covariance += np.diag(spread @ share) - share.T @ (spread[:, None] * share)
-    statistic, df = quadratic_form(observed - expected, covariance)
+        scale += spread.sum()
+    statistic, df = quadratic_form(observed - expected, covariance, scale)
     p_value = float(scipy.special.chdtrc(df, statistic)) if df else float("nan")
     return LogRank(statistic, df, p_value, groups, observed, expected, covariance)
 
 
-def quadratic_form(difference: Floats, covariance: Floats) -> tuple[float, int]:
-    """Return δ'·C⁻·δ and the rank of C, whose rows add up to 0 but for rounding."""
+def quadratic_form(difference: Floats, covariance: Floats, scale: float) -> tuple[float, int]:
+    """Return δ'·C⁻·δ and the rank of C, whose rows add up to 0 but for rounding.
+
+    C is a difference of terms of the size `scale`: what is left of equal terms is rounding.
+    """
     size, direction = np.linalg.eigh(covariance)
-    used = size > ROUNDING * max(size.max(), 0.0)
+    used = size > ROUNDING * scale
     along = difference @ direction[:, used]
     return float(np.sum(along**2 / size[used])), int(used.sum())
 

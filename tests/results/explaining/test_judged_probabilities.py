@@ -221,6 +221,14 @@ def test_a_pruned_tree_is_pruned_in_each_fold(two_classes, choice):
         assert len(np.unique(found[:, 0])) <= 3
 
 
+def test_a_tree_pruned_twice_is_pruned_in_each_fold_as_if_at_once(two_classes):
+    _, data = two_classes
+    whole = odrf.odt("c ~ a + b + f", data, alpha=None, min_leaf=2, seed=1)
+    small = whole.prune(leaves=int(whole.pruning_path(cv=None).table["leaves"].iloc[-3]))
+    once, twice = (cross_fitted_rows(tree.fit, 3) for tree in (small, small.prune(alpha=0.0)))
+    np.testing.assert_array_equal(once.probabilities, twice.probabilities)
+
+
 def test_folds_of_cross_fitting_keep_groups_whole_and_follow_time(two_classes):
     _, data = two_classes
     groups = np.arange(len(data)) // 10

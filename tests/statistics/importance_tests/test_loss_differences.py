@@ -60,6 +60,18 @@ def test_no_difference_is_no_finding():
     assert judged_differences(np.zeros(5), np.ones(5), np.arange(5), "wilcoxon", 0.95)[3] == 1
 
 
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+@pytest.mark.parametrize(
+    "difference", [[1.0, -1.0, 1.0, -1.0, 0.0, 0.0], [0.1, 0.2, -0.3, 0.2, 0.1, -0.3]]
+)
+@pytest.mark.filterwarnings("error")
+def test_no_difference_of_units_is_no_finding(test, difference):
+    # the second sums are 0 but for rounding
+    groups = np.array([0, 0, 1, 1, 2, 2]) if difference[0] == 1 else np.repeat([0, 1], 3)
+    found = judged_differences(np.array(difference), np.ones(6), groups, test, 0.95)
+    assert found == (0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
 def test_ridge_leaves_out_each_row():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(30, 4))

@@ -63,3 +63,14 @@ def test_groups_of_one_incidence_that_enter_at_other_times_are_not_told_apart():
         p_values.append(test.p_value)
     np.testing.assert_allclose(np.cov(np.transpose(scores)), np.mean(covariances, axis=0), atol=4)
     assert 0.02 < np.mean(np.array(p_values) < 0.05) < 0.08
+
+
+def test_groups_that_are_never_at_risk_together_are_not_compared():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        group = np.repeat([0, 1, 2], 15)
+        third = np.where(group == 2, 10.0, 0.0)
+        for start, df in ((10.0 * group, 0), (third, 1)):
+            time, event = start + 0.2 + 5 * rng.random(45), rng.integers(0, 3, 45)
+            found = grays_test(time, event, group, weights=0.1 + 3 * rng.random(45), start=start)
+            assert found.df == df and np.isnan(found.p_value) == (df == 0)

@@ -46,3 +46,14 @@ def test_two_groups_are_tested_as_by_scipy():
     ours = log_rank(time, event, group)
     assert ours.statistic == pytest.approx(theirs.statistic**2, rel=1e-10)
     assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-10)
+
+
+def test_groups_that_are_never_at_risk_together_are_not_compared():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        group, weights = np.repeat([0, 1, 2], 15), 0.1 + 3 * rng.random(45)
+        third = np.where(group == 2, 10.0, 0.0)
+        for start, df in ((10.0 * group, 0), (third, 1)):
+            time, event = start + 0.2 + 5 * rng.random(45), rng.integers(0, 2, 45)
+            found = log_rank(time, event, group, weights, start)
+            assert found.df == df and np.isnan(found.p_value) == (df == 0)
