@@ -2,10 +2,10 @@
 
 Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of votes for its class
 minus the largest share for another class, with votes of the trees that did not draw the row.
-Strength s is the mean margin.  The correlation ρ̄ of the trees' raw margins is the mean covariance
-of two of them, on the rows that both trees left out, divided by the squared mean of their standard
-deviations.  The error is at most ρ̄(1 - s²)/s².  For the mean covariance Breiman takes the variance
-of the margin, which is that of many votes; if few trees vote for a row, it is too large.
+Strength s is the mean margin.  The correlation ρ̄ of the trees' raw margins is the variance of the
+margin, divided by the squared mean of the trees' standard deviations.  The error is at most
+ρ̄(1 - s²)/s².  The variance is that of very many votes: the squared margin of a row is the mean
+product of the raw margins of two different trees that left the row out.
 
 Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
 trees, weighted by their standard deviations.  The error of a forest of very many trees is at most
@@ -29,8 +29,6 @@ from numpy.typing import NDArray
 __all__ = ["Strength", "of_classes", "of_numbers", "sizes_to_try"]
 
 STEPS = 15
-# Numbers in a block of rows.
-BLOCK = 2**22
 
 
 class Strength(NamedTuple):
@@ -111,7 +109,8 @@ def of_classes(
             _margin_deviation(predicted[:, b], unseen[:, b], y, weights, rival) for b in range(size)
         ]
         strength = float(np.average(margin, weights=mass))
-        covariance = _mean_covariance(predicted[:, :size], unseen[:, :size], y, weights, rival)
+        matters = share[position, true] + others.max(axis=1)
+        covariance = _mean_covariance(margin, matters, number[known], mass)
         correlation = _ratio(covariance, deviations)
         bound = _bound(correlation, (1 - strength**2) / strength**2) if strength > 0 else np.inf
         error = float(np.average(share.argmax(axis=1) != true, weights=mass))
@@ -154,31 +153,29 @@ def _margin_deviation(
 
 
 def _mean_covariance(
-    predicted: NDArray[np.int64],
-    unseen: NDArray[np.bool_],
-    y: NDArray[np.int64],
+    margin: NDArray[np.float64],
+    matters: NDArray[np.float64],
+    number: NDArray[np.float64],
     weights: NDArray[np.float64],
-    rival: NDArray[np.int64],
 ) -> float:
-    """Return the mean covariance of the raw margins of two trees; NaN if no pair has rows."""
-    n, B = unseen.shape
-    mass, sums, products = np.zeros((B, B)), np.zeros((B, B)), np.zeros((B, B))
-    at_once = max(1, BLOCK // B)
-    for begin in range(0, n, at_once):
-        rows = slice(begin, begin + at_once)
-        # how far raw margins are below 1: mostly 0, so that little is cancelled
-        off = (predicted[rows] != y[rows, None]).astype(np.float64)
-        off += predicted[rows] == rival[rows, None]
-        there = np.sqrt(weights[rows])[:, None] * unseen[rows]
-        off *= there
-        mass += there.T @ there
-        sums += off.T @ there
-        products += off.T @ off
-    pairs = (mass > 0) & ~np.eye(B, dtype=bool)
+    """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
+
+    Parameters
+    ----------
+    margin, matters : (m,) float64
+        The means of the raw margins, and of their squares, of the trees that left each row out.
+    number : (m,) float64
+        How many trees these are.
+    weights : (m,) float64
+        Case weights.
+    """
+    pairs = number > 1
     if not pairs.any():
         return np.nan
-    means, products = sums / np.where(pairs, mass, 1.0), products[pairs] / mass[pairs]
-    return float(np.mean(products - (means * means.T)[pairs]))
+    k, mean, mass = number[pairs], margin[pairs], weights[pairs]
+    # without the products of a tree with itself
+    products = (k * mean**2 - matters[pairs]) / (k - 1)
+    return float(np.average(products, weights=mass) - np.average(mean, weights=mass) ** 2)
 
 
 def of_numbers(
