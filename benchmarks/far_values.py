@@ -58,7 +58,7 @@ def models(trees: int, seed: int) -> dict[str, Callable[[pd.DataFrame], Any]]:
         forest = RandomForestRegressor(trees, min_samples_leaf=2, random_state=seed)
         return forest.fit(rows[["x", "z"]], rows["y"])
 
-    own = {"seed": seed, "n_jobs": 1}
+    own: dict[str, Any] = {"seed": seed, "n_jobs": 1}
     return {
         "odt": partial(odrf.odt, FORMULA, **own),
         "odrf": partial(odrf.odrf, FORMULA, n_trees=trees, **own),

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
-from odrf.design import Design
+from odrf.design import Design, TrainingData
+from odrf.design.columns.far_values import crowded_columns
+from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
@@ -18,6 +20,7 @@ from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.options.guided_control import GuidedControl, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
+from odrf.warn import warn_user
 
 __all__ = ["graf", "guided_control"]
 
@@ -111,6 +114,12 @@ def graf(
     MemoryError
         If the table or the trees take more memory than there is, as far as known beforehand.
 
+    Warns
+    -----
+    UserWarning
+        If most values of a column are within a thousandth of its range, as beside a code such as
+        99999: planes, whose coefficients depend on the range, do not tell them apart.
+
     Notes
     -----
     The impurity of a region is the Gini index of its class weights, each divided by the total
@@ -158,9 +167,20 @@ def graf(
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
     control = guided_control(options, design)
+    _warn_of_far_values(design, training)
     frame = data.copy() if training.complete.all() else data[training.complete]
     fit = grow_guided_fit(call, design, training, frame, control, progress)
     return GRAFResults(warned_of_repeated_rows(fit, data))
+
+
+def _warn_of_far_values(design: Design, data: TrainingData) -> None:
+    crowded = [design.columns[j] for j in crowded_columns(data.X)]
+    if crowded:
+        warn_user(
+            f"{listed(crowded)}: most values are within a thousandth of the range, and planes do "
+            "not tell them apart: make codes for unknown values empty cells, or use log(x); "
+            "odrf() and odbt() do not mind"
+        )
 
 
 def guided_control(options: Mapping[str, Any], design: Design) -> GuidedControl:

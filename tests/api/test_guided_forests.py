@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_rows_with_missing_values(table):
         predicted = pd.DataFrame(fit.predict(holed, type))
         assert predicted.loc[["row3", "row7"]].isna().all(axis=None)
         assert not predicted.drop(["row3", "row7"]).isna().any(axis=None)
-    assert graf("c ~ a + b", table, n_trees=1, seed=1).fit.frame is table
+    pd.testing.assert_frame_equal(graf("c ~ a + b", table, n_trees=1, seed=1).fit.frame, table)
 
 
 def test_weights_are_a_column_or_numbers(table):
@@ -211,3 +212,17 @@ def test_it_can_be_compared_with_other_models():
     found = odrf.compare("y ~ .", data, models, cv=3, seed=1)
     assert found.table["estimate"].between(0, 1).all()
     assert len(found.table) == 2
+
+
+def test_values_far_from_all_others_are_warned_of():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
+    data["y"] = data["a"] + data["b"]
+    data["zeros"] = np.where(np.arange(200) % 10 == 0, data["a"], 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graf("y ~ .", data, n_trees=2, seed=1)
+    data.loc[::9, "b"] = 99999.0
+    data.loc[3, "a"] = 1e6
+    with pytest.warns(UserWarning, match="^'a', 'b': most values are within a thousandth"):
+        graf("y ~ .", data, n_trees=2, seed=1)

@@ -10,6 +10,7 @@ import pytest
 
 import ideas_behind
 import ideas_of_boundaries
+import ideas_of_powers
 import ideas_of_splits
 from blends import with_few_pilots
 from ideas import Grower
@@ -103,7 +104,39 @@ def test_only_rows_near_a_boundary_decide():
     assert abs(found(1.0, 0.9) - found(1.0, 0.99)).max() > 1e-3
 
 
-@pytest.mark.parametrize("script", [ideas_of_splits, ideas_behind, ideas_of_boundaries])
+def test_weights_to_a_power(folder, capsys, monkeypatch):
+    lines, told = ran(ideas_of_powers, folder, capsys, monkeypatch)
+    assert lines["table"].unique().tolist() == ["sides"]
+    assert lines["idea"].tolist() == [
+        "default",
+        "log loss to a power",
+        "half of it",
+        "if clearly better",
+    ]
+    assert lines["loss"].between(0, 60).all() and "if clearly better" in told
+
+
+def test_a_kind_that_is_right_but_too_moderate_has_the_weight():
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 400)
+    of_true = np.empty((2, 2, 400))  # halves, kinds, rows
+    of_true[:, 0] = np.where(rng.random(400) < 0.85, 0.95, 0.05)  # sure, and often wrong
+    of_true[:, 1] = 0.55 + 0.02 * rng.normal(size=400)  # right, but for few rows
+    halves = np.stack([np.where(y == k, of_true, 1 - of_true) for k in range(2)], axis=3)
+    weights = ideas_of_powers.weights_to_a_power(halves, y)
+    assert weights.sum() == pytest.approx(1) and weights.min() >= 0
+    assert weights[1] > 0.7
+    power, plain = np.log(np.array([0.55, 0.45]) + 0.02), np.zeros(2)
+    plain[1] = 1
+    found = ideas_of_powers.log_losses(
+        plain, 1.0, np.full((2, 2, 1, 2), [0.55, 0.45]), np.zeros(1, int)
+    )
+    assert found == pytest.approx(np.logaddexp(*power) - power[0])
+
+
+@pytest.mark.parametrize(
+    "script", [ideas_of_splits, ideas_behind, ideas_of_boundaries, ideas_of_powers]
+)
 def test_without_tables_there_is_nothing_to_do(tmp_path, capsys, monkeypatch, script):
     monkeypatch.setattr("sys.argv", ["script.py", "--data", str(tmp_path)])
     assert script.main() == 0
