@@ -149,9 +149,8 @@ def _facts_in_two_columns(facts: dict[str, str]) -> list[str]:
     half = -(-len(facts) // 2)
     items = list(facts.items())
     left, right = (aligned_facts(part, 10**6) for part in (items[:half], items[half:]))
-    width = max(map(len, left), default=0)
+    width = max((MIN_WIDTH - len(GAP)) // 2, max(map(len, left), default=0))
     if width + len(GAP) + max(map(len, right), default=0) > MAX_WIDTH:
         return aligned_facts(items, MAX_WIDTH)
-    width = max(width, (MIN_WIDTH - len(GAP)) // 2)
     right += [""] * (half - len(right))
     return [f"{a:<{width}}{GAP}{b}".rstrip() for a, b in zip(left, right, strict=True)]

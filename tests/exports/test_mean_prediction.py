@@ -75,5 +75,7 @@ def test_alpha_of_statsmodels_is_answered_by_the_level(forest, table):
         forest.predict(table[:3], interval="prediction", alpha=0.1)
     with pytest.raises(InputError, match="did you mean 'level'"):
         forest.predict(table[:3], interval="prediction", conf_level=0.9)
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(
+        TypeError, match=r"takes none by position, .*summary_frame\(…, name=value\)"
+    ):
         prediction.summary_frame(0.1)

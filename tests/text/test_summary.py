@@ -128,3 +128,8 @@ def test_numbers_that_are_text_stand_to_the_right_and_words_to_the_left():
     lines = Summary("Title", "call", {"Rows": "3"}, {"Table": table}).as_text().split("\n")
     rows = [line for line in lines if "rows" in line or "a leaf" in line]
     assert rows == ["a     368   rows", "b     0.7   a leaf"]
+
+
+def test_facts_of_unequal_length_stand_in_one_column_if_two_are_too_wide():
+    facts = {"Time": "0.3 s", "Trees": "6", "File": "20 kB", "Known from": "a trial " * 7}
+    assert max(map(len, str(Summary("Title", "call()", facts, {}, ())).split("\n"))) <= 100
