@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ODTResults"]
 
+# Defaults of what is written in a drawn tree.
+MOST_TERMS, DIGITS = 3, 3
 PLOTS = ("tree", "importance")
 
 
@@ -129,8 +131,8 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
         *,
         ax: Axes | None = None,
         max_depth: int | None = None,
-        max_terms: int = 3,
-        digits: int = 3,
+        max_terms: int = MOST_TERMS,
+        digits: int = DIGITS,
         type: str | None = None,
         progress: bool = False,
     ) -> Axes:
@@ -164,10 +166,13 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
         Raises
         ------
         InputError
-            If `kind` is unknown, or shows no importances and a `type` of them is given; if a number
-            is below 1.
+            If `kind` is unknown, or an argument is given that is for the other kind; if a number is
+            below 1.
         """
         if checked_choice("kind", kind, PLOTS) == "importance":
+            require_default("max_depth", max_depth, None, 'kind="tree"')
+            require_default("max_terms", max_terms, MOST_TERMS, 'kind="tree"')
+            require_default("digits", digits, DIGITS, 'kind="tree"')
             return self._plot_importance(ax, progress, type)
         require_default("type", type, None, 'kind="importance"')
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)

@@ -154,3 +154,9 @@ def test_how_variables_of_curves_are_given(number_forest):
         number_forest.partial("a", "b")
     with pytest.raises(TypeError, match=r"^partial\(\) takes variables by position.*: name the"):
         number_forest.partial("a", 3)
+
+
+@pytest.mark.parametrize("argument", ["max_depth", "max_terms", "digits"])
+def test_what_is_for_a_drawn_tree_is_not_for_importances(class_tree, argument):
+    with pytest.raises(InputError, match=f'^{argument}= is for kind="tree": leave'):
+        class_tree.plot("importance", **{argument: 2})
