@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design import Design, TrainingData
-from odrf.design.columns.far_values import crowded_columns
 from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import require_no_surrogates
+from odrf.design.columns.outlying_values import crowded_columns
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
@@ -167,13 +167,13 @@ def graf(
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
     control = guided_control(options, design)
-    _warn_of_far_values(design, training)
+    _warn_of_outliers(design, training)
     frame = data.copy() if training.complete.all() else data[training.complete]
     fit = grow_guided_fit(call, design, training, frame, control, progress)
     return GRAFResults(warned_of_repeated_rows(fit, data))
 
 
-def _warn_of_far_values(design: Design, data: TrainingData) -> None:
+def _warn_of_outliers(design: Design, data: TrainingData) -> None:
     crowded = [design.columns[j] for j in crowded_columns(data.X)]
     if crowded:
         warn_user(

@@ -76,11 +76,11 @@ def _numbers(design: Design, data: TrainingData, j: int) -> NDArray[np.float64]:
 
 
 def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> Any:
-    """Return numbers (n,) in the type of the data: whole numbers if none is missing, and truths."""
+    """Return numbers (n,) in the type of the data: booleans, or whole if none is missing."""
     empty = np.isnan(values)
     if logical:
-        truths = values > 0.5
-        return pd.arrays.BooleanArray(truths, empty) if empty.any() else truths
+        booleans = values > 0.5
+        return pd.arrays.BooleanArray(booleans, empty) if empty.any() else booleans
     if empty.any():
         return values
     try:

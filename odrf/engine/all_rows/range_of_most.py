@@ -1,4 +1,4 @@
-"""The range of a projection, without the few values that lie far from all others."""
+"""The range of a projection without its outliers."""
 
 from __future__ import annotations
 

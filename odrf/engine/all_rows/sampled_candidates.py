@@ -37,7 +37,7 @@ class NodeCandidates(NamedTuple):
         As in `Proposals`.
     low, high : (S, C) float32
         The smallest and the largest projection of the sample, without empty cells and, as
-        `range_of_most` says, without a few that are far from all others.
+        `range_of_most` says, without outliers.
     scale : (S, C) float32
         `INNER_BINS` over their difference; 0 if they are equal.
     """

@@ -1,6 +1,6 @@
 """Bins where most values are crowded into one of equal width.
 
-One value far from the others, or a long tail, leaves nearly all rows in one bin, and no cut between
+An outlier, or a heavy tail, leaves nearly all rows in one bin, and no cut between
 bins divides them.  Then half of the bins go to the range of the crowded values, as often as these
 are crowded again, and the others to what lies below and above it.
 """

@@ -1,4 +1,4 @@
-"""Bins where one value, or a long tail, leaves nearly all rows in one bin of equal width."""
+"""Bins where an outlier, or a heavy tail, leaves nearly all rows in one bin of equal width."""
 
 from __future__ import annotations
 

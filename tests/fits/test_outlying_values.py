@@ -1,4 +1,4 @@
-"""One value far from the others, or a long tail, changes fits little."""
+"""An outlier of a predictor, or a heavy tail, changes fits little."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_numbers_and_classes_beside_one_far_value(name, holes, far):
     assert (FITS[name]("k ~ x", data).predict(data) == data["k"])[seen].mean() > 0.95
 
 
-def test_a_long_tail_is_like_its_logarithm():
+def test_a_heavy_tail_is_like_its_logarithm():
     rng = np.random.default_rng(2)
     x = 4 * rng.normal(size=N)
     data = pd.DataFrame({"x": np.exp(x), "y": np.sin(2 * x) + 0.1 * rng.normal(size=N)})
@@ -51,7 +51,7 @@ def test_a_long_tail_is_like_its_logarithm():
         assert losses[0] < 1.3 * losses[1]
 
 
-def test_a_tree_of_all_rows_in_chunks_beside_far_values(monkeypatch):
+def test_a_tree_of_all_rows_in_chunks_beside_outliers(monkeypatch):
     monkeypatch.setattr("odrf.fits.all_rows.growing_all_rows.rows_that_fit", lambda *_: 100)
     data = table(1e6)
     data.loc[:20, "x"] *= 1e6

@@ -1,4 +1,4 @@
-"""Columns of a few values that are far from all others, beside which these look equal."""
+"""Columns with outliers, beside which most values look equal."""
 
 from __future__ import annotations
 

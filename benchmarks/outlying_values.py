@@ -1,11 +1,11 @@
-"""What does one value far from all others, or a code for unknown ones, cost a fit?
+"""What does an outlier of a predictor, or a code for unknown values, cost a fit?
 
-    python benchmarks/far_values.py --out far_values.csv [--repeats 5] [--trees 100]
-    python benchmarks/far_values.py --report far_values.csv
+    python benchmarks/outlying_values.py --out outlying_values.csv [--repeats 5] [--trees 100]
+    python benchmarks/outlying_values.py --report outlying_values.csv
 
 The response is a step of one predictor, half of another one, and noise.  The first predictor is as
-it is, or one training row has another value, far from all others, or a tenth of the training rows
-has the code 99999.  The csv has the share of the noiseless response's variance that each fit to
+it is, or one training row has an outlying value, or a tenth of the training rows has the code
+99999.  The csv has the share of the noiseless response's variance that each fit to
 2,000 rows explains of 2,000 new rows, which have no such values.  A run with an existing csv adds
 the missing problems.
 """
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
 def main() -> int:
     """Evaluate the fits, or report an existing csv."""
-    options = parser(__doc__ or "", "far_values.csv", repeats=5, trees=100).parse_args()
+    options = parser(__doc__ or "", "outlying_values.csv", repeats=5, trees=100).parse_args()
     return run_or_report(options, run, report)
 
 
