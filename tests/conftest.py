@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 import odrf
 from blends import with_few_pilots, with_quick_stacks
@@ -47,6 +49,16 @@ UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("usual", max_examples=50, **UNHURRIED)
 settings.register_profile("thorough", max_examples=500, **UNHURRIED)
 settings.load_profile("usual")
+
+
+def pytest_configure(config):
+    """With a seed, draw examples that do not depend on what this process has imported.
+
+    Some of the numbers that Hypothesis tries are those written in modules that are loaded.  Which
+    these are depends on the tests that ran before in the same process, thus on their times.
+    """
+    if config.getoption("hypothesis_seed", None) is not None:
+        providers._get_local_constants = Constants
 
 
 @pytest.hookimpl(optionalhook=True)
