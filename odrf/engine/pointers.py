@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import config, typeof, types
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
@@ -41,11 +42,19 @@ def address_of(function: Any, kinds: tuple[Any, ...]) -> Any:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
+# Addresses of functions, by the function and a short name of the types of its arguments.
+_addresses: dict[tuple[Any, bytes], int] = {}
+
+
 def address_for(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Return the same for these arguments."""
     if not isinstance(function, Dispatcher):
         return function
-    return address_of(function, tuple(typeof(each) for each in arguments))
+    # to ask Numba for the types takes as long as several small trees
+    key = function, compute_fingerprint(arguments)
+    if key not in _addresses:
+        _addresses[key] = address_of(function, tuple(typeof(each) for each in arguments))
+    return _addresses[key]
 
 
 def called_at(result: Any, *kinds: Any) -> Any:

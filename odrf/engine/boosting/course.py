@@ -171,7 +171,7 @@ class Course:
         if not len(rows.y):
             return np.nan
         losses = self.plan.loss.losses(rows.y, scores, rows.weights)
-        return float(np.average(losses, weights=rows.weights))
+        return float((losses * rows.weights).sum() / rows.weights.sum())
 
     def _received(self, grown: TreesOfRound, k: int) -> NewTrees:
         """Return trees for outputs from k on, with the leaves of training and held-out rows."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba._dispatcher import compute_fingerprint
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import ONE, ZERO, inlined, kernel, part
+from odrf.engine.compiling import ONE, ZERO, inlined, kernel, of_these_types, part
 from odrf.engine.directions.samplers import placed
 from odrf.engine.growth.branches import grows_in_branches
 from odrf.engine.growth.growing_on import BUDGET, PER_ROW, as_tree, growth_kernel
@@ -241,6 +242,7 @@ class TreesInOneCall:
         self._reached = np.zeros(4, dtype=np.int64)
         self._out = buffers_for(FIRST_NODES, FIRST_TERMS, pool.settings.n_classes)
         self._address = address_for(growth_kernel(pool.settings), self._growing)
+        self._types, self._grow = b"", grow_several
 
     @property
     def _growing(self) -> tuple[Any, ...]:
@@ -260,18 +262,35 @@ class TreesInOneCall:
         T = len(targets.states)
         root, done = np.zeros(T + 1, dtype=np.int64), np.zeros(4, dtype=np.int64)
         unit = bool((targets.weights * targets.second == 1.0).all())
-        self._rows = self._rows._replace(unit=unit)
+        if unit != self._rows.unit:
+            self._rows = self._rows._replace(unit=unit)
         while True:
-            grow_several(
-                self._address, *self._growing, targets, self._columns,
-                self._found.permutations, self._out, root, leaf, done,
-            )  # fmt: skip
+            self._grow_further(targets, root, leaf, done)
             if done[TREES] == T:
                 break
             end_if_stopped()
             self._make_room(done)
         ends = np.array([0, done[ALL_NODES], 0, done[ALL_TERMS]])
         return as_tree(self._out, ends, ordered=False, root=root)
+
+    def _grow_further(
+        self,
+        targets: TreeTargets,
+        root: NDArray[np.int64],
+        leaf: NDArray[np.int32],
+        done: NDArray[np.int64],
+    ) -> None:
+        """Call `grow_several`; only what changes from round to round is asked for its types."""
+        arguments = (
+            self._address, *self._growing, targets, self._columns, self._found.permutations,
+            self._out, root, leaf, done,
+        )  # fmt: skip
+        changing = compute_fingerprint((targets, leaf))
+        if changing == self._types:
+            self._grow(*arguments)
+            return
+        grow_several(*arguments)
+        self._types, self._grow = changing, of_these_types(grow_several, arguments)
 
     def _make_room(self, done: NDArray[np.int64]) -> None:
         """Make room for more nodes and terms, of the tree that grows or of all, where it is short.
