@@ -11,6 +11,7 @@ __all__ = [
     "InputError",
     "UnknownArgumentError",
     "allowed",
+    "installing",
     "nearest",
     "no_frame",
 ]
@@ -59,6 +60,15 @@ def allowed(argument: str, value: object, choices: Iterable[str | None]) -> Inpu
     listing = ", ".join(repr(choice) for choice in choices)
     hint = nearest(str(value), map(str, choices))
     return InputError(f"{argument}={value!r} is not known: use one of {listing}{hint}")
+
+
+def installing(extra: str) -> str:
+    """Return the command that adds what an `extra` of the package needs.
+
+    pip finds the package where it is installed, from a copy of the repository too, and no index
+    needs to have it.
+    """
+    return f'pip install "odrf[{extra}]"'
 
 
 def no_frame(what: str, value: object, or_else: str = "") -> InputError:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from odrf.statistics.survival.aalen_johansen import CumulativeIncidence, cumulative_incidence
 from reference.survival import Rows
 
-__all__ = ["Lifetimes", "lifetimes"]
+__all__ = ["Lifetimes", "incidence_by_cause", "lifetimes"]
 
 
 class Lifetimes(NamedTuple):
@@ -53,3 +54,9 @@ def lifetimes(draw, most=12, causes=2, entry=True, weights=(1.0, 0.5, 2.0, 0.3, 
         np.minimum(late, time - 1).astype(float),
         column(st.integers(0, 4)).astype(float) / 4,
     )
+
+
+def incidence_by_cause(time, event, weights=None, start=None) -> dict[int, CumulativeIncidence]:
+    """The cumulative incidence of each cause that occurs."""
+    causes = np.unique(event[event > 0]).tolist()
+    return {c: cumulative_incidence(time, event, c, weights, start) for c in causes}

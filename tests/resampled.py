@@ -16,6 +16,11 @@ from odrf.projections.estimated.linear import LEAST_SQUARES
 from problems import Problem, problems
 
 
+def all_counts(draws: Draws) -> NDArray[np.int64]:
+    """How often each tree drew each row: (B, n)."""
+    return np.stack([draws.again(b)[0] for b in range(len(draws.streams))])
+
+
 @dataclass(frozen=True)
 class Grown:
     """A forest, the rows it was grown on, and new ones."""

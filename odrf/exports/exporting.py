@@ -7,7 +7,7 @@ from keyword import iskeyword
 from typing import Any
 
 from odrf.checks import checked_choice, checked_truth, checked_whole
-from odrf.errors import InputError
+from odrf.errors import InputError, installing
 from odrf.exports.c_text import c_text
 from odrf.exports.describing import description_of
 from odrf.exports.dot_text import dot_text
@@ -63,7 +63,7 @@ def exported_onnx(fit: AnyFit) -> Any:
         models = import_module("odrf.exports.onnx_model")
     except ModuleNotFoundError as error:
         raise InputError(
-            f'to_onnx() needs {error.name}: install it with pip install "odrf[onnx]"'
+            f"to_onnx() needs {error.name}: install it with {installing('onnx')}"
         ) from error
     return models.onnx_model(description_of(fit))
 

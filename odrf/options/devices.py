@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.guided.beyond_planes import Device, running_sums
-from odrf.errors import InputError
+from odrf.errors import InputError, installing
 
 __all__ = ["CPU", "CUDA", "device_for", "device_if_there", "device_of"]
 
@@ -36,7 +36,7 @@ def device_for(name: str) -> Device | None:
         import_module("array_api_compat")
     except ImportError as error:
         raise InputError(
-            f'device="{CUDA}" needs array-api-compat: install it with pip install "odrf[cuda]", '
+            f'device="{CUDA}" needs array-api-compat: install it with {installing("cuda")}, '
             f"{INSTEAD}"
         ) from error
     return device_of(_library())
@@ -81,8 +81,7 @@ def _library() -> str:
             f'Use device="{CPU}"'
         )
     raise InputError(
-        f'device="{CUDA}" needs CuPy or PyTorch: install CuPy with pip install "odrf[cuda]", '
-        f"{INSTEAD}"
+        f'device="{CUDA}" needs CuPy or PyTorch: install CuPy with {installing("cuda")}, {INSTEAD}'
     )
 
 

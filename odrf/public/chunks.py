@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.checks import is_number
-from odrf.errors import InputError, nearest, no_frame
+from odrf.errors import InputError, installing, nearest, no_frame
 from odrf.public.frames import in_pandas, is_table
 from odrf.public.partitions import computed_partitions, is_partitioned
 
@@ -255,9 +255,7 @@ def _arrow(what: str) -> Any:
     try:
         import pyarrow.dataset  # noqa: PLC0415  # optional
     except ImportError:
-        raise InputError(
-            f'{what} needs pyarrow: install it with pip install "odrf[parquet]"'
-        ) from None
+        raise InputError(f"{what} needs pyarrow: install it with {installing('parquet')}") from None
     return pyarrow
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from odrf.errors import InputError
+from odrf.errors import InputError, installing
 
 __all__ = ["active_client", "computed_partitions", "is_partitioned", "required_client"]
 
@@ -56,9 +56,7 @@ def required_client(argument: str) -> Any:
     try:
         import distributed  # noqa: F401, PLC0415  # optional
     except ImportError:
-        raise InputError(
-            f'{argument} needs Dask: install it with pip install "odrf[dask]"'
-        ) from None
+        raise InputError(f"{argument} needs Dask: install it with {installing('dask')}") from None
     client = active_client()
     if client is None:
         raise InputError(f"{argument} needs a client of Dask, and none is active: {HOW}")

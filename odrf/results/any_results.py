@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import AbsentError, InputError, nearest
+from odrf.errors import AbsentError, InputError, installing, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.saving import save
@@ -170,7 +170,7 @@ class AnyResults(Carded):
             estimators = import_module("odrf.sklearn")
         except ModuleNotFoundError as error:
             raise InputError(
-                f'to_sklearn() needs {error.name}: install it with pip install "odrf[sklearn]"'
+                f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
             ) from error
         return estimators.estimator_of(self)
 

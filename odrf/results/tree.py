@@ -12,7 +12,6 @@ from odrf.checks import (
     Seed,
     checked_choice,
     checked_seed,
-    checked_whole,
     require_default,
 )
 from odrf.design.dividing.division import Folds
@@ -26,6 +25,7 @@ from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.of_one_tree.prunable_tree import FOLDS, PrunableTree, require_no_folds
 from odrf.results.of_one_tree.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ODTResults"]
 
-# Defaults of what is written in a drawn tree.
-MOST_TERMS, DIGITS = 3, 3
 PLOTS = ("tree", "importance")
 
 
@@ -169,14 +167,11 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
             If `kind` is unknown, or an argument is given that is for the other kind; if a number is
             below 1.
         """
-        if checked_choice("kind", kind, PLOTS) == "importance":
-            require_default("max_depth", max_depth, None, 'kind="tree"')
-            require_default("max_terms", max_terms, MOST_TERMS, 'kind="tree"')
-            require_default("digits", digits, DIGITS, 'kind="tree"')
+        checked_choice("kind", kind, PLOTS)
+        check_drawn_tree(kind, max_depth, max_terms, digits)
+        if kind == "importance":
             return self._plot_importance(ax, progress, type)
         require_default("type", type, None, 'kind="importance"')
-        checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
-        checked_whole("max_terms", max_terms, 1)
         return plots.plot_tree(
             self.fit.forest,
             self.fit.design,

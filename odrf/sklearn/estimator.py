@@ -58,7 +58,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame or array-like of shape (n, p)
             Predictors.  Columns of text and categories of a data frame are factors; empty cells
-            (NaN, None) are treated as `missing` says.
+            (NaN, None, NA) are treated as `missing` says.
         y : array-like of shape (n,)
             Responses: numbers of a regression, labels of a classification.  The categories of an
             ordered categorical series are ordered classes.

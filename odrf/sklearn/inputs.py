@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from odrf.design.columns.listing import rows_listed
 from odrf.design.row_numbers import row_numbers
 from odrf.errors import InputError
 from odrf.public import in_pandas
@@ -53,11 +54,24 @@ def predictors_of(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
     else:
         least = 2 if fitting else 1
         array = check_array(
-            X, dtype="numeric", ensure_min_samples=least, estimator=estimator, **WITH_NAN
+            _with_nan(X),
+            dtype="numeric",
+            ensure_min_samples=least,
+            estimator=estimator,
+            **WITH_NAN,
         )
         _note_columns(estimator, array, fitting)
         frame = pd.DataFrame(array)
     return frame.set_axis(feature_names(estimator), axis=1)
+
+
+def _with_nan(X: Any) -> Any:
+    """Return an array of objects with NaN for pd.NA and NaT; anything else as it is."""
+    if isinstance(X, list | tuple):
+        X = np.asarray(X)
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        return np.where(pd.isna(X), np.nan, X)
+    return X
 
 
 def feature_names(estimator: Any) -> pd.Index:
@@ -95,9 +109,8 @@ def number_column(estimator: Any, y: Any, n: int) -> NDArray:
     ValueError
         y is None, no column of n finite numbers.
     """
-    values = column_or_1d(_given(estimator, y), warn=True)
     values = check_array(
-        values, ensure_2d=False, dtype="numeric", input_name="y", estimator=estimator
+        _given(estimator, y), ensure_2d=False, dtype="numeric", input_name="y", estimator=estimator
     )
     check_consistent_length(values, range(n))
     return values
@@ -111,7 +124,7 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
     ValueError
         y is None, no column of n labels, or holds measurements.
     """
-    values = column_or_1d(_given(estimator, y), warn=True)
+    values = _given(estimator, y)
     check_classification_targets(values)
     check_consistent_length(values, range(n))
     if isinstance(y, pd.Series) and isinstance(y.dtype, pd.CategoricalDtype) and y.dtype.ordered:
@@ -119,12 +132,18 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
     return values
 
 
-def _given(estimator: Any, y: Any) -> Any:
+def _given(estimator: Any, y: Any) -> NDArray:
+    """Return y as an array (n,) without empty cells."""
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
-    return y
+    values = column_or_1d(y, warn=True)
+    empty = pd.isna(values)
+    if empty.any():
+        rows = rows_listed(empty, pd.RangeIndex(len(values)))
+        raise InputError(f"y is missing in {rows}: leave these rows out")
+    return values
 
 
 def weights_of(sample_weight: Any, frame: pd.DataFrame) -> NDArray[np.float64] | None:

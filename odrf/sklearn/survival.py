@@ -44,7 +44,7 @@ class FunctionSurvival(FunctionEstimator):
         ----------
         X : data frame or array-like of shape (n, p)
             Predictors.  Columns of text and categories of a data frame are factors; empty cells
-            (NaN, None) are treated as `missing` says.
+            (NaN, None, NA) are treated as `missing` says.
         y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
             Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one
             field is bool or of 0 and 1, and True or 1 where the event happened at the end of

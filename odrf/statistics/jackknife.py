@@ -14,14 +14,27 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_blocks, row_blocks
+from odrf.engine.parallel import end_if_stopped, in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
-from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of, unseen_units
+from odrf.statistics.drawn_together import Stratum, pairs_of_one_stream, strata_of, unseen_units
 
-__all__ = ["Variance", "deviations", "enough_trees", "jackknife_after_bootstrap", "not_negative"]
+__all__ = [
+    "RowsOfTrees",
+    "Sums",
+    "Variance",
+    "deviations",
+    "df_of_variances",
+    "enough_trees",
+    "jackknife_after_bootstrap",
+    "jackknife_sums",
+    "not_negative",
+    "rows_of_trees",
+]
+
+Products = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 # Sizes of blocks of new rows and of training rows.
 BLOCK, TRAINING_BLOCK = 1024, 4096
@@ -177,30 +190,109 @@ def jackknife_after_bootstrap(
     Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
     random forests, JASA 113, 1228-1242.
     """
-    unseen = unseen_units(draws)
-    strata = strata_of(draws, predicting is not None)
-    overlaps = [pairs_of_one_stream(kinds, draws, stratum) for stratum in strata]
+    rows = rows_of_trees(kinds, draws, predicting is not None)
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
 
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed_for(new), new, block), 0]
         used = np.ones_like(value) if predicting is None else predicting[:, block]
-        deviation = deviations(value, kinds, used)
-        several = used.sum(axis=0) > 1
-        of_trees[block] = np.where(several, np.sum(deviation**2, axis=0), np.nan)
-        for stratum, pairs in zip(strata, overlaps, strict=True):
-            scaled = deviation * stratum.scale[:, None]
-            for rows in row_blocks(stratum.end - stratum.begin, TRAINING_BLOCK):
-                # deviations of a kind add up to 0: the indicators need not be centred
-                here = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
-                influence = scaled.T @ unseen[:, here].astype(np.float64)
-                raw[block] += np.sum(influence**2, axis=1)
-            for first, second, covariance in pairs:
-                bias[block] += covariance * np.sum(scaled[first] * scaled[second], axis=0)
+        sums = jackknife_sums(deviations(value, kinds, used), rows, _products)
+        raw[block], bias[block] = sums.raw, sums.bias
+        of_trees[block] = np.where(used.sum(axis=0) > 1, sums.of_trees, np.nan)
 
     for _ in in_blocks(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs, advance):
         pass
-    return Variance(raw, bias, of_trees, unseen.shape[1])
+    return Variance(raw, bias, of_trees, rows.n)
+
+
+def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.sum(first * second, axis=0))
+
+
+class RowsOfTrees(NamedTuple):
+    """What the jackknife knows of the rows that trees drew; the same for all predicted rows.
+
+    Attributes
+    ----------
+    kinds : (B,) int64
+        The kind of each tree, from 0; trees of one kind draw in the same way.
+    unseen : (B, u) bool
+        Which units each tree did not draw.
+    strata : list of Stratum
+    pairs : list
+        For each stratum, as `pairs_of_one_stream` returns them.
+    """
+
+    kinds: NDArray[np.int64]
+    unseen: NDArray[np.bool_]
+    strata: list[Stratum]
+    pairs: list[list[tuple[NDArray[np.int64], NDArray[np.int64], float]]]
+
+    @property
+    def n(self) -> int:
+        """The number of training rows, or groups of them, that trees draw."""
+        return self.unseen.shape[1]
+
+
+def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = False) -> RowsOfTrees:
+    """Return what the jackknife knows of the rows that trees drew.
+
+    Parameters
+    ----------
+    kinds : (B,) int64
+    draws : Draws
+        `tells_rows_apart` of `odrf.statistics.drawn_together` must be true of them.
+    of_others : bool
+        Whether training rows are predicted, by trees that did not draw them.
+    """
+    strata = strata_of(draws, of_others)
+    pairs = [pairs_of_one_stream(kinds, draws, stratum) for stratum in strata]
+    return RowsOfTrees(kinds, unseen_units(draws), strata, pairs)
+
+
+class Sums(NamedTuple):
+    """Sums of products of M numbers, of the shape that these products have.
+
+    Attributes
+    ----------
+    raw : float64
+        The jackknife estimate of their variances or covariances.
+    bias : float64
+        Its Monte Carlo bias.
+    of_trees : float64
+        The Monte Carlo variances or covariances of their means over trees.
+    """
+
+    raw: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    of_trees: NDArray[np.float64]
+
+
+def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: Products) -> Sums:
+    """Return the sums of the jackknife after bootstrap over training rows and trees.
+
+    Parameters
+    ----------
+    deviation : (B, M) float64
+        As `deviations` returns them.
+    rows : RowsOfTrees
+    products : callable
+        Takes two arrays (k, M), and returns sums over k of products of their columns, of those that
+        are wanted.
+    """
+    of_trees = products(deviation, deviation)
+    raw, bias = np.zeros_like(of_trees), np.zeros_like(of_trees)
+    for stratum, pairs in zip(rows.strata, rows.pairs, strict=True):
+        scaled = deviation * stratum.scale[:, None]
+        for block in row_blocks(stratum.end - stratum.begin, TRAINING_BLOCK):
+            end_if_stopped()
+            # deviations of a kind add up to 0: the indicators need not be centred
+            here = slice(stratum.begin + block.start, stratum.begin + block.stop)
+            influence = (scaled.T @ rows.unseen[:, here].astype(np.float64)).T
+            raw += products(influence, influence)
+        for first, second, covariance in pairs:
+            bias += covariance * products(scaled[first], scaled[second])
+    return Sums(raw, bias, of_trees)
 
 
 def deviations(

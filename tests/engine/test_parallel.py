@@ -16,6 +16,7 @@ from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
 from odrf.engine.trees.routing import leaf_nodes, predict
 from problems import noisy
+from resampled import all_counts
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
@@ -68,7 +69,7 @@ def test_the_same_bits_for_any_number_of_threads(n_jobs):
         yield leaf_nodes(forest, problem.X, n_jobs)
         yield predict(forest, problem.X, n_jobs)
         draws = Draws(problem.weights, [problem.sampling] * 7, streams, n_jobs)
-        yield from (draws.all_counts(), draws.all_unseen())
+        yield from (all_counts(draws), draws.all_unseen())
         yield from out_of_bag(forest, *data, draws)
         yield from permutation_loss(forest, *data, problem.feature_groups.first, draws)
 

@@ -21,6 +21,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from odrf.errors import InputError
 from odrf.sklearn import ODRFClassifier, ODRFRegressor, ODTClassifier, ODTRegressor
 
 
@@ -136,3 +137,26 @@ def test_arrays_with_empty_cells(table):
     X[::7, 0] = np.nan
     tree = ODTClassifier(alpha=None, random_state=1).fit(X, table["c"])
     assert tree.score(X, table["c"]) > 0.8
+
+
+@pytest.mark.parametrize("empty", [None, pd.NA, pd.NaT, np.nan])
+@pytest.mark.parametrize("kind", [np.asarray, list])
+def test_empty_cells_of_objects_are_those_of_numbers(table, empty, kind):
+    X = table[["a", "b"]].to_numpy(copy=True)
+    X[::7, 0] = np.nan
+    objects = kind(np.where(np.isnan(X), empty, X.astype(object)))
+    of_numbers = ODTClassifier(alpha=None, random_state=1).fit(X, table["c"])
+    of_objects = ODTClassifier(alpha=None, random_state=1).fit(objects, table["c"])
+    expected = of_numbers.predict_proba(X)
+    assert (of_objects.predict_proba(objects) == expected).all()
+    assert (of_numbers.predict_proba(objects) == expected).all()
+
+
+@pytest.mark.parametrize("empty", [None, pd.NA, pd.NaT, np.nan])
+@pytest.mark.parametrize(("estimator", "response"), [(ODTClassifier, "c"), (ODTRegressor, "y")])
+def test_an_empty_response_is_refused(table, estimator, response, empty):
+    y = table[response].to_numpy(dtype=object, copy=True)
+    y[3] = empty
+    for given in (y, pd.Series(y), pd.Series(y).convert_dtypes()):
+        with pytest.raises(InputError, match=r"y is missing in 1 row \(index 3\): leave"):
+            estimator().fit(table[["a", "b"]], given)

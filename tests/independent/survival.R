@@ -32,7 +32,6 @@ curve <- function(name, formula, weights, robust = FALSE) {
   save(paste("high", name), times, s$upper)
   save(paste("at risk", name), times, s$n.risk)
   save(paste("hazard", name), times, s$cumhaz)
-  save(paste("error of hazard", name), times, s$std.chaz)
 }
 one <- rep(1, nrow(rows))
 curve("plain", Surv(time, happened) ~ 1, one)
@@ -45,7 +44,6 @@ for (t in c(0.55, 1.05, 2.05)) {
   fit <- survfit(Surv(time, happened) ~ 1, rows)
   table <- summary(fit, rmean = t)$table
   save("restricted mean", t, table["rmean"])
-  save("error of restricted mean", t, table["se(rmean)"])
 }
 fit <- survfit(Surv(time, happened) ~ 1, rows)
 save("infinitesimal pseudo", 1.05, pseudo(fit, times = 1.05))
@@ -90,7 +88,6 @@ incidence <- cuminc(rows$time, rows$event)
 at <- timepoints(incidence, times)
 for (cause in 1:2) {
   save(paste("cmprsk incidence of", cause), times, at$est[cause, ])
-  save(paste("cmprsk variance of", cause), times, at$var[cause, ])
 }
 gray <- function(name, ...) {
   tests <- cuminc(rows$time, rows$event, rows$group, ...)$Tests

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import odrf
 from independent.own_draws import AXIS, CASES, ROWS, first_rows, grown
 from odrf.sklearn import ODTClassifier, ODTRegressor
+from resampled import all_counts
 
 THEIRS = {"diabetes": DecisionTreeRegressor, "breast_cancer": DecisionTreeClassifier}
 OURS = {"diabetes": ODTRegressor, "breast_cancer": ODTClassifier}
@@ -64,7 +65,7 @@ def test_the_same_permutations_raise_the_loss_alike(table):
 def test_a_forest_is_the_mean_of_their_trees_on_the_rows_drawn():
     forest, new = grown("diabetes")
     X, y = table_of("diabetes", ROWS + len(new))
-    counts = forest.fit.draws.all_counts()
+    counts = all_counts(forest.fit.draws)
     trees = [
         DecisionTreeRegressor(max_depth=2).fit(X[:ROWS], y[:ROWS], sample_weight=count)
         for count in counts.astype(float)

@@ -8,17 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.statistics.survival.aalen_johansen import aalen_johansen
+from lifetimes import incidence_by_cause
+from odrf.statistics.survival.aalen_johansen import cumulative_incidence
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.dynamic_roc import dynamic_areas
-from odrf.statistics.survival.grays_test import grays_test
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
-from odrf.statistics.survival.log_rank import log_rank
-from odrf.statistics.survival.nelson_aalen import nelson_aalen
 from odrf.statistics.survival.observation import censoring_curve
-from odrf.statistics.survival.restricted_mean import restricted_mean
-from odrf.statistics.survival.risk_sets import number_at_risk
+from odrf.statistics.survival.pseudo_values import (
+    restricted_mean_pseudo_values,
+    survival_pseudo_values,
+)
+from odrf.statistics.survival.risk_sets import number_at_risk, risk_sets
+from reference import survival as twin
 
 ROWS = pd.read_csv(Path(__file__).with_name("survival_rows.csv"))
 COLUMNS = {name: ROWS[name].to_numpy() for name in ROWS}
@@ -38,6 +40,13 @@ def table(name):
 
 
 PYTHON, R = table("python"), table("r")
+
+
+def twins(time=TIME, weights=None, start=None):
+    """The rows as the twins take them."""
+    weights = np.ones(len(time)) if weights is None else weights
+    start = np.zeros(len(time)) if start is None else start
+    return twin.Rows(time.tolist(), EVENT.tolist(), weights.tolist(), start.tolist())
 
 
 def equal(ours, theirs, rtol=1e-10, atol=1e-12):
@@ -66,7 +75,8 @@ def test_curves_are_those_of_lifelines(name):
     for limits, side in zip(ours.limits(), ("low", "high"), strict=True):
         alive = ours.survival > 0
         equal(limits[alive], PYTHON[f"{side} {name}"][alive])
-    equal(nelson_aalen(TIME, EVENT, **LIFELINES[name]).hazard, PYTHON[f"hazard {name}"])
+    hazards = [twin.cumulative_hazard(twins(**LIFELINES[name]), t) for t in ours.times]
+    equal(hazards, PYTHON[f"hazard {name}"])
 
 
 @pytest.mark.parametrize("name", OF_R)
@@ -76,15 +86,16 @@ def test_curves_and_errors_are_those_of_r(name):
     equal(ours.survival, R[f"survival {name}"])
     equal(ours.sets.at_risk, R[f"at risk {name}"])
     equal(number_at_risk(ours.times, TIME, **OF_R[name]), R[f"at risk {name}"])
-    variance = ours.robust_variance if robust else ours.variance
-    equal(np.sqrt(variance), R[f"error {name}"])
-    if not robust:
+    if robust:
+        alive = ours.survival > 0
+        variance = cumulative_incidence(TIME, EVENT, **OF_R[name]).robust_variance
+        equal(np.sqrt(variance)[alive], R[f"error {name}"][alive])
+    else:
+        equal(np.sqrt(ours.variance), R[f"error {name}"])
         for limits, side in zip(ours.limits(), ("low", "high"), strict=True):
             equal(limits, R[f"{side} {name}"])
-    hazard = nelson_aalen(TIME, EVENT, **OF_R[name])
-    equal(hazard.hazard, R[f"hazard {name}"])
-    variance = hazard.robust_variance if robust else hazard.variance
-    equal(np.sqrt(variance), R[f"error of hazard {name}"])
+    hazards = [twin.cumulative_hazard(twins(**OF_R[name]), t) for t in ours.times]
+    equal(hazards, R[f"hazard {name}"])
 
 
 def test_the_median_is_that_of_r():
@@ -156,7 +167,7 @@ def test_areas_are_those_of_scikit_survival(name):
 @pytest.mark.parametrize("name", LIFELINES)
 def test_incidences_and_variances_are_those_of_lifelines(name, cause):
     distinct = TIME + 1e-4 * np.arange(len(TIME))
-    ours = aalen_johansen(distinct, EVENT, **LIFELINES[name])[cause]
+    ours = incidence_by_cause(distinct, EVENT, **LIFELINES[name])[cause]
     of_cause = np.isin(ours.times, distinct[cause == EVENT])
     equal(ours.incidence[of_cause], PYTHON[f"incidence of {cause} {name}"])
     equal(ours.variance[of_cause], PYTHON[f"variance of {cause} {name}"])
@@ -172,22 +183,30 @@ def test_incidences_and_variances_are_those_of_lifelines(name, cause):
     ],
 )
 def test_incidences_and_robust_errors_are_those_of_r(name, options, cause):
-    ours = aalen_johansen(TIME, EVENT, **options)[cause]
+    ours = incidence_by_cause(TIME, EVENT, **options)[cause]
     equal(ours.incidence, R[f"incidence of {cause} {name}"])
     equal(np.sqrt(ours.robust_variance), R[f"robust error of {cause} {name}"])
 
 
 @pytest.mark.parametrize("cause", [1, 2])
-def test_incidences_and_variances_are_those_of_cmprsk(cause):
-    ours = aalen_johansen(TIME, EVENT)[cause]
+def test_incidences_are_those_of_cmprsk(cause):
+    ours = incidence_by_cause(TIME, EVENT)[cause]
     equal(ours.incidence, R[f"cmprsk incidence of {cause}"])
-    equal(ours.aalen_variance, R[f"cmprsk variance of {cause}"])
-    group, stratum = COLUMNS["group"], COLUMNS["stratum"]
-    equal(grays_test(TIME, EVENT, group, cause).statistic, R[f"gray plain of {cause}"])
-    equal(
-        grays_test(TIME, EVENT, group, cause, stratum=stratum).statistic,
-        R[f"gray in strata of {cause}"],
-    )
+
+
+@pytest.mark.parametrize("cause", [1, 2])
+def test_grays_test_of_the_twin_is_that_of_cmprsk(cause):
+    rows, group, stratum = twins(), COLUMNS["group"].tolist(), COLUMNS["stratum"]
+    levels = sorted(set(group))
+    plain = twin.grays_test(rows, group, cause, levels)
+    equal(twin.statistic(*plain), R[f"gray plain of {cause}"])
+    score, covariance = 0.0, 0.0
+    for h in np.unique(stratum):
+        inside = np.flatnonzero(stratum == h)
+        part = twin.Rows(*([column[i] for i in inside] for column in rows))
+        found = twin.grays_test(part, [group[i] for i in inside], cause, levels)
+        score, covariance = score + found[0], covariance + found[1]
+    equal(twin.statistic(score, covariance), R[f"gray in strata of {cause}"])
 
 
 @pytest.mark.parametrize("cause", [None, 1])
@@ -208,25 +227,26 @@ def test_the_concordance_of_a_cause_is_that_of_pec():
     equal([each.estimate for each in ours], theirs)
 
 
-def test_restricted_means_and_their_errors_are_those_of_r():
+def test_restricted_means_of_the_twin_are_those_of_r():
     theirs = R["restricted mean"]
-    ours = [restricted_mean(TIME, EVENT, t) for t in theirs["at"].astype(float)]
-    equal([each.estimate for each in ours], theirs)
-    equal([np.sqrt(each.variance) for each in ours], R["error of restricted mean"])
+    equal([twin.restricted_mean(twins(), float(t)) for t in theirs["at"]], theirs)
 
 
-def test_derivatives_are_those_of_r():
-    """Its pseudo-values are by the infinitesimal jackknife."""
-    found, mean = kaplan_meier(TIME, EVENT), restricted_mean(TIME, EVENT, 1.05)
-    equal(found.curve(1.05) + len(TIME) * found.derivatives(1.05), R["infinitesimal pseudo"])
-    equal(mean.estimate + len(TIME) * mean.influence, R["infinitesimal pseudo mean"])
+def test_pseudo_values_are_those_of_r():
+    """Its own are by the infinitesimal jackknife, too."""
+    sets = risk_sets(TIME, EVENT)
+    equal(survival_pseudo_values(sets, 1.05), R["infinitesimal pseudo"])
+    equal(restricted_mean_pseudo_values(sets, 1.05), R["infinitesimal pseudo mean"])
 
 
-def test_log_rank_tests_are_those_of_lifelines_and_r():
-    group, stratum = COLUMNS["group"], COLUMNS["stratum"]
-    equal(log_rank(TIME, EVENT, group).statistic, PYTHON["log-rank"])
-    equal(log_rank(TIME, EVENT, group, COPIES).statistic, PYTHON["log-rank weighted"])
-    equal(log_rank(TIME, EVENT, group).statistic, R["log-rank"])
-    equal(log_rank(TIME, EVENT, group, stratum=stratum).statistic, R["log-rank in strata"])
-    ours = log_rank(DISTINCT, EVENT, group, start=EARLY, stratum=stratum)
-    equal(ours.statistic, R["log-rank late in strata"])
+def test_log_rank_tests_of_the_twin_are_those_of_lifelines_and_r():
+    group, stratum, one = COLUMNS["group"].tolist(), COLUMNS["stratum"].tolist(), [0] * len(TIME)
+    plain = twin.statistic(*twin.log_rank(twins(), group, one))
+    equal(plain, PYTHON["log-rank"])
+    equal(plain, R["log-rank"])
+    weighted = twin.log_rank(twins(weights=COPIES), group, one)
+    equal(twin.statistic(*weighted), PYTHON["log-rank weighted"])
+    in_strata = twin.log_rank(twins(), group, stratum)
+    equal(twin.statistic(*in_strata), R["log-rank in strata"])
+    late = twin.log_rank(twins(DISTINCT, start=EARLY), group, stratum)
+    equal(twin.statistic(*late), R["log-rank late in strata"])

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from odrf import InputError, load, odrf
+from resampled import all_counts
 
 RNG = np.random.default_rng(3)
 DATA = pd.DataFrame(RNG.normal(size=(80, 3)), columns=["a", "b", "c"])
@@ -16,7 +17,7 @@ DATA["y"] = DATA["a"] + RNG.normal(size=80)
 def test_trees_are_of_one_kind_and_draw_few_of_the_rows():
     fit = odrf("y ~ .", DATA, n_trees=120, inference=True, seed=1).fit
     assert fit.control.inference and fit.blend is None
-    assert all(counts.sum() == 24 and counts.max() == 1 for counts in fit.draws.all_counts())
+    assert all(counts.sum() == 24 and counts.max() == 1 for counts in all_counts(fit.draws))
 
 
 def test_it_is_the_forest_with_these_options():

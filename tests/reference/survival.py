@@ -269,23 +269,6 @@ def variance_of_incidence(rows: Rows, causes: tuple[int, ...], t: float) -> floa
     return total
 
 
-def aalen_variance(rows: Rows, causes: tuple[int, ...], t: float) -> float:
-    """Of incidence: a sum over events of the causes and of others."""
-    total, before = 0.0, 1.0
-    for u in rows.event_times():
-        if u <= t:
-            n, d, own = rows.at_risk(u), rows.events(u), rows.events(u, causes)
-            rest = incidence(rows, causes, t) - incidence(rows, causes, u)
-            alive = n - d > 1e-12 and before > 1e-12
-            after = before * (1 - d / n) if alive else 1.0
-            for factor, events in ((1 - rest / after, own), (rest / after, d - own)):
-                if events > 1e-12 and (alive or factor == 1):
-                    others = (events - 1) / (n - 1) if events > 1 else 0.0
-                    total += factor**2 * (1 - others) * before**2 * events / n**2
-            before *= 1 - d / n
-    return total
-
-
 def restricted_mean(rows: Rows, horizon: float) -> Any:
     ends = [0.0, *(t for t in rows.event_times() if t < horizon), horizon]
     return sum(survival(rows, a) * (b - a) for a, b in pairwise(ends))
@@ -313,6 +296,11 @@ def log_rank(rows: Rows, group: list[float], stratum: list[int]) -> tuple[Any, A
                             d * (n - d) / (n - 1) * share * ((k == m) - second)
                         )  # fmt: skip
     return difference, covariance
+
+
+def statistic(difference: NDArray, covariance: NDArray) -> float:
+    """Nearly χ² if groups do not differ."""
+    return float(difference @ np.linalg.pinv(covariance, rcond=1e-9) @ difference)
 
 
 def area(
@@ -387,11 +375,11 @@ def grays_test(
     for m, u in enumerate(times):
         q = np.zeros(K)
         for k in range(K):
-            before[m, k] = survival(of[k], u - 0.25)
+            before[m, k] = survival(of[k], np.nextafter(u, 0))
             # rows that enter after the estimate has come to 0 stand for nobody
             if of[k].at_risk(u) > 0 and before[m, k] > 0:
                 h[m, k] = of[k].at_risk(u) / before[m, k]
-                q[k] = h[m, k] * (1 - incidence(of[k], (cause,), u - 0.25))
+                q[k] = h[m, k] * (1 - incidence(of[k], (cause,), np.nextafter(u, 0)))
         counted = [k for k in range(K) if before[m, k] > 0]
         d, H = sum(of[k].events(u, (cause,)) for k in counted), h[m].sum()
         step = d / H if H > 0 else 0.0

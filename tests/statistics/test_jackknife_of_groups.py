@@ -13,6 +13,7 @@ from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.errors import InputError
 from odrf.statistics.averaged.functionals import functional_covariance
 from odrf.statistics.drawn_together import strata_of, tells_rows_apart, unseen_units
+from resampled import all_counts
 
 B = 3000
 
@@ -20,7 +21,7 @@ B = 3000
 def variance_of_mean(codes, weights, y, sampling):
     """The variance of the mean of 3000 trees that are weighted means, as the jackknife finds it."""
     draws = Draws(weights, [sampling] * B, streams(8, 0, B), 2, codes)
-    counts = draws.all_counts() * weights
+    counts = all_counts(draws) * weights
     values = (counts @ y / counts.sum(axis=1))[:, None]
     return functional_covariance(values, np.zeros(B, dtype=np.int64), draws).variances
 

@@ -20,8 +20,6 @@ from odrf.engine.settings import Settings
 
 __all__ = ["BRANCH_ROWS", "GrowingBranch", "GrownBranch", "grow_branches", "grows_in_branches"]
 
-Array = NDArray[np.float64]
-
 # A tree of more distinct rows than the first number grows in branches of at most the second.
 LARGE_TREE, BRANCH_ROWS = 2**17, 2**14
 LEFT, RIGHT = 0, 1

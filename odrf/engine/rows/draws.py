@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,6 @@ from odrf.engine.rows.subsamples import draw_unseen
 
 __all__ = ["Draws"]
 
-# The largest number of 16 bits; no row is drawn as often.
-MOST = np.iinfo(np.uint16).max
 # So many rows of all trees are drawn in less than a millisecond.
 FEW = 2**17
 
@@ -85,42 +83,26 @@ class Draws(NamedTuple):
             return self.counts[b] == 0, state
         return unseen_rows(state, self.weights, self.samplings[b], self.codes), state
 
-    def all_counts(self) -> NDArray[np.uint16]:
-        """Return how often each tree drew each row: counts (B, n)."""
-
-        def write(b: int, counts: NDArray[np.uint16]) -> None:
-            counts[:] = np.minimum(self.again(b)[0], MOST)
-
-        return self._of_all(np.uint16, write)
-
     def all_unseen(self) -> NDArray[np.bool_]:
         """Return the mask (B, n) of the out-of-bag rows of each tree."""
         apart = self.counts is None and self.codes is None and bool((self.weights > 0.0).all())
-
-        def write(b: int, unseen: NDArray[np.bool_]) -> None:
-            sampling = self.samplings[b]
-            if apart and sampling.resample == SUBSAMPLE and not sampling.later:
-                draw_unseen(self.streams[b].copy(), n_drawn(sampling, len(unseen)), unseen)
-            else:
-                unseen[:] = self.unseen(b)
-
-        return self._of_all(np.bool_, write)
-
-    def _of_all(self, dtype: type, write: Callable[[int, NDArray], None]) -> NDArray:
-        """Return the array (B, n) of which `write` writes the row of each tree."""
         B, n = len(self.streams), len(self.weights)
         require_memory(
-            float(np.dtype(dtype).itemsize) * B * n,
+            float(B) * n,
             f"which of {n} rows each of {B} trees drew",
             "use fewer trees (n_trees=) or rows",
         )
-        out: NDArray = np.empty((B, n), dtype=dtype)
+        out: NDArray[np.bool_] = np.empty((B, n), dtype=np.bool_)
 
-        def redraw(b: int) -> None:
-            write(b, out[b])
+        def write(b: int) -> None:
+            sampling = self.samplings[b]
+            if apart and sampling.resample == SUBSAMPLE and not sampling.later:
+                draw_unseen(self.streams[b].copy(), n_drawn(sampling, n), out[b])
+            else:
+                out[b] = self.unseen(b)
 
         # to start threads takes longer than few draws
         n_jobs = self.n_jobs if B * n > FEW else 1
-        for _ in in_order(redraw, range(B), n_jobs):
+        for _ in in_order(write, range(B), n_jobs):
             pass
         return out

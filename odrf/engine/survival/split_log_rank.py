@@ -22,9 +22,9 @@ def split_log_ranks(
 ) -> NDArray[np.float64]:
     """Return the log-rank statistic (m,) of each split of a forest of one tree; 0 at leaves.
 
-    It is that of `odrf.statistics.survival.log_rank.log_rank` for the rows of the node in two
-    groups, with the variance of hypergeometric numbers of events: nearly χ² with 1 degree of
-    freedom if both sides have the same hazard.  Events of several causes have a statistic each,
+    It is that of the log-rank test (Mantel 1966) of the rows of the node in two groups, with the
+    variance of hypergeometric numbers of events: nearly χ² with 1 degree of freedom if both sides
+    have the same hazard.  Events of several causes have a statistic each,
     those of the others being censored, and the sum of these is returned.  It is 0 where the sides
     cannot be compared.
 

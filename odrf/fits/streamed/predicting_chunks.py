@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from odrf.checks import checked_choice, is_list
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError, installing, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import PREDICTIONS, predict_rows, require_classes, rows_of
 from odrf.fits.saving import replacing
@@ -65,7 +65,7 @@ def predictions_to_parquet(
         import pyarrow.parquet  # noqa: PLC0415  # optional
     except ImportError:
         raise InputError(
-            'files of Parquet need pyarrow: install it with pip install "odrf[parquet]"'
+            f"files of Parquet need pyarrow: install it with {installing('parquet')}"
         ) from None
     if not is_list(keep) or not all(isinstance(name, str) for name in keep):
         raise InputError(f"keep={keep!r}: use a list of names of columns")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.design.columns.level_numbers import as_numbers
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError, installing, nearest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.shapley.explained_rows import ExplainedRows
@@ -225,7 +225,7 @@ class ShapleyValues(Carded):
                 shap = import_module("shap")
         except ModuleNotFoundError as error:
             raise InputError(
-                f'to_shap() needs {error.name}: install it with pip install "odrf[shap]"'
+                f"to_shap() needs {error.name}: install it with {installing('shap')}"
             ) from error
         n, several = len(self.data), len(self.outputs) > 1
         return shap.Explanation(

@@ -17,6 +17,7 @@ from odrf.reports.node_tables import splits_table
 from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
 from odrf.reports.survival.survival_summary import survival_card
 from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
+from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.of_one_tree.prunable_tree import PrunableTree
 from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION
 from odrf.results.survival.survival_plots import CURVES, IMPORTANCE
@@ -184,8 +185,8 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         *,
         ax: Axes | None = None,
         max_depth: int | None = None,
-        max_terms: int = 3,
-        digits: int = 3,
+        max_terms: int = MOST_TERMS,
+        digits: int = DIGITS,
     ) -> Axes:
         """Plot the tree with the Kaplan–Meier curves of its leaves, its predictions or importances.
 
@@ -214,15 +215,15 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         Raises
         ------
         InputError
-            If `kind` is unknown or a number is below 1.
+            If `kind` is unknown, or an argument is given that is for another kind; if a number is
+            below 1.
         """
-        if checked_choice("kind", kind, PLOTS) == CURVES:
+        checked_choice("kind", kind, PLOTS)
+        check_drawn_tree(kind, max_depth, max_terms, digits)
+        if kind == CURVES:
             return self._plot_curves(ax)
         if kind == IMPORTANCE:
             return self._plot_importance(ax, None, None, False)
-        checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
-        checked_whole("max_terms", max_terms, 1)
-        checked_whole("digits", digits, 1)
         fit, hazards = self.fit, hazards_of(self.fit)
         curves = plots.CurvesInLeaves(
             fit.forest.count, hazards.events * fit.data.weight_unit, hazards.relative, fit.curves,

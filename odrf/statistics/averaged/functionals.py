@@ -8,30 +8,23 @@ prediction, and to several of them with their covariances.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import end_if_stopped, row_blocks
 from odrf.engine.rows.draws import Draws
-from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of, unseen_units
-from odrf.statistics.jackknife import Variance, deviations, enough_trees
+from odrf.statistics.jackknife import (
+    Variance,
+    deviations,
+    enough_trees,
+    jackknife_sums,
+    rows_of_trees,
+)
 
 __all__ = ["FunctionalCovariance", "functional_covariance"]
 
-# Training rows whose influences are held at once.
-ROWS = 4096
 # Eigenvalues of correlations below this are rounding.
 NO_VARIANCE = 1e-12
-
-
-class _Parts(NamedTuple):
-    """Sums (M, M): see `FunctionalCovariance`."""
-
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,17 +127,7 @@ def functional_covariance(
     Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
     random forests, JASA 113, 1228-1242.
     """
-    B, M = values.shape
+    rows = rows_of_trees(kinds, draws)
     deviation = deviations(values, kinds, np.ones(values.shape))
-    unseen = unseen_units(draws)
-    parts = _Parts(np.zeros((M, M)), np.zeros((M, M)), deviation.T @ deviation)
-    for stratum in strata_of(draws):
-        scaled = deviation * stratum.scale[:, None]
-        for rows in row_blocks(stratum.end - stratum.begin, ROWS):
-            end_if_stopped()
-            here = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
-            influence = scaled.T @ unseen[:, here].astype(np.float64)
-            parts.raw[...] += influence @ influence.T
-        for first, second, covariance in pairs_of_one_stream(kinds, draws, stratum):
-            parts.bias[...] += covariance * (scaled[first].T @ scaled[second])
-    return FunctionalCovariance(*parts, unseen.shape[1], B)
+    sums = jackknife_sums(deviation, rows, lambda first, second: first.T @ second)
+    return FunctionalCovariance(*sums, rows.n, len(values))

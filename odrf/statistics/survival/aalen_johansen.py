@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.statistics.survival.kaplan_meier import product_limit
-from odrf.statistics.survival.pointwise_limits import limits_of_probability
-from odrf.statistics.survival.risk_sets import RiskSets, inverse_or_zero, risk_sets
+from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
 from odrf.statistics.survival.step_curves import StepCurve
 
-__all__ = ["CumulativeIncidence", "aalen_johansen", "cumulative_incidence"]
+__all__ = ["CumulativeIncidence", "cumulative_incidence"]
 
 Floats = NDArray[np.float64]
 
@@ -66,38 +65,6 @@ class CumulativeIncidence:
         return np.maximum(own_part + squares - 2 * products, 0.0)
 
     @cached_property
-    def aalen_variance(self) -> Floats:
-        """Aalen's variance (R,), which takes weights as numbers of rows.
-
-        Events of the cause and of others are independent increments; of several at a time the
-        number is hypergeometric.  It is a little larger than that by the delta method where few
-        rows are at risk, and is what the R package cmprsk gives.
-
-        References
-        ----------
-        Aalen (1978), Nonparametric estimation of partial transition probabilities in multiple
-        decrement models, Annals of Statistics 6, 534-545.
-        """
-        F, n = self.incidence, self.sets.at_risk
-        own = self.of_cause.events
-        after = self.survival_before * self.sets.survivors / n
-        per_after = inverse_or_zero(after)
-
-        def spread(events: Floats) -> Floats:
-            others = np.where(events > 1, (events - 1) / np.where(n > 1, n - 1, 1.0), 0.0)
-            return (1 - others) * self.survival_before**2 * events / n**2
-
-        def squares(constant: Floats, variance: Floats) -> Floats:
-            # Σ (constant(s) - F(t)/S(s))²·variance(s), written out
-            whole = np.cumsum(constant**2 * variance)
-            whole = whole - 2 * F * np.cumsum(constant * per_after * variance)
-            return whole + F**2 * np.cumsum(per_after**2 * variance)
-
-        of_cause = squares(1 + F * per_after, spread(own))
-        of_others = squares(F * per_after, spread(self.sets.events - own))
-        return np.maximum(of_cause + of_others, 0.0)
-
-    @cached_property
     def robust_variance(self) -> Floats:
         """The infinitesimal jackknife's variance (R,), right for weights of any kind."""
         F, left = self.incidence, self.sets.per_survivor
@@ -120,18 +87,17 @@ class CumulativeIncidence:
         """Return the derivatives times the weights (n,); their squares add up to a variance."""
         return self.sets.weights * self.derivatives(at)
 
-    def limits(self, level: float = 0.95, scale: str = "log-log") -> tuple[Floats, Floats]:
-        """Return lower and upper limits (R,) by `variance`; see `limits_of_probability`."""
-        return limits_of_probability(self.incidence, self.variance, level, scale)
 
-
-def aalen_johansen(
+def cumulative_incidence(
     time: Floats,
-    event: NDArray[np.int64],
+    event: NDArray,
+    cause: int | None = None,
     weights: Floats | None = None,
     start: Floats | None = None,
-) -> dict[int, CumulativeIncidence]:
-    """Estimate the cumulative incidence of each cause that occurs; all have the same times.
+) -> CumulativeIncidence:
+    """Estimate the cumulative incidence of one cause, or of all, which is 1 minus survival.
+
+    The times are those of events of all causes.
 
     Parameters
     ----------
@@ -139,6 +105,8 @@ def aalen_johansen(
         The end of observation.
     event : (n,) int64
         0 for a censored row, otherwise the cause.
+    cause : int, optional
+        By default all.
     weights : (n,) float64, optional
         Case weights; by default 1.
     start : (n,) float64, optional
@@ -151,30 +119,12 @@ def aalen_johansen(
 
     Examples
     --------
-    >>> found = aalen_johansen(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 0, 1]))
-    >>> found[1].incidence, found[2].incidence
-    (array([0.25, 0.25, 0.75]), array([0.  , 0.25, 0.25]))
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 0, 1])
+    >>> [cumulative_incidence(time, event, cause).incidence for cause in (1, 2)]
+    [array([0.25, 0.25, 0.75]), array([0.  , 0.25, 0.25])]
     """
     sets = risk_sets(time, event, weights, start)
-    return {int(cause): _of_cause(sets, event == cause) for cause in np.unique(event[event > 0])}
-
-
-def cumulative_incidence(
-    time: Floats,
-    event: NDArray,
-    cause: int | None = None,
-    weights: Floats | None = None,
-    start: Floats | None = None,
-) -> CumulativeIncidence:
-    """Estimate the cumulative incidence of one cause, or of all, which is 1 minus survival.
-
-    Arguments as for `aalen_johansen`; `cause` by default means all.
-    """
-    sets = risk_sets(time, event, weights, start)
-    return _of_cause(sets, (event > 0) if cause is None else (event == cause))
-
-
-def _of_cause(sets: RiskSets, rows: NDArray[np.bool_]) -> CumulativeIncidence:
+    rows = (event > 0) if cause is None else (event == cause)
     of_cause = sets.of_rows(rows)
     before = product_limit(sets).curve.all_values[:-1]
     incidence: Floats = np.cumsum(before * of_cause.hazard)

@@ -12,7 +12,7 @@ from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
 from odrf.statistics.survival.step_curves import StepCurve
 
-__all__ = ["KaplanMeier", "kaplan_meier", "kaplan_meier_of_groups", "product_limit"]
+__all__ = ["KaplanMeier", "kaplan_meier", "product_limit"]
 
 Floats = NDArray[np.float64]
 
@@ -52,37 +52,17 @@ class KaplanMeier:
         left = np.where(self.survival > 0, self.sets.survivors, np.nan)
         return self.survival**2 * np.cumsum(d / (n * left))
 
-    @cached_property
-    def robust_variance(self) -> Floats:
-        """The infinitesimal jackknife's variance (R,), right for weights of any kind.
-
-        The sum over rows of squared derivatives of the estimate by their weights.  NaN once nobody
-        survives.
-        """
-        logarithm = self.sets.running_sums(self.sets.per_survivor)
-        squares = np.maximum(self.sets.sums_of_products(logarithm, logarithm), 0.0)
-        return np.where(self.survival > 0, self.survival**2 * squares, np.nan)
-
-    def limits(self, level: float = 0.95, scale: str = "log-log") -> tuple[Floats, Floats]:
+    def limits(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return lower and upper limits (R,) by Greenwood's variance.
 
         See `limits_of_probability`.
         """
-        return limits_of_probability(self.survival, self.variance, level, scale)
+        return limits_of_probability(self.survival, self.variance, level)
 
     def quantile(self, share: float = 0.5) -> float:
         """Return the first time by which at least this share had an event; infinite if none."""
         # 1 - share may be a little less than the product of shares that should equal it
         return self.curve.first_at_most(1 - share + 1e-12)
-
-    def derivatives(self, at: float) -> Floats:
-        """Return the derivative of the curve at a time by the weight of each row: (n,)."""
-        reached = self.sets.times <= at
-        return -self.sets.martingale_sums(reached * self.sets.per_survivor) * self.curve(at)
-
-    def influence(self, at: float) -> Floats:
-        """Return the derivatives times the weights (n,); their squares add up to a variance."""
-        return self.sets.weights * self.derivatives(at)
 
 
 def kaplan_meier(
@@ -121,26 +101,3 @@ def kaplan_meier(
 def product_limit(sets: RiskSets) -> KaplanMeier:
     """Return the Kaplan–Meier curve of risk sets."""
     return KaplanMeier(sets, np.cumprod(sets.survivors / sets.at_risk, dtype=np.float64))
-
-
-def kaplan_meier_of_groups(
-    time: Floats,
-    event: NDArray,
-    group: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
-) -> dict[object, KaplanMeier]:
-    """Estimate the survival curve of each group (n,); the groups in ascending order.
-
-    Other arguments as for `kaplan_meier`.
-    """
-    curves: dict[object, KaplanMeier] = {}
-    for g in np.unique(group):
-        of = group == g
-        curves[g] = kaplan_meier(
-            time[of],
-            event[of],
-            None if weights is None else weights[of],
-            None if start is None else start[of],
-        )
-    return curves

@@ -100,9 +100,9 @@ def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
 
     Examples
     --------
-    >>> from odrf.statistics.survival.aalen_johansen import aalen_johansen
-    >>> found = aalen_johansen(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]))
-    >>> incidence_pseudo_values(found[1], 2.5) + 0.0
+    >>> from odrf.statistics.survival.aalen_johansen import cumulative_incidence
+    >>> found = cumulative_incidence(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]), 1)
+    >>> incidence_pseudo_values(found, 2.5) + 0.0
     array([1., 0., 0., 0.])
     """
     return float(found.curve(time)) + found.sets.weights.sum() * found.derivatives(time)
@@ -116,9 +116,9 @@ def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Float
 
     Examples
     --------
-    >>> from odrf.statistics.survival.aalen_johansen import aalen_johansen
-    >>> found = aalen_johansen(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]))
-    >>> time_lost_pseudo_values(found[1], 3.5) + 0.0
+    >>> from odrf.statistics.survival.aalen_johansen import cumulative_incidence
+    >>> found = cumulative_incidence(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]), 1)
+    >>> time_lost_pseudo_values(found, 3.5) + 0.0
     array([2.5, 0. , 0.5, 0. ])
     """
     sets, curve = found.sets, found.curve

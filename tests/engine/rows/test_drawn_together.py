@@ -24,6 +24,7 @@ from odrf.engine.rows.sampling import (
 from problems import case_weights
 from reference import drawing
 from reference.randomness import Stream
+from resampled import all_counts
 
 SCHEMES = [ALL_ROWS, BOOTSTRAP, SUBSAMPLE]
 
@@ -109,12 +110,12 @@ def test_groups_are_drawn_halved_and_left_out_whole(resample):
     draws = draws_of(RowCodes(groups), len(groups), 50, resample, honest=True)
     first = np.unique(groups, return_index=True)[1]
     for of_rows in (
-        draws.all_counts(),
+        all_counts(draws),
         draws.all_unseen(),
         np.array([draws.filling(b) for b in range(50)]),
     ):
         assert (of_rows == of_rows[:, first][:, groups]).all()
-    assert (draws.all_unseen() == (draws.all_counts() == 0)).all()
+    assert (draws.all_unseen() == (all_counts(draws) == 0)).all()
 
 
 def test_a_row_of_weight_zero_is_out_of_bag_with_its_group_only():
@@ -123,14 +124,14 @@ def test_a_row_of_weight_zero_is_out_of_bag_with_its_group_only():
     unseen = draws.all_unseen()
     assert (unseen[:, 0] == unseen[:, 1]).all()
     assert unseen[:, 4:].all()
-    assert (draws.all_counts()[:, [1, 4, 5]] == 0).all()
+    assert (all_counts(draws)[:, [1, 4, 5]] == 0).all()
 
 
 @pytest.mark.parametrize("resample", [BOOTSTRAP, SUBSAMPLE])
 def test_strata_keep_their_shares_in_draws_and_halves(resample):
     strata = np.array([0] * 40 + [1] * 10 + [2] * 4)[np.random.default_rng(1).permutation(54)]
     draws = draws_of(RowCodes(strata=strata), 54, 30, resample, honest=True)
-    counts = draws.all_counts()
+    counts = all_counts(draws)
     for code, size in ((0, 20), (1, 5), (2, 2)):
         assert (counts[:, strata == code].sum(axis=1) == size).all()
     if resample == SUBSAMPLE:
@@ -151,7 +152,7 @@ def test_a_subsample_leaves_out_a_unit_of_each_stratum():
 def test_in_time_rows_out_of_bag_are_later_than_all_rows_drawn(resample):
     order = np.random.default_rng(2).permutation(np.repeat(np.arange(50), 2))
     draws = draws_of(RowCodes(order=order), 100, resample=resample)
-    counts, unseen = draws.all_counts(), draws.all_unseen()
+    counts, unseen = all_counts(draws), draws.all_unseen()
     for drawn, left_out in zip(counts > 0, unseen, strict=True):
         assert not left_out.any() or order[drawn].max() < order[left_out].min()
     # half of the trees draw from all rows; the cuts of the others are spread over the later half
@@ -165,4 +166,4 @@ def test_in_time_rows_out_of_bag_are_later_than_all_rows_drawn(resample):
 
 def test_a_tree_of_all_rows_draws_late_rows_too():
     draws = draws_of(RowCodes(order=np.arange(10)), 10, 5, ALL_ROWS)
-    assert (draws.all_counts() == 1).all() and not draws.all_unseen().any()
+    assert (all_counts(draws) == 1).all() and not draws.all_unseen().any()

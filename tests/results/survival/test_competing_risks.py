@@ -1,4 +1,4 @@
-"""Trees and forests of events of several causes: incidences, time lost, risks by cause."""
+"""Trees and forests of events of several causes: incidence_by_cause, time lost, risks by cause."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import odrf
+from lifetimes import incidence_by_cause
 from odrf import InputError, simulate
-from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import concordance_of_cause
 
@@ -55,7 +55,7 @@ def test_a_tree_of_one_leaf_is_the_estimate_of_aalen_and_johansen(data, truncate
     )
     left = "Surv(start, time, event)" if truncated else "Surv(time, event)"
     tree = odrf.odt(f"{left} ~ x1 + x2", rows, max_leaves=1, weights="w" if weighted else None)
-    twins = aalen_johansen(time, codes_of(data), weights, start)
+    twins = incidence_by_cause(time, codes_of(data), weights, start)
     at = np.array([0.5, 1, 3, 3.5, 8, 1000])
     found = tree.predict(type="incidence", times=at)
     assert found.columns.names == ["cause", "time"]
@@ -123,7 +123,7 @@ def test_what_holds_for_all_causes_is_not_divided(forest, new):
 def test_causes_that_pull_in_opposite_directions_are_both_predicted(forest, data, new):
     """Better than the incidences of all rows, out of bag and for new rows."""
     at = np.quantile(data["time"], [0.2, 0.4, 0.6])
-    whole = aalen_johansen(data["time"].to_numpy(), codes_of(data))
+    whole = incidence_by_cause(data["time"].to_numpy(), codes_of(data))
     for rows, table in ((None, data), (new, new)):
         time, event = table["time"].to_numpy(), codes_of(table)
         for number, cause in enumerate(CAUSES, start=1):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import odrf
+from lifetimes import incidence_by_cause
 from odrf.errors import InputError
-from odrf.statistics.survival.aalen_johansen import aalen_johansen
 from odrf.statistics.survival.pseudo_values import incidence_pseudo_values
 
 FORMULA = "Surv(time, event) ~ ."
@@ -60,7 +60,7 @@ def test_responses_are_pseudo_values_of_the_weighted_estimate():
     codes = rows["event"].cat.codes.to_numpy(np.int64)
     weights = fit.fit.data.weights
     time, start = (rows[name].to_numpy() for name in ("time", "start"))
-    found = aalen_johansen(time, codes, weights, start)[2]
+    found = incidence_by_cause(time, codes, weights, start)[2]
     np.testing.assert_allclose(fit.fit.data.y, incidence_pseudo_values(found, 1.0))
 
 

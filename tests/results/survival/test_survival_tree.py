@@ -151,6 +151,13 @@ def test_other_plots(tree, grown):
         tree.plot(max_depth=0)
 
 
+@pytest.mark.parametrize("kind", ["curves", "importance"])
+@pytest.mark.parametrize("argument", ["max_depth", "max_terms", "digits"])
+def test_what_is_for_a_drawn_tree_is_not_for_other_plots(tree, kind, argument):
+    with pytest.raises(odrf.InputError, match=f'^{argument}= is for kind="tree": leave'):
+        tree.plot(kind, **{argument: 2})
+
+
 @pytest.mark.parametrize("rows", [True, False])
 def test_a_saved_tree_is_loaded_as_it_was(tree, data, rows, tmp_path):
     tree.save(tmp_path / "tree.odrf", data=rows)

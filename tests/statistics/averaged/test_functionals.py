@@ -16,7 +16,7 @@ from odrf.statistics.averaged.hypotheses_of_estimates import joint_test
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import jackknife_after_bootstrap
 from reference import inference as twin
-from resampled import forests
+from resampled import all_counts, forests
 
 
 def values_of(grown) -> np.ndarray:
@@ -92,7 +92,7 @@ def test_trees_that_are_means_have_the_covariance_of_means(resample):
     sampling = Sampling(resample, 1.0 if resample == BOOTSTRAP else 0.5)
     streams = rng.integers(1, 2**63, (B, 4)).astype(np.uint64)
     draws = Draws(np.ones(n), [sampling] * B, streams, 1)
-    counts = draws.all_counts().astype(float)
+    counts = all_counts(draws).astype(float)
     values = counts @ rows / counts.sum(axis=1, keepdims=True)
     found = functional_covariance(values, np.zeros(B, dtype=np.int64), draws)
     expected = np.cov(rows.T) / n
@@ -112,7 +112,7 @@ def test_few_trees_do_not_make_joint_tests_reject():
     for _ in range(150):
         streams = rng.integers(1, 2**63, (B, 4)).astype(np.uint64)
         draws = Draws(np.ones(n), [Sampling(SUBSAMPLE, 0.3)] * B, streams, 1)
-        counts = draws.all_counts().astype(float)
+        counts = all_counts(draws).astype(float)
         rows = rng.normal(size=(n, M))
         values = counts @ rows / counts.sum(axis=1, keepdims=True) + 0.05 * rng.normal(size=(B, M))
         found = functional_covariance(values, np.zeros(B, dtype=np.int64), draws)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
 from odrf.statistics.averaged.functionals import functional_covariance
-from odrf.statistics.curves.curve_covariances import curve_covariances, rows_of_trees
+from odrf.statistics.curves.curve_covariances import curve_covariances
 from odrf.statistics.drawn_together import tells_rows_apart
+from odrf.statistics.jackknife import rows_of_trees
 from resampled import forests
 
 

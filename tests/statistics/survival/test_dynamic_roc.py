@@ -14,6 +14,7 @@ from odrf.statistics.survival.aalen_johansen import cumulative_incidence
 from odrf.statistics.survival.calibration_at import calibration_at, groups_of_equal_weight
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.observation import censoring_curve
+from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0])
@@ -96,7 +97,7 @@ def test_limits_of_groups_without_weights_are_those_of_the_curve():
     time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
     found = calibration_at(time, event, np.full(4, 0.3), 2.5)
     alone = cumulative_incidence(time, event)
-    low, high = alone.limits()
+    low, high = limits_of_probability(alone.incidence, alone.variance)
     assert (found.low[0], found.high[0]) == (low[1], high[1])
     assert found.std_error[0] == pytest.approx(np.sqrt(alone.variance[1]))
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from lifetimes import lifetimes
-from odrf.statistics.survival.aalen_johansen import aalen_johansen
+from lifetimes import incidence_by_cause, lifetimes
 from odrf.statistics.survival.pseudo_values import (
     hazard_pseudo_values,
     incidence_pseudo_values,
@@ -52,7 +51,7 @@ def test_they_are_derivatives_by_the_weights(name, of):
 @given(of=lifetimes())
 def test_those_of_causes_are_derivatives_by_the_weights(name, of):
     found, estimate = OF_CAUSES[name]
-    for cause, curve in aalen_johansen(of.time, of.event, of.weights, of.start).items():
+    for cause, curve in incidence_by_cause(of.time, of.event, of.weights, of.start).items():
         for time in TIMES:
             if curves.survival(of.rows, time) <= 1e-9:
                 continue  # a derivative where nobody survives is one-sided
@@ -73,7 +72,7 @@ def test_those_of_all_causes_and_of_survival_add_up():
     time, event = rng.exponential(size=80), rng.integers(0, 4, 80)
     weights, start = rng.uniform(0.5, 2.0, 80), time * rng.uniform(0, 0.5, 80)
     sets = risk_sets(time, event, weights, start)
-    causes = aalen_johansen(time, event, weights, start).values()
+    causes = incidence_by_cause(time, event, weights, start).values()
     incidence = sum(incidence_pseudo_values(each, 0.8) for each in causes)
     np.testing.assert_allclose(incidence + survival_pseudo_values(sets, 0.8), 1.0)
     lost = sum(time_lost_pseudo_values(each, 0.8) for each in causes)
@@ -83,7 +82,7 @@ def test_those_of_all_causes_and_of_survival_add_up():
 def test_without_censoring_those_of_causes_are_the_numbers_themselves():
     rng = np.random.default_rng(7)
     time, event = rng.exponential(size=60), rng.integers(1, 3, 60)
-    found = aalen_johansen(time, event)[2]
+    found = incidence_by_cause(time, event)[2]
     own = event == 2
     np.testing.assert_allclose(incidence_pseudo_values(found, 0.7), own & (time <= 0.7), atol=1e-12)
     np.testing.assert_allclose(

@@ -13,8 +13,8 @@ from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_tre
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.statistics.curves.bands import simultaneous_width, typical_df
-from odrf.statistics.curves.curve_covariances import curve_covariances, rows_of_trees
-from odrf.statistics.jackknife import Variance, enough_trees
+from odrf.statistics.curves.curve_covariances import curve_covariances
+from odrf.statistics.jackknife import Variance, enough_trees, rows_of_trees
 
 __all__ = ["CurveErrors", "curve_errors"]
 
