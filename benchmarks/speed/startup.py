@@ -87,6 +87,7 @@ def seconds_of(imported: str, call: str, cache: str, folder: Path) -> dict[str, 
             "PYTHONPATH": str(folder.resolve()),
             "PYTHONDONTWRITEBYTECODE": "",  # an installed package has its bytecode on disk
         },
+        cwd=folder,  # the first place where a process looks for packages
         stdout=subprocess.PIPE,
         text=True,
         check=True,
