@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from fitter import Answer, Request
-from worker import answer
+from benchmarks.methods.fitter import Answer, Request
+from benchmarks.methods.worker import answer
 
 __all__ = ["Here"]
 

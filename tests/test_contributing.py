@@ -33,6 +33,13 @@ def test_every_package_has_its_layer():
     assert listed == {name: floor for floor, names in enumerate(LAYERS) for name in names}
 
 
+def test_every_subject_of_the_benchmarks_has_its_row():
+    listed = re.findall(r"^\| `benchmarks/(\w+)/` \|", PAGE, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(
+        path.parent.name for path in ROOT.glob("benchmarks/*/__init__.py")
+    )
+
+
 def test_every_family_has_its_row():
     rows = re.findall(r'^\| `"(\w+)"` \| (.*?) \| (\w+) \| (\w+) \|$', PAGE, flags=re.MULTILINE)
     expected = [

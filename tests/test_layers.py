@@ -1,4 +1,7 @@
-"""The plan of the package: who may import whom, how large files are, one name for one thing."""
+"""The plan of the package: who may import whom, how large files are, one name for one thing.
+
+And that of the benchmarks: folders by subject, with names and imports as in the package.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "odrf"
+BENCHMARKS = ROOT.parent / "benchmarks"
 
 # From the bottom up.  A module imports from its own layer or from one below.
 LAYERS = (
@@ -106,3 +110,47 @@ def test_one_name_for_one_thing():
             if public or isinstance(node, ast.ClassDef):
                 names[node.name].append(module)
     assert not {name: modules for name, modules in names.items() if len(modules) > 1}
+
+
+def scripts(folder: Path) -> list[Path]:
+    """Return the files of Python in the folders of a folder."""
+    return [path for path in folder.rglob("*.py") if path.parent != folder]
+
+
+def test_benchmarks_lie_in_folders_by_subject_of_which_none_is_crowded():
+    assert [path.name for path in BENCHMARKS.iterdir() if path.is_file()] == ["__init__.py"]
+    files = Counter(path.parent for path in scripts(BENCHMARKS))
+    assert {path.parent for path in files} == {BENCHMARKS}
+    assert max(files.values()) <= 20, files.most_common(3)
+
+
+def test_packages_of_the_benchmarks_import_nothing_where_workers_lack_this_one():
+    for path in BENCHMARKS.rglob("__init__.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), path
+        assert len(tree.body) == 1, path
+
+
+def test_a_script_of_the_benchmarks_is_known_by_its_name():
+    names = Counter(path.stem for path in scripts(BENCHMARKS) if path.stem != "__init__")
+    assert max(names.values()) == 1, names.most_common(3)
+
+
+def test_there_is_no_circle_of_subjects_of_the_benchmarks():
+    subjects = defaultdict(set)
+    for path in scripts(BENCHMARKS):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchmarks."):
+                subjects[path.parent.name].add(node.module.split(".")[1])
+    TopologicalSorter(
+        {subject: others - {subject} for subject, others in subjects.items()}
+    ).prepare()
+    assert subjects["shared"] == {"shared"}
+
+
+def test_tests_of_benchmarks_lie_in_folders_of_the_same_subjects():
+    tests = {path.stem: path.parent.name for path in scripts(ROOT.parent / "tests/benchmarks")}
+    of_scripts = {f"test_{path.stem}": path.parent.name for path in scripts(BENCHMARKS)}
+    assert set(tests.values()) <= set(of_scripts.values())
+    both = tests.keys() & of_scripts.keys()
+    assert {name: tests[name] for name in both} == {name: of_scripts[name] for name in both}

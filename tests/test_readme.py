@@ -9,7 +9,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from neighbours import METHODS, beside
+from benchmarks.accuracy.neighbours import METHODS, beside
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,7 +53,8 @@ def test_there_are_blocks():
 
 
 def test_figures_beside_other_forests_are_those_of_the_results():
-    results = pd.read_csv(ROOT / "benchmarks" / "results" / "accuracy.csv", low_memory=False)
+    path = ROOT / "benchmarks" / "accuracy" / "results" / "accuracy.csv"
+    results = pd.read_csv(path, low_memory=False)
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in README.splitlines()

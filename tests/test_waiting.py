@@ -1,6 +1,6 @@
 """Whoever waits sees what remains: public functions and methods take progress=, or are short.
 
-`benchmarks/durations.py` times them, on 20,000 rows, 20 columns and 100 trees.
+`benchmarks/reliability/durations.py` times them, on 20,000 rows, 20 columns and 100 trees.
 """
 
 from __future__ import annotations

@@ -36,18 +36,18 @@ TOGETHER = [
     [
         "tests/projections/test_custom.py",
         "tests/reports/test_consistency.py",
-        "tests/benchmarks/test_consistency.py",
+        "tests/benchmarks/theory/test_consistency.py",
         "tests/projections/test_rc.py",
     ],
     [
         "tests/projections/test_ridge.py",
         "tests/projections/test_sphere.py",
-        "tests/benchmarks/test_guided.py",
+        "tests/benchmarks/guided/test_guided.py",
     ],
     [
         "tests/projections/test_patch.py",
         "tests/datasets/test_images.py",
-        "tests/benchmarks/test_images.py",
+        "tests/benchmarks/columns/test_images.py",
         "tests/reports/test_pixel_importance.py",
     ],
     [

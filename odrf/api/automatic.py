@@ -137,8 +137,9 @@ def auto(
     values predict each row with many mixtures of values, by all models, and `interactions` fits the
     stack again: both take long.
 
-    The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
-    standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.
+    The fit takes three to four times as long as the forest alone
+    (``benchmarks/accuracy/stacks.py``).  For standard errors, and for a model that is read, use
+    `odrf.odrf`: they are those of one forest.
 
     References
     ----------

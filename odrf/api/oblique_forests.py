@@ -111,7 +111,7 @@ def odrf(
         As in `odt`, for every tree.  In a blend ``"auto"`` chooses among the response, ``"log"``
         and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
         default, because it takes time, and what it gains is small on most tables
-        (``benchmarks/split_scales.py``).  Not together with ``inference=True``.
+        (``benchmarks/options/split_scales.py``).  Not together with ``inference=True``.
     pruning, max_depth, criterion, cause, penalty, n_thresholds, split_search
         As in `odt`, for every tree.
     min_leaf : int, default 2
@@ -132,14 +132,14 @@ def odrf(
         all are out of bag.  With ``resample="subsample"`` and a `sample_fraction` that falls with
         n, class probabilities are consistent (Perry et al., Theorem 2; see
         `ODRFResults.consistency`).  Their probabilities are more moderate, which helps where noise
-        makes those of a plain forest too extreme (``benchmarks/honesty.py``).
+        makes those of a plain forest too extreme (``benchmarks/options/honesty.py``).
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
         trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
         (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  Then standard errors
         of averaged predictions are close to their variation over samples.  The trees are not honest
         unless you set `honest`: averages of honest forests are further from the truth
-        (``benchmarks/effects_coverage.py``).
+        (``benchmarks/inference/effects_coverage.py``).
     compact : {32, 16, None}, default None
         Keep only what predicts of each tree as soon as it is grown, as `ODRFResults.compact` does
         afterwards: memory never holds all nodes.  What needs nodes then raises `InputError`.  Not

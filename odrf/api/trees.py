@@ -108,9 +108,9 @@ def odt(
         `penalty` limits the tree, or if there are fewer than 20 rows.  On 35 tables trees by
         ``"cv"`` had on average 7 % less error than trees as grown, and a quarter of the leaves;
         those by ``"1se"`` had 0.6 times as many leaves as that, and as much error as trees as grown
-        (``benchmarks/sizes.py``).  Of rows in chunks, 100,000 or fewer are held out in place of
-        folds.  ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n;
-        the constant c is found by 10-fold cross-validation.
+        (``benchmarks/options/sizes.py``).  Of rows in chunks, 100,000 or fewer are held out in
+        place of folds.  ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n
+        and c/√n; the constant c is found by 10-fold cross-validation.
     pruning : {"weakest_link", "growth"}, default "weakest_link"
         Which subtrees are candidates of pruning: all of them (Breiman et al. 1984, section 3.3), or
         only the trees that existed during growth (Zhan, Liu and Xia, section 3.2).

@@ -19,7 +19,7 @@ NEEDED: dict[str, tuple[Any, str]] = {
     "split_scale": ("response", "another scale depends on the sample"),
 }
 # The smaller the share, the less the jackknife exceeds the variance, and the fewer trees it needs;
-# the forest's bias grows (``benchmarks/effects_coverage.py``).
+# the forest's bias grows (``benchmarks/inference/effects_coverage.py``).
 SHARE = 0.3
 
 

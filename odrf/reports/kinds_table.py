@@ -52,6 +52,6 @@ def kinds_notes(fit: Fit) -> list[str]:
     if fit.data.n_rows < FEW_ROWS:
         notes.append(
             "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
-            "out-of-bag error is a little too low: see benchmarks/optimism.py."
+            "out-of-bag error is a little too low: see benchmarks/errors/optimism.py."
         )
     return notes

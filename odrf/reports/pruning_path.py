@@ -69,7 +69,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
           the standard error is that of a mean over rows (or groups), the trees being given.  What
           the error varies because other samples give other trees is not in it: in simulations it
           was 0.8 of the standard deviation of the error over samples, and from 0.5 to 1.0
-          (``benchmarks/standard_errors.py``).  It is missing if one row or group judges.
+          (``benchmarks/errors/standard_errors.py``).  It is missing if one row or group judges.
 
     Examples
     --------

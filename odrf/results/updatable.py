@@ -55,9 +55,10 @@ class Updatable(TreeResults):
             A split that was made on fewer rows than this is removed when its node has at least 1.5
             times as many rows, and the tree grows again from there.  0 keeps all splits.  Larger
             numbers take more time and come closer to a fit to all rows at once
-            (``benchmarks/updating.py``).  By default 200 for a tree of `odrf.odt`, because its
-            error depends on every single split; 100 for a blend, whose update needs no new pilot
-            trees and so has time to spare; 0 for other forests, because they average over splits.
+            (``benchmarks/many_rows/updating.py``).  By default 200 for a tree of `odrf.odt`,
+            because its error depends on every single split; 100 for a blend, whose update needs no
+            new pilot trees and so has time to spare; 0 for other forests, because they average over
+            splits.
         alpha : {"again", "same"}, default "again"
             What is done if the fit's option `alpha` asks for a value that is chosen on held-out
             rows.  ``"again"``: it is chosen again.  For a tree this is a cross-validation of all
@@ -116,10 +117,11 @@ class Updatable(TreeResults):
         are computed, and the rows of the leaves at the ends are searched.  Rows and trees are not
         copied: the new result has them, and an earlier one turns them back when it is asked.  So
         an update takes time of the depth of the trees, not of the number of rows
-        (``benchmarks/updating_rows.py``).  The first such update of a fit sets this up, and takes
-        time of all rows; so does the first question to an updated fit, and an update of a fit that
-        is not the last one.  What takes time of all nodes is pruning, by the option `alpha`.
-        Of a fit whose options are named under `keep` above all nodes are computed, or copied.
+        (``benchmarks/many_rows/updating_rows.py``).  The first such update of a fit sets this up,
+        and takes time of all rows; so does the first question to an updated fit, and an update of a
+        fit that is not the last one.  What takes time of all nodes is pruning, by the option
+        `alpha`.  Of a fit whose options are named under `keep` above all nodes are computed, or
+        copied.
 
         With `keep`, rows that leave also leave the nodes on their paths: counts, weights and values
         of nodes, and all that is computed from them or from training rows, out-of-bag results too,

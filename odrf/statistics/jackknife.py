@@ -144,7 +144,8 @@ def jackknife_after_bootstrap(
     For subsamples without replacement this is the infinitesimal jackknife with the factor
     n(n - 1)/(n - s)² (Wager and Athey 2018).  For bootstraps the infinitesimal jackknife is too
     small, and the jackknife somewhat too large (Wager, Hastie and Efron 2014); of these two and
-    their mean, this one covers the forest's expectation best (``benchmarks/intervals.py``).
+    their mean, this one covers the forest's expectation best
+    (``benchmarks/inference/intervals.py``).
 
     Where trees draw whole groups, i numbers the groups: the variance is that of a sample of groups.
     Where they draw from strata, the sum is over the strata, each with its own n.  This is the

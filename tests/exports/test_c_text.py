@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 import odrf
-from export_targets import COMPILER, compiled, in_c, predicted
+from benchmarks.reliability.export_targets import COMPILER, compiled, in_c, predicted
 from exported import CASES, case, wide_table
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no compiler of C")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from export_targets import in_onnx, predicted
+from benchmarks.reliability.export_targets import in_onnx, predicted
 from exported import CASES, case, wide_table
 from odrf import InputError
 

@@ -9,8 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
+from benchmarks.reliability.export_targets import (
+    COMPILER,
+    in_c,
+    in_duckdb,
+    in_onnx,
+    in_python,
+    in_sqlite,
+    predicted,
+)
 from cases.tables import random_columns, random_new_rows
-from export_targets import COMPILER, in_c, in_duckdb, in_onnx, in_python, in_sqlite, predicted
 from odrf import InputError
 from odrf.design.formulas.spelling import quoted
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import odrf
-from export_targets import in_python, in_sqlite, predicted
+from benchmarks.reliability.export_targets import in_python, in_sqlite, predicted
 from exported import wide_table, with_holes
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from export_targets import in_duckdb, in_sqlite, predicted
+from benchmarks.reliability.export_targets import in_duckdb, in_sqlite, predicted
 from exported import CASES, case, wide_table
 from odrf import InputError
 from odrf.exports.single_source import _of_ordinal, _ordinal

@@ -1,6 +1,6 @@
 """Ctrl-C at a thousand moments while threads work: each ends the wait, and none locks a thread.
 
-`benchmarks/faults.py` interrupts functions and methods at random moments.
+`benchmarks/reliability/faults.py` interrupts functions and methods at random moments.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import mutated_files
 import odrf
+from benchmarks.reliability import mutated_files
 from kept_files import KEPT, predictions
 from odrf import InputError
 from odrf.engine.trees.forest_arrays import Forest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import error_estimates
+from benchmarks.errors import error_estimates
 from odrf import odrf
 from odrf.fits.prediction.scores import out_of_bag_loss
 

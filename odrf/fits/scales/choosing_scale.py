@@ -39,7 +39,8 @@ PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
 EVALUATED_ROWS = 20_000
 # A scale whose correlation with the response is larger chooses nearly the same splits.
 ALIKE = 0.98
-# The scales that are tried.  Ranks lower error on fewest tables (``benchmarks/split_scales.py``).
+# The scales that are tried.  Ranks lower error on fewest tables
+# (``benchmarks/options/split_scales.py``).
 TRIED = ("log", "normal")
 # A scale is taken if its error is smaller by so many standard errors of the difference.  Few pilot
 # trees hardly ever show a whole one.

@@ -70,7 +70,7 @@ class CurveResults(FittedResults):
         An interval is for one point, a band for all points together: by a multivariate t whose
         degrees of freedom are those of the estimated variances (Satterthwaite 1946), the median
         over the points.  Those of probabilities are on the scale of the log odds.  How often they
-        cover, ``benchmarks/interval_coverage.py`` measures.
+        cover, ``benchmarks/inference/interval_coverage.py`` measures.
 
         Raises
         ------

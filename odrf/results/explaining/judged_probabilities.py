@@ -177,7 +177,7 @@ class CalibrationResults(FittedResults):
         -----
         Each fit of cross-fitting has grown on fewer rows, so that its probabilities are a little
         less sharp than those that are calibrated.  On 32 open tables, "power" had the smallest log
-        loss (``benchmarks/stacks.py``).  In time, rows before the first fold teach
+        loss (``benchmarks/accuracy/stacks.py``).  In time, rows before the first fold teach
         nothing.
 
         References

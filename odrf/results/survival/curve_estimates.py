@@ -101,7 +101,7 @@ class CurveEstimates(SurvivalResults):
 
         Intervals and bands are for the forest's expectation over training samples, which differs
         from the true curves by the forest's bias.  Grow the forest with ``inference=True``:
-        standard errors of others are too large (``benchmarks/survival_coverage.py``).
+        standard errors of others are too large (``benchmarks/survival/survival_coverage.py``).
 
         Parameters
         ----------

@@ -88,7 +88,7 @@ class JudgedSurvivalResults(DrawnCurves, JudgedByTimes):
         are a little worse than those of new rows, the more so the fewer trees there are.  That
         other training rows would give other predictions out of bag is not in the standard errors,
         so that out-of-bag intervals of C cover less than `level`
-        (``benchmarks/concordance_coverage.py``).
+        (``benchmarks/survival/concordance_coverage.py``).
 
         If rows enter late, as by ``Surv(start, stop, event)``, those that had the event before they
         could enter are not seen.  The others stand for them, too: all weights are by the inverse

@@ -34,7 +34,7 @@ __all__ = [
 
 # Half of the share that is best for the covariance.  The more it is shrunk, the less are knockoffs
 # like the neighbours of their predictors, and the more predictors without effect are selected: with
-# the whole share 13 in 100, not 10 (``benchmarks/importance_tests.py``, correlation .5).
+# the whole share 13 in 100, not 10 (``benchmarks/inference/importance_tests.py``, correlation .5).
 PART = 0.5
 SWEEPS = 200
 CONVERGED = 1e-10

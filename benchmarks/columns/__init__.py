@@ -1,0 +1,1 @@
+"""Columns that are no plain numbers: factors, empty cells, outlying values, pixels."""

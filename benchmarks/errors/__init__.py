@@ -1,0 +1,1 @@
+"""Errors that fits state, beside errors on new rows."""

@@ -1,0 +1,1 @@
+"""Guided forests: their accuracy and size, devices, and rows that they choose."""

@@ -1,0 +1,1 @@
+"""Intervals, tests, importances and Shapley values: coverage, size, agreement."""

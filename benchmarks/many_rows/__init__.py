@@ -1,0 +1,1 @@
+"""Rows in chunks, on workers and in streams; fits that are updated."""

@@ -1,0 +1,1 @@
+"""What settled options and defaults: families, kinds of trees, sizes, steps, honesty, order."""

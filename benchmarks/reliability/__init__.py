@@ -1,0 +1,1 @@
+"""Interrupts, loads, exports, files that somebody changed, and changes that tests notice."""

@@ -1,0 +1,1 @@
+"""What scripts of several subjects share: tables, protocols, measures, ranks, runs of a csv."""

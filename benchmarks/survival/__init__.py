@@ -1,0 +1,1 @@
+"""Times to events: survival models, their intervals, directions and causes."""

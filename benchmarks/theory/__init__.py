@@ -1,0 +1,1 @@
+"""Laws of forests on simulated problems: consistency, rates, strength, bias and variance."""
