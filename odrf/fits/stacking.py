@@ -5,7 +5,7 @@ For a numeric response they add up to 1.  For classes the objective decides.  Fo
 their sum is free and only their proportions are used: the largest probability decides, whatever
 its size, and kinds whose probabilities are correctly ordered but too moderate, as those of
 randomised trees are, must not be penalised.  For good probabilities the weights add up to 1, and a
-Brier score or the log loss is to be small (``benchmarks/objectives.py``).
+Brier score or the log loss is to be small (``benchmarks/options/objectives.py``).
 
 The predictions of a few trees have a large variance.  Mean products of predictions are therefore
 estimated from products of different trees, which do not contain the variance of a single tree.
