@@ -17,7 +17,7 @@ from odrf.design.columns.measurement import measurement
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
-from odrf.design.survival.reading_times import read_causes, read_times
+from odrf.design.survival.reading_times import censored_category, read_causes, read_times
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
@@ -67,6 +67,8 @@ class Response:
         The causes of the events of a survival response; else empty.
     of_events : bool
         Whether the numbers are probabilities of events, such as survival at a time.
+    censored : str
+        What censored rows are called if the events are a categorical; else empty.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Response:
     levels: pd.Index | None = None
     causes: tuple[str, ...] = ()
     of_events: bool = False
+    censored: str = ""
 
     @property
     def in_probabilities(self) -> bool:
@@ -247,6 +250,11 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
     ------
     InputError
         `kind` is not "auto", or a time or an event cannot be used.
+
+    Warns
+    -----
+    UserWarning
+        Categories of the event seem not to begin with that of censored rows.
     """
     if kind != "auto":
         raise InputError(
@@ -255,7 +263,9 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
         )
     columns = cast(pd.DataFrame, values.data)
     causes = read_causes(values.name, columns)
-    return Response(values.name, SURVIVAL, causes=causes), read_times(values.name, columns, causes)
+    censored = censored_category(values.name, columns)
+    response = Response(values.name, SURVIVAL, causes=causes, censored=censored)
+    return response, read_times(values.name, columns, causes)
 
 
 def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
