@@ -68,3 +68,8 @@ def test_categories_in_the_order_of_the_alphabet_warn_if_censored_rows_are_not_t
     data = DATA.assign(event=CAUSES)
     with pytest.warns(UserWarning, match="'death', means censored, and 'none' an event: put"):
         odrf.odt("Surv(days, event) ~ x", data, seed=1)
+
+
+def test_arguments_of_surv_have_no_names():
+    with pytest.raises(InputError, match=r"Surv\(\) takes no argument by name, such as 'time'"):
+        odrf.odt("Surv(time=days, event=status == 2) ~ x", DATA)
