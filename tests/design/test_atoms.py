@@ -49,7 +49,7 @@ def test_a_name_may_come_from_the_users_environment():
         ("I(1)", "no column"),
         ("[i for i in a]", "comprehensions"),
         ("(lambda: a)()", "lambdas"),
-        ("strata(a)", "^'strata' is not a known function: name the column in the argument strata=$"),
+        ("strata(a)", "'strata' is not a known function: name the column in the argument strata="),
         ("cluster(a)", "name the column in the argument groups=$"),
         ("offset(a)", "name the column in the argument offset= of odbt\\(\\)$"),
         ("s(a)", "trees need no smooth terms: write the column alone$"),

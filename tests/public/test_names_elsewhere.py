@@ -23,5 +23,5 @@ def test_intervals_of_curves_are_bands():
     tree, forest = odrf.odt(FORMULA, DATA, seed=1), odrf.odrf(FORMULA, DATA, n_trees=20, seed=1)
     boosted = odrf.odbt(FORMULA, DATA, n_trees=5, seed=1)
     for fit in (tree, forest, boosted):
-        with pytest.raises(InputError, match=r"'interval': intervals .*; those of curves are bands"):
+        with pytest.raises(InputError, match=r"'interval': .*; those of curves are bands"):
             fit.predict(DATA, interval="confidence")

@@ -180,8 +180,8 @@ def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
     if latest > end:
         warn_user(
             f"times: {latest:.12g} is after {end:.12g}, the end of the observation of the training "
-            "rows, and nothing is known of later times, at which curves stay as they are there: use "
-            "earlier ones, in the unit of the response"
+            "rows, and nothing is known of later times, where curves stay as they are: use earlier "
+            "ones, in the unit of the response"
         )
 
 

@@ -22,7 +22,13 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number, with_limits
 
-__all__ = ["censored_in_words", "concordances_in_words", "judged_section", "survival_card", "survival_summary"]
+__all__ = [
+    "censored_in_words",
+    "concordances_in_words",
+    "judged_section",
+    "survival_card",
+    "survival_summary",
+]
 
 IN_WORDS = {
     HARRELL: "Harrell's C",
