@@ -73,3 +73,10 @@ def test_categories_in_the_order_of_the_alphabet_warn_if_censored_rows_are_not_t
 def test_arguments_of_surv_have_no_names():
     with pytest.raises(InputError, match=r"Surv\(\) takes no argument by name, such as 'time'"):
         odrf.odt("Surv(time=days, event=status == 2) ~ x", DATA)
+
+
+def test_a_tree_with_one_event_is_told_to_grow_without_folds():
+    data = DATA.assign(event=DATA["days"] == 12)
+    with pytest.raises(InputError, match=r"no events, .*prunes by cross-validation.*alpha=None"):
+        odrf.odt("Surv(days, event) ~ x", data, seed=1)
+    assert odrf.odt("Surv(days, event) ~ x", data, alpha=None, seed=1).nobs == len(data)
