@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.columns.chosen_encoding import require_shared
 from odrf.design.columns.encoding import observed_levels
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
@@ -197,8 +198,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     ------
     InputError
         It has several columns, is constant, holds dates or other types that cannot be predicted,
-        has an infinite or immensely large value, or is not numeric although `kind` is
-        "regression".
+        has an infinite or immensely large value, is text that is different in nearly every row, or
+        is not numeric although `kind` is "regression".
 
     Warns
     -----
@@ -228,6 +229,10 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
             'use kind="classification", or convert it to numbers'
         )
     if kind == "classification":
+        if scale == "nominal" and not (
+            values.nominal or isinstance(data.dtype, pd.CategoricalDtype)
+        ):
+            require_shared(values.name, data, observed_levels(data), len(data))
         return _read_classes(data, values)
     # a fit must not change when the user writes to the column
     y = data.to_numpy(dtype=np.float64, copy=True)
