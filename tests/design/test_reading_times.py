@@ -80,3 +80,13 @@ def test_a_tree_with_one_event_is_told_to_grow_without_folds():
     with pytest.raises(InputError, match=r"no events, .*prunes by cross-validation.*alpha=None"):
         odrf.odt("Surv(days, event) ~ x", data, seed=1)
     assert odrf.odt("Surv(days, event) ~ x", data, alpha=None, seed=1).nobs == len(data)
+
+
+@pytest.mark.parametrize("response", ["Surv(end - start, event)", "Surv(end, event)"])
+def test_dates_and_durations_are_told_how_to_become_days(response):
+    start = pd.Timestamp("2020-01-01")
+    end = start + pd.to_timedelta(DATA["days"], "D")
+    data = DATA.assign(start=start, end=end, event=DATA["status"] == 2)
+    with pytest.raises(InputError, match=r"write Surv\(\(end - start\)\.dt\.days, …\)"):
+        odrf.odt(f"{response} ~ x", data)
+    assert odrf.odt("Surv((end - start).dt.days, event) ~ x", data, seed=1).nobs == len(data)

@@ -142,9 +142,14 @@ def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]
 def _numbers(name: str, columns: pd.DataFrame, which: str) -> NDArray[np.float64]:
     values = columns[which]
     if not pd.api.types.is_numeric_dtype(values.dtype) or values.dtype == np.bool_:
+        way_out = (
+            "write Surv((end - start).dt.days, …)"
+            if values.dtype.kind in "mM"
+            else "convert it to numbers, such as days"
+        )
         raise InputError(
-            f"response {name!r}: {which} is not numeric (dtype {values.dtype}): convert it to "
-            "numbers, such as days; the order is Surv(time, event) or Surv(start, stop, event)"
+            f"response {name!r}: {which} is not numeric (dtype {values.dtype}): {way_out}; the "
+            "order is Surv(time, event) or Surv(start, stop, event)"
         )
     numbers = values.to_numpy(dtype=np.float64)
     require_finite(numbers[np.newaxis], [f"{name}, {which}"], columns.index, "response")
