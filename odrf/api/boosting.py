@@ -263,7 +263,7 @@ def odbt(
     offsets = offsets.keeping(training.complete)
     if training.times is not None:
         # a union of both types would make every use of boosted trees ask which one it is
-        grown = survival_boosted(call, design, training, offsets, control, progress)
+        grown = survival_boosted(call, design, training, data, offsets, control, progress)
         return cast("ODBTResults", grown)
     fit = grow_boosted_fit(call, design, training, offsets, control, progress)
     return ODBTResults(warned_of_repeated_rows(fit, data))

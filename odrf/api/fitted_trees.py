@@ -41,7 +41,7 @@ def fitted_tree(
     request = requested(function, options, TREE)
     if training.times is not None:
         # a union of both types would make every use of a tree ask which one it is
-        return cast("ODTResults", survival_tree(call, design, training, request, progress))
+        return cast("ODTResults", survival_tree(call, design, training, data, request, progress))
     fit = sized_tree(grow_fit(call, design, training, request), progress)
     return ODTResults(warned_of_repeated_rows(fit, data))
 

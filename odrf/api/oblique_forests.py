@@ -211,6 +211,7 @@ def odrf(
     with grown_by(backend, n_jobs):
         if training.times is not None:
             # a union of both types would make every use of a forest ask which one it is
-            return cast("ODRFResults", survival_forest(call, design, training, request, progress))
+            grown = survival_forest(call, design, training, table, request, progress)
+            return cast("ODRFResults", grown)
         fit = sized_forest(grow_fit(call, design, training, request, progress))
     return ODRFResults(warned_of_repeated_rows(fit, table))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
 from odrf.errors import InputError
 from odrf.fits.growing import grow_fit
+from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
 from odrf.fits.survival.survival_fit import with_curves
@@ -20,9 +23,16 @@ __all__ = ["require_no_compact_curves", "survival_boosted", "survival_forest", "
 
 
 def survival_forest(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+    call: str,
+    design: Design,
+    data: TrainingData,
+    table: pd.DataFrame,
+    request: Request,
+    progress: bool,
 ) -> SurvivalForestResults:
     """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``.
+
+    The `data` are read from the `table`.
 
     Raises
     ------
@@ -30,7 +40,8 @@ def survival_forest(
         Its trees are to be compact, and their curves would be left out.
     """
     require_no_compact_curves(request)
-    return SurvivalForestResults(with_curves(grow_fit(call, design, data, request, progress)))
+    fit = with_curves(grow_fit(call, design, data, request, progress))
+    return SurvivalForestResults(warned_of_repeated_rows(fit, table))
 
 
 def require_no_compact_curves(request: Request) -> None:
@@ -43,22 +54,27 @@ def require_no_compact_curves(request: Request) -> None:
 
 
 def survival_tree(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+    call: str,
+    design: Design,
+    data: TrainingData,
+    table: pd.DataFrame,
+    request: Request,
+    progress: bool,
 ) -> SurvivalTreeResults:
     """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
     grown = survival_tree_of(grow_fit(call, design, data, request))
-    return SurvivalTreeResults(sized_tree(grown, progress))
+    return SurvivalTreeResults(warned_of_repeated_rows(sized_tree(grown, progress), table))
 
 
 def survival_boosted(
     call: str,
     design: Design,
     data: TrainingData,
+    table: pd.DataFrame,
     offset: Offset,
     control: BoostingControl,
     progress: bool,
 ) -> SurvivalBoostedResults:
     """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""
-    return SurvivalBoostedResults(
-        grow_boosted_survival(call, design, data, offset, control, progress)
-    )
+    fit = grow_boosted_survival(call, design, data, offset, control, progress)
+    return SurvivalBoostedResults(warned_of_repeated_rows(fit, table))

@@ -41,9 +41,8 @@ def touched(design: Design, *names: str) -> list[int]:
     for name in names:
         if name not in design.schema.columns:
             raise InputError(
-                f"no predictor is computed from {name!r}"
-                f"{nearest(str(name), design.schema.columns)}: use one of the columns of the data "
-                "that the formula names"
+                f"no predictor is computed from {name!r}: use one of the columns of the data that "
+                f"the formula names{nearest(str(name), design.schema.columns)}"
             )
     return [
         j

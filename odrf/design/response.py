@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.columns.chosen_encoding import require_shared
 from odrf.design.columns.encoding import observed_levels
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
@@ -17,7 +18,7 @@ from odrf.design.columns.measurement import measurement
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
-from odrf.design.survival.reading_times import read_causes, read_times
+from odrf.design.survival.reading_times import censored_category, read_causes, read_times
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
@@ -67,6 +68,8 @@ class Response:
         The causes of the events of a survival response; else empty.
     of_events : bool
         Whether the numbers are probabilities of events, such as survival at a time.
+    censored : str
+        What censored rows are called if the events are a categorical; else empty.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Response:
     levels: pd.Index | None = None
     causes: tuple[str, ...] = ()
     of_events: bool = False
+    censored: str = ""
 
     @property
     def in_probabilities(self) -> bool:
@@ -194,8 +198,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     ------
     InputError
         It has several columns, is constant, holds dates or other types that cannot be predicted,
-        has an infinite or immensely large value, or is not numeric although `kind` is
-        "regression".
+        has an infinite or immensely large value, is text that is different in nearly every row, or
+        is not numeric although `kind` is "regression".
 
     Warns
     -----
@@ -225,6 +229,10 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
             'use kind="classification", or convert it to numbers'
         )
     if kind == "classification":
+        if scale == "nominal" and not (
+            values.nominal or isinstance(data.dtype, pd.CategoricalDtype)
+        ):
+            require_shared(values.name, data, observed_levels(data), len(data))
         return _read_classes(data, values)
     # a fit must not change when the user writes to the column
     y = data.to_numpy(dtype=np.float64, copy=True)
@@ -247,6 +255,11 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
     ------
     InputError
         `kind` is not "auto", or a time or an event cannot be used.
+
+    Warns
+    -----
+    UserWarning
+        Categories of the event seem not to begin with that of censored rows.
     """
     if kind != "auto":
         raise InputError(
@@ -255,7 +268,9 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
         )
     columns = cast(pd.DataFrame, values.data)
     causes = read_causes(values.name, columns)
-    return Response(values.name, SURVIVAL, causes=causes), read_times(values.name, columns, causes)
+    censored = censored_category(values.name, columns)
+    response = Response(values.name, SURVIVAL, causes=causes, censored=censored)
+    return response, read_times(values.name, columns, causes)
 
 
 def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:

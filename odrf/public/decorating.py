@@ -151,7 +151,7 @@ def _decorated(
     partitioned: Sequence[str] = (),
 ) -> Callable[..., Any]:
     parameters = inspect.signature(function).parameters.values()
-    known = [parameter.name for parameter in parameters if parameter.name != "self"]
+    known = [p.name for p in parameters if p.name != "self" and p.kind is not p.VAR_POSITIONAL]
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     takes_places = not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     required = [p.name for p in parameters if p.default is p.empty and p.name in by_place]
@@ -205,6 +205,8 @@ def _too_many(
 
 def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
+        if not known:
+            raise UnknownArgumentError(f"{title}() takes no argument by name, such as {name!r}")
         if name not in known:
             hint = suggestion(name, known) or f"; it has {', '.join(known) or 'none'}"
             raise UnknownArgumentError(f"{title}() has no argument {name!r}{hint}")

@@ -60,7 +60,11 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 COMPLEMENTS: dict[str, str] = {"alpha": "level"}
 # What the results of some functions have, and those of others do not.
 OF_SOME: dict[str, str] = {
-    **dict.fromkeys(("interval", "level"), "intervals are those of odrf.odrf and odrf.auto"),
+    **dict.fromkeys(
+        ("interval", "level"),
+        "intervals of numbers are those of odrf.odrf and odrf.auto; those of curves are bands()",
+    ),
+    "subset": "give these rows of the data, as in data[rows]",
     **dict.fromkeys(("se", "se_fit"), "standard errors are those of odrf.odrf: get_prediction()"),
 }
 
@@ -78,7 +82,7 @@ def suggestion(name: str, choices: Collection[str]) -> str:
     >>> suggestion("alpha", ["interval", "level"])
     ': use level=, which is 1 - alpha'
     >>> suggestion("interval", ["data", "type"])
-    ': intervals are those of odrf.odrf and odrf.auto'
+    ': intervals of numbers are those of odrf.odrf and odrf.auto; those of curves are bands()'
     """
     complement = COMPLEMENTS.get(name)
     if complement in choices:

@@ -253,6 +253,11 @@ def _new_level(design: Design, variables: list[Variable]) -> str:
 
 def _response(design: Design, data: TrainingData) -> str:
     response = design.response
+    if data.times is not None:
+        times = data.times
+        first = times.time.min() if times.start is None else times.start.min()
+        span = _range([number(first), number(times.time.max())])
+        return f"{response.name}: time to an event, {span}"
     if response.classes is None:
         return f"{response.name}: number, {_range([number(data.y.min()), number(data.y.max())])}"
     between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")

@@ -49,6 +49,15 @@ def test_a_name_may_come_from_the_users_environment():
         ("I(1)", "no column"),
         ("[i for i in a]", "comprehensions"),
         ("(lambda: a)()", "lambdas"),
+        ("strata(a)", "'strata' is not a known function: name the column in the argument strata="),
+        ("cluster(a)", "name the column in the argument groups=$"),
+        ("offset(a)", "name the column in the argument offset= of odbt\\(\\)$"),
+        ("s(a)", "trees need no smooth terms: write the column alone$"),
+        ("ns(a, 3)", r"write cr\(…\), a natural cubic spline$"),
+        ("Hist(a, b)", r"write Surv\(…\)$"),
+        ("as.factor(a)", r"not a Python expression .*: write factor\(…\), in place of as.factor"),
+        ("as.numeric(a)", r"compute the column before the fit, in place of as.numeric"),
+        ("1 | a", "name the column of the subjects in the argument groups="),
     ],
 )
 def test_what_cannot_be_an_atom(code, message, env):

@@ -106,3 +106,14 @@ def test_responses_of_new_rows_are_codes_of_known_classes():
         response.numbers(data.assign(c=["u", None, *"uuuu"]))
     with pytest.raises(InputError, match="new data lacks column 'c'"):
         response.numbers(data[["x"]])
+
+
+def test_text_of_which_every_row_has_its_own_is_no_class():
+    numbers = pd.DataFrame({"y": [f"{i / 7:.3f}" for i in range(40)], "x": range(40)})
+    with pytest.raises(InputError, match=r"'y' is text with 40 different values .* pd\.to_numeric"):
+        odrf.odt("y ~ x", numbers)
+    names = numbers.assign(y=[f"p{i}" for i in range(40)])
+    with pytest.raises(InputError, match=r"write C\(y\) if it is a factor nevertheless"):
+        odrf.odt("y ~ x", names)
+    assert len(odrf.odt("C(y) ~ x", names, seed=1).classes) == 40
+    assert len(odrf.odt("y ~ x", names.astype({"y": "category"}), seed=1).classes) == 40

@@ -167,3 +167,21 @@ def test_types_are_counted_in_words():
     of_all = tree.data_summary()
     assert "2 numbers (computed)" in repr(of_all) and "1 True or False" in repr(of_all)
     assert "1 number," in repr(of_all) and "1 factor," in repr(of_all)
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "boosted"])
+def test_times_to_an_event_are_no_number(name):
+    data = table()
+    data = data.assign(days=data["size"].rank(), event=data["smoker"])
+    facts = FITS[name]("Surv(days, event) ~ dose + y", data).data_summary().summary().facts
+    assert facts["Response"] == "Surv(days, event): time to an event, 1 to 60"
+    late = FITS[name]("Surv(days / 2, days, event) ~ dose + y", data).data_summary().summary().facts
+    assert late["Response"] == "Surv(days / 2, days, event): time to an event, 0.5 to 60"
+
+
+def test_a_number_of_curves_is_a_number():
+    data = table()
+    data = data.assign(days=data["size"].rank(), event=data["smoker"])
+    forest = odrf.odrf("Surv(days, event) ~ dose + y", data, n_trees=5, inference=True, seed=1)
+    facts = forest.estimand("survival", time=30).data_summary().summary().facts
+    assert facts["Response"].startswith("S(30): number, ")

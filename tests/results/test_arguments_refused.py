@@ -56,7 +56,10 @@ def test_intervals_of_one_tree(table):
 @pytest.mark.parametrize(
     ("arguments", "way_out"),
     [
-        ({"interval": "prediction"}, ": intervals are those of odrf.odrf and odrf.auto$"),
+        (
+            {"interval": "prediction"},
+            ": intervals of numbers are those of odrf.odrf and odrf.auto",
+        ),
         ({"se_fit": True}, r": standard errors are those of odrf.odrf: get_prediction\(\)$"),
         ({"kind": "prob"}, "; did you mean 'type'[?]$"),
         ({"what": 1}, "; it has newdata, type, priors, training, progress$"),

@@ -30,6 +30,11 @@ __all__ = [
     "structured_folds",
 ]
 
+WITH_EVENTS = (
+    "cv=, or of odt(), which prunes by cross-validation unless alpha=None: use more rows with "
+    "events"
+)
+
 
 class RowsToDivide(NamedTuple):
     """What folds of n rows depend on.
@@ -105,7 +110,7 @@ def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
     if order is None:
         folds = folds_apart(fold_numbers(rows, k, seed), k)
         if rows.events is not None and groups is None:
-            check_training_rows(folds, rows, "cv=: use more rows with events")
+            check_training_rows(folds, rows, WITH_EVENTS)
         elif groups is not None:
             check_training_rows(folds, rows, "groups=: use fewer folds, or other groups")
         else:

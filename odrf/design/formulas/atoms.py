@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import patsy.builtins
 from patsy import EvalEnvironment, PatsyError
 
-from odrf.design.formulas.functions import FUNCTIONS
+from odrf.design.formulas.functions import ELSEWHERE, FUNCTIONS
 from odrf.design.formulas.spelling import DOT, readable
 from odrf.errors import nearest
 
@@ -75,8 +76,7 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
     try:
         tree = ast.parse(code, mode="eval").body
     except SyntaxError as error:
-        fix = ": put a name with blanks between backticks, as in `odd name`" if " " in code else ""
-        raise PatsyError(f"not a Python expression ({error.msg}){fix}") from None
+        raise PatsyError(f"not a Python expression ({error.msg}){_way_out(code)}") from None
     name = _single_name(tree)
     if name is not None:
         if name not in columns:
@@ -86,11 +86,12 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
         raise PatsyError("lambdas and comprehensions are not supported: define a function")
     if any(isinstance(node, ast.Name) and node.id == DOT for node in ast.walk(tree)):
         raise PatsyError("'.' stands for all other columns and cannot be part of an expression")
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
+        _require_no_subjects(tree)
     functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for function in functions:
         if isinstance(function, ast.Name) and not _known(function.id, env):
-            near = nearest(function.id, [*FUNCTIONS, *patsy.builtins.__all__])
-            raise PatsyError(f"{function.id!r} is not a known function{near}")
+            raise PatsyError(f"{function.id!r} is not a known function{_instead(function.id)}")
     used: dict[str, None] = {}
     for node in ast.walk(tree):
         column = _quoted_name(node)
@@ -107,6 +108,31 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
     if not used:
         raise PatsyError("no column of the data is used here")
     return Expression(code, tuple(used))
+
+
+def _way_out(code: str) -> str:
+    """Return what to write in place of code that is not Python, for the end of a message."""
+    of_r = re.search(r"\bas\.(\w+)", code)
+    if of_r is not None:
+        write = "write factor(…)" if of_r[1] == "factor" else "compute the column before the fit"
+        return f": {write}, in place of {of_r[0]}(…)"
+    return ": put a name with blanks between backticks, as in `odd name`" if " " in code else ""
+
+
+def _instead(name: str) -> str:
+    """Return what to write in place of an unknown function, for the end of a message."""
+    if name in ELSEWHERE:
+        return f": {ELSEWHERE[name]}"
+    return nearest(name, [*FUNCTIONS, *patsy.builtins.__all__])
+
+
+def _require_no_subjects(tree: ast.BinOp) -> None:
+    """Raise `PatsyError` if an expression with | is a random effect, as ``(1 | subject)`` in R."""
+    if isinstance(tree.left, ast.Constant):
+        raise PatsyError(
+            "random effects are not part of trees: name the column of the subjects in the argument "
+            "groups="
+        )
 
 
 def _single_name(tree: ast.expr) -> str | None:

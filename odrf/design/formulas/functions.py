@@ -13,7 +13,7 @@ from patsy import EvalEnvironment
 from odrf.design.columns.censored import Surv
 from odrf.design.formulas.bases import bs, poly
 
-__all__ = ["FUNCTIONS", "gives_base_of_log", "users_names"]
+__all__ = ["ELSEWHERE", "FUNCTIONS", "gives_base_of_log", "users_names"]
 
 _ELEMENTWISE = (
     *(np.exp, np.expm1, np.log, np.log10, np.log1p, np.log2, np.sqrt),
@@ -29,6 +29,17 @@ FUNCTIONS: dict[str, Any] = {
     **{function.__name__: function for function in _ELEMENTWISE},
 }
 """Beside these, patsy's are known: C, I, Q, center, scale, standardize, cr, cc, te."""
+
+ELSEWHERE: dict[str, str] = {
+    "strata": "name the column in the argument strata=",
+    **dict.fromkeys(("cluster", "frailty"), "name the column in the argument groups="),
+    "offset": "name the column in the argument offset= of odbt()",
+    **dict.fromkeys(("s", "ti", "pspline"), "trees need no smooth terms: write the column alone"),
+    **dict.fromkeys(("ns", "rcs"), "write cr(…), a natural cubic spline"),
+    **dict.fromkeys(("Hist", "Event"), "write Surv(…)"),
+    **dict.fromkeys(("cbind", "mvbind"), "fit one model for each response"),
+}
+"""What to write in place of functions that formulas of R have: survival, mgcv, rms, prodlim."""
 
 
 def users_names(names: set[str], env: EvalEnvironment) -> dict[str, Any]:

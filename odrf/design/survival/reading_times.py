@@ -14,13 +14,16 @@ from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.survival.survival_times import ONE_CAUSE, SurvivalTimes
 from odrf.errors import InputError
+from odrf.warn import warn_user
 
-__all__ = ["read_causes", "read_times", "require_events"]
+__all__ = ["censored_category", "read_causes", "read_times", "require_events"]
 
 # Times are squared and multiplied by weights.
 LONGEST = 1e60
 # An event with more different numbers than that is taken for a time.
 MOST_CODES = 20
+# Names that rows without an event have.
+NO_EVENT = ("censored", "censor", "cens", "none", "no event", "no", "alive", "0", "false")
 
 
 def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
@@ -53,6 +56,31 @@ def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
     happened = set(event.cat.codes)
     names = [name for code, name in enumerate(categories) if code > 0 and code in happened]
     return tuple(names or categories[1:])
+
+
+def censored_category(name: str, columns: pd.DataFrame) -> str:
+    """Return what censored rows are called, the first category; ``""`` for events of other types.
+
+    `name` and `columns` are as in `read_causes`.
+
+    Warns
+    -----
+    UserWarning
+        A later category is called as censored rows are, and the first is not: so it is where pandas
+        has put categories into the order of the alphabet.
+    """
+    event = columns[EVENT]
+    if not isinstance(event.dtype, pd.CategoricalDtype):
+        return ""
+    first, *others = (str(category) for category in event.dtype.categories)
+    named = [category for category in others if category.casefold() in NO_EVENT]
+    if named and first.casefold() not in NO_EVENT:
+        warn_user(
+            f"response {name!r}: the first category of the event, {first!r}, means censored, and "
+            f"{named[0]!r} an event: put the category of censored rows first, as in "
+            f"column.cat.reorder_categories([{named[0]!r}, …])"
+        )
+    return first
 
 
 def read_times(name: str, columns: pd.DataFrame, causes: Sequence[str]) -> SurvivalTimes:
@@ -114,9 +142,14 @@ def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]
 def _numbers(name: str, columns: pd.DataFrame, which: str) -> NDArray[np.float64]:
     values = columns[which]
     if not pd.api.types.is_numeric_dtype(values.dtype) or values.dtype == np.bool_:
+        way_out = (
+            "write Surv((end - start).dt.days, …)"
+            if values.dtype.kind in "mM"
+            else "convert it to numbers, such as days"
+        )
         raise InputError(
-            f"response {name!r}: {which} is not numeric (dtype {values.dtype}): convert it to "
-            "numbers, such as days; the order is Surv(time, event) or Surv(start, stop, event)"
+            f"response {name!r}: {which} is not numeric (dtype {values.dtype}): {way_out}; the "
+            "order is Surv(time, event) or Surv(start, stop, event)"
         )
     numbers = values.to_numpy(dtype=np.float64)
     require_finite(numbers[np.newaxis], [f"{name}, {which}"], columns.index, "response")
@@ -133,7 +166,8 @@ def _indicator(name: str, event: pd.Series) -> NDArray[np.int64]:
         raise InputError(
             f"response {name!r}: the event has dtype {event.dtype}, with values "
             f"{listed(pd.Index(event.unique()))}: use True and False, as in "
-            'Surv(time, status == "dead"), or a categorical whose first category means censored'
+            'Surv(time, status == "dead"), or for several causes a categorical whose first '
+            'category means censored, as in pd.Categorical(status, ["censored", "relapse", …])'
         )
     values = event.to_numpy(dtype=np.float64)
     known = np.unique(values)
@@ -164,11 +198,14 @@ def _equal_to(name: str, value: float) -> str:
 
 
 def _causes(name: str, event: pd.Series, causes: Sequence[str]) -> NDArray[np.int64]:
-    """Return 0 for the first category and the number of the cause for others."""
-    categories = [str(category) for category in event.cat.categories]
+    """Return the number of the cause, and 0 for the first category unless it is a cause.
+
+    It is one where new rows, of which none is censored, have categories of their own.
+    """
+    first, *others = (str(category) for category in event.cat.categories)
     known = {cause: number for number, cause in enumerate(causes, start=1)}
-    numbers = [known.get(category, -1) for category in categories[1:]]
-    codes = np.array([0, *numbers])[event.cat.codes.to_numpy()]
+    numbers = [known.get(first, 0), *(known.get(category, -1) for category in others)]
+    codes = np.array(numbers)[event.cat.codes.to_numpy()]
     if (codes < 0).any():
         strange = pd.Index(event[codes < 0].unique())
         raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -50,6 +50,12 @@ def comparison_estimands(
         A variable is unknown or also in `at`, the contrast does not fit it, or all variables are
         factors of one level.
     """
+    if isinstance(names, Mapping) and names:
+        name, values = next(iter(names.items()))
+        raise InputError(
+            f"variables={names!r}: values are given apart: write variables={name!r}, "
+            f"contrast={values!r}"
+        )
     asked = _asked(fit, names)
     training = training_frame(fit.design, fit.data)
     if names is None and not is_list(contrast):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.repeated.repeated_rows import repeated_rows
+from odrf.fits.repeated.rows_going_on import column_of_subjects
 from odrf.fits.repeated.rows_in_time import followed_in_time
 from odrf.warn import warn_user
 
@@ -20,8 +21,8 @@ def warned_of_repeated_rows(fit: AFit, data: pd.DataFrame) -> AFit:
     """Return the fit; warn if its rows look like repeated measurements, and it has no groups.
 
     Either a column divides the rows into groups, within which almost all other columns hardly vary;
-    or the rows are in the order of a column, and the residuals of a tree or forest follow each
-    other.
+    or rows that enter late begin there when others end; or the rows are in the order of a column,
+    and the residuals of a tree or forest follow each other.
     """
     structure = fit.data.structure
     if structure is None or (structure.groups is None and structure.order is None):
@@ -30,6 +31,14 @@ def warned_of_repeated_rows(fit: AFit, data: pd.DataFrame) -> AFit:
 
 
 def _warn(fit: AnyFit, data: pd.DataFrame) -> None:
+    subjects = column_of_subjects(fit, data)
+    if subjects is not None:
+        warn_user(
+            f"rows follow each other in time: each begins when another of the same {subjects!r} "
+            "ends, as those of one subject do; rows that judge a fit then have others of their "
+            f"subject in it, and errors are too small for new ones: use groups={subjects!r}"
+        )
+        return
     found = repeated_rows(fit, data)
     if found is not None:
         hardly, columns, _ = found.found
@@ -40,7 +49,9 @@ def _warn(fit: AnyFit, data: pd.DataFrame) -> None:
             f"groups={found.column!r} if these are subjects or the like"
         )
         return
-    in_time = followed_in_time(fit, data) if isinstance(fit, Fit) else None
+    if not isinstance(fit, Fit) or fit.data.times is not None:
+        return
+    in_time = followed_in_time(fit, data)
     if in_time is not None:
         column, correlation = in_time
         warn_user(

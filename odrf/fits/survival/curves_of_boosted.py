@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
 from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
+from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = ["PredictedScores"]
 
@@ -27,6 +28,11 @@ class PredictedScores:
 
     curves: CurvesOfScores
     scores: NDArray[np.float64]
+
+    @property
+    def follow_a_law(self) -> bool:
+        """Whether the curves go on by a law where no training row was observed."""
+        return isinstance(self.curves, FailureTimes)
 
     def risk(self) -> NDArray[np.float64]:
         """Return numbers (n,) that are higher where events come earlier."""

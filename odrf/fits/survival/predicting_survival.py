@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_choice, is_list, is_number
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
+from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.labels import spread_codes, spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.fits.survival.cause_numbers import cause_numbers
@@ -20,6 +21,7 @@ from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
+from odrf.warn import warn_user
 
 __all__ = [
     "CURVE_PREDICTIONS",
@@ -28,6 +30,7 @@ __all__ = [
     "curves_as_asked",
     "predict_survival",
     "require_use",
+    "warn_of_later_times",
 ]
 
 RISK, QUANTILE, LEAF = "risk", "quantile", "leaf"
@@ -96,6 +99,8 @@ def curves_as_asked(
             asked = _checked_shares(shares)
             return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
         at = _times_of_type(type, times, event_times)
+        if not isinstance(predicted, PredictedScores) or not predicted.follow_a_law:
+            warn_of_later_times(at, rows.fit)
         if type == RMST:
             return _frame(predicted.restricted_mean(at.tolist()), rows, at, "horizon")
         curve = predicted.survival if type == "survival" else predicted.hazard
@@ -113,6 +118,7 @@ def _of_causes(
 ) -> pd.DataFrame:
     """Return incidences of causes (K,), or times lost by them; of several, columns for each."""
     at = _times_of_type(type, times, predicted.fit.event_times)
+    warn_of_later_times(at, rows.fit)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
         if type == LOST:
             values = times_lost(predicted, at, causes)
@@ -164,6 +170,19 @@ def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.fl
     if not (np.isfinite(at) & (at >= 0)).all():
         raise InputError(f"times={times!r}: use finite numbers of at least 0")
     return at
+
+
+def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
+    """Warn of times (G,) after the end of all observation, if the fit has its training rows."""
+    if not fit.data.has_rows:
+        return
+    latest, end = at.max(), fit.data.require_times().time.max()
+    if latest > end:
+        warn_user(
+            f"times: {latest:.12g} is after {end:.12g}, the end of the observation of the training "
+            "rows, and nothing is known of later times, where curves stay as they are: use earlier "
+            "ones, in the unit of the response"
+        )
 
 
 def _checked_shares(shares: Any) -> NDArray[np.float64]:

@@ -104,8 +104,8 @@ def _mapping(groups: Any) -> Mapping[str, Sequence[str]]:
 def _require_free(member: Any, names: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None:
     if member not in names:
         raise InputError(
-            f"groups=: no predictor is computed from {member!r}{nearest(str(member), names)}: use "
-            "columns of the data that the formula names"
+            f"groups=: no predictor is computed from {member!r}: use columns of the data that the "
+            f"formula names{nearest(str(member), names)}"
         )
     if any(member in members for members in sets.values()):
         raise InputError(f"groups=: {member!r} is in two sets: leave it in one of them")

@@ -16,7 +16,7 @@ from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.inference.bands_of_rows import curve_errors
-from odrf.fits.survival.predicting_survival import checked_times
+from odrf.fits.survival.predicting_survival import checked_times, warn_of_later_times
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
 from odrf.reports.averaged.notes_on_errors import notes_on_errors
@@ -61,6 +61,7 @@ def bands_of(
         if times is None
         else np.unique(checked_times(times, fit.event_times))
     )
+    warn_of_later_times(at, fit)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
         found = curve_errors(PredictedRows(fit, rows.X, unseen), at, level, number, bar.update)
     warn_of_few_trees(fit.forest.n_trees, found.trees_advised)

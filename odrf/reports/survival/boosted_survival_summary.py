@@ -15,7 +15,11 @@ from odrf.reports.summaries import (
     predictors_in_words,
     rows_in_words,
 )
-from odrf.reports.survival.survival_summary import concordances_in_words, judged_section
+from odrf.reports.survival.survival_summary import (
+    censored_in_words,
+    concordances_in_words,
+    judged_section,
+)
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -64,7 +68,8 @@ def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions | N
 
 
 def _events(fit: BoostedSurvivalFit) -> dict[str, str]:
-    return {"Events": f"{fit.times.n_events} at {quantity(len(fit.event_times), 'time')}"}
+    events = f"{fit.times.n_events} at {quantity(len(fit.event_times), 'time')}"
+    return {"Events": events + censored_in_words(fit.design.response)}
 
 
 def _curves(fit: BoostedSurvivalFit) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from odrf.design.response import Response
 from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
@@ -21,7 +22,13 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number, with_limits
 
-__all__ = ["concordances_in_words", "judged_section", "survival_card", "survival_summary"]
+__all__ = [
+    "censored_in_words",
+    "concordances_in_words",
+    "judged_section",
+    "survival_card",
+    "survival_summary",
+]
 
 IN_WORDS = {
     HARRELL: "Harrell's C",
@@ -99,6 +106,11 @@ def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
     }
 
 
+def censored_in_words(response: Response) -> str:
+    """Return which category of the event means censored, to follow the number of events."""
+    return f", censored: {response.censored!r}" if response.censored else ""
+
+
 def _by_cause(of_causes: Mapping[str, JudgedPredictions]) -> pd.DataFrame:
     """Return C with its interval, and the scores of the incidence, one row for each cause."""
     lines = {}
@@ -121,7 +133,8 @@ def _source(source: str) -> str:
 
 def _events(fit: SurvivalFit) -> str:
     times = fit.times
-    return f"{times.n_events} ({100 * times.n_events / len(times):.3g}%)"
+    share = f"{times.n_events} ({100 * times.n_events / len(times):.3g}%)"
+    return share + censored_in_words(fit.design.response)
 
 
 def _lifetimes(fit: SurvivalFit) -> dict[str, str]:

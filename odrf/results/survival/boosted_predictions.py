@@ -119,7 +119,8 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
         Warns
         -----
         UserWarning
-            If every run drew a training row, whose out-of-bag prediction is missing.
+            If every run drew a training row, whose out-of-bag prediction is missing; with the Cox
+            loss, if one of the `times` is after the last training row was observed.
 
         References
         ----------

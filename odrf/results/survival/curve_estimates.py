@@ -135,7 +135,8 @@ class CurveEstimates(SurvivalResults):
         Warns
         -----
         UserWarning
-            The forest has too few trees for standard errors.
+            The forest has too few trees for standard errors; or one of the `times` is after the
+            last training row was observed.
 
         Notes
         -----

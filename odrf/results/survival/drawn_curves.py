@@ -44,6 +44,11 @@ class DrawnCurves(SurvivalResults):
         InputError
             If `newdata` lacks a column, or `times` are no numbers of at least 0.
 
+        Warns
+        -----
+        UserWarning
+            As `predict` warns.
+
         Examples
         --------
         >>> import odrf

@@ -252,8 +252,8 @@ class EstimandResults(
         checked_choice("type", asked, (OUT_OF_BAG, PERMUTATION, *NOT_HERE))
         if asked in NOT_HERE:
             raise InputError(
-                f"type={asked!r} is for the survival forest, because {NOT_HERE[asked]}: use "
-                f'type="{OUT_OF_BAG}"'
+                f"type={asked!r} is not for numbers of curves, because {NOT_HERE[asked]}: use "
+                f'type="{OUT_OF_BAG}", or importance() of the survival forest'
             )
         return super().importance(
             asked, test=test, adjust=adjust, groups=groups, level=level, progress=progress

@@ -114,6 +114,11 @@ class SurvivalResults(ForgettingResults, AnyResults):
         InputError
             If an argument is invalid, or is not for this `type`; if `newdata` lacks a column.
 
+        Warns
+        -----
+        UserWarning
+            If one of the `times` is after the last training row was observed.
+
         References
         ----------
         P. K. Andersen (2013). Decomposition of number of life years lost according to causes of

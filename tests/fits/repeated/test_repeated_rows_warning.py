@@ -168,3 +168,40 @@ def test_candidates_have_few_values_and_no_holes():
     found = list(candidate_groups(data, list(data.columns), np.arange(n)))
     assert [(each.name, each.numbered) for each in found] == [("groups", True), ("label", False)]
     assert list(candidate_groups(data, list(data.columns), np.arange(20))) == []
+
+
+def intervals(n=60, seed=0):
+    """Return rows of subjects, each of which begins when the one before ends; and their number."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"subject": rng.permutation(np.repeat(np.arange(n // 2), 2))})
+    length = rng.integers(1, 9, n)
+    second = data.groupby("subject").cumcount().to_numpy() == 1
+    before = pd.Series(length[~second], data["subject"][~second])
+    data["start"] = np.where(second, data["subject"].map(before), 0)
+    data["stop"] = data["start"] + length
+    return data.assign(event=second & (rng.random(n) < 0.7), x=rng.normal(size=n), half=second)
+
+
+TIMES = "Surv(start, stop, event) ~ x + half"
+
+
+@pytest.mark.parametrize("fit", [odrf.odt, odrf.odrf, odrf.odbt])
+def test_rows_that_go_on_with_a_subject_are_repeated(fit):
+    (message,) = messages(TIMES, intervals(), fit)
+    assert "each begins when another of the same 'subject' ends" in message
+    assert "use groups='subject'" in message
+    assert not messages(TIMES, intervals(), fit, groups="subject")
+
+
+def test_rows_that_only_enter_late_are_not_repeated():
+    data = intervals()
+    assert not messages(TIMES, data.assign(subject=np.arange(len(data))))
+    assert not messages(TIMES, data.drop(columns="subject"))
+    # of two that overlap one cannot go on with the other
+    assert not messages(TIMES, data.assign(stop=data["stop"] + 1))
+
+
+def test_missing_cells_of_subjects_are_no_subject():
+    data = intervals().astype({"subject": "Int64"})
+    data.loc[data.index[:40], "subject"] = pd.NA
+    assert not messages(TIMES, data)

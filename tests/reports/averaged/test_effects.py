@@ -299,8 +299,9 @@ def test_hypotheses_that_cannot_be_read(number_forest, hypothesis, message):
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        ("comparisons", {"variables": "aa"}, "no predictor is computed from 'aa'"),
+        ("comparisons", {"variables": "aa"}, "no predictor is computed from 'aa': use .*'a'[?]$"),
         ("comparisons", {"variables": []}, "names no column"),
+        ("comparisons", {"variables": {"a": (0, 1)}}, r"write variables='a', contrast=\(0, 1\)"),
         ("comparisons", {"contrast": "sdd"}, "did you mean 'sd'"),
         ("comparisons", {"variables": "a", "contrast": "pairwise"}, "is for factors"),
         ("comparisons", {"variables": "a", "contrast": (1, 2, 3)}, "two values such as"),

@@ -125,7 +125,7 @@ def test_what_would_grow_or_change_trees_is_not_there(fit, name):
         (lambda fit: fit.proximity(type="weights"), '^type="weights": .*use type="plain"'),
         (lambda fit: fit.importance("impurity"), "found for curves.*out_of_bag"),
         (lambda fit: fit.importance("held_out"), "grows trees anew.*out_of_bag"),
-        (lambda fit: fit.importance("conditional"), "grows trees anew.*out_of_bag"),
+        (lambda fit: fit.importance("conditional"), "not for numbers of curves.*grows trees anew"),
         (lambda fit: fit.importance("knockoff"), "grows trees anew.*out_of_bag"),
         (lambda fit: fit.importance("all"), "^type='all' is not known"),
         (lambda fit: fit.design.labelled(DATA), "is a time to an event, and no number"),
