@@ -224,6 +224,8 @@ def test_warm_start_adds_trees(estimator, table):
         warm.set_params(n_trees=5).fit(X, y)
     with pytest.raises(InputError, match="other rows or with other options"):
         warm.set_params(n_trees=20).fit(X[1:], y[1:])
+    with pytest.raises(InputError, match="other rows or with other options"):
+        warm.set_params(random_state=2).fit(X, y)
     warm.set_params(warm_start=False).fit(X[1:], y[1:])
     assert warm.results_.nobs == 119
 
