@@ -100,8 +100,10 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the frame with y as its last column, and the left side of the formula."""
         response = self._response(y, len(frame), fitting)
         name = response_name(y, frame.columns) if fitting else self.results_.design.response.name
-        table = frame.copy(deep=False)
-        table[name] = response.array if isinstance(response, pd.Series) else response
+        values = response.array if isinstance(response, pd.Series) else response
+        # a new column in a frame of many blocks, as of read_csv, would be a reason for a warning
+        table = pd.concat([frame, pd.Series(values, frame.index, name=name)], axis=1)
+        table.attrs = frame.attrs
         return table, quoted(name)
 
     def _response(self, y: Any, n: int, fitting: bool) -> Any:
