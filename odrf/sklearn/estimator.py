@@ -84,7 +84,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         """Return predictors and response, the latter in a formula, and weights if not all are 1."""
         frame = predictors_of(self, X, fitting=fitting)
         table, response = self._with_response(frame, y, fitting)
-        weights = weights_of(sample_weight, frame)
+        weights = weights_of(sample_weight, frame, some_positive=fitting)
         if weights is not None and (weights == 0).any() and (weights != 0).any():
             table, weights = table[weights != 0], weights[weights != 0]
         if fitting and self._kind == "classification" and table.iloc[:, -1].nunique() < 2:

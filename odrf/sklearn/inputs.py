@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from odrf.design.row_numbers import row_numbers
+from odrf.design.weights import check_weights
 from odrf.errors import InputError
 from odrf.public import in_pandas
 
@@ -127,15 +128,19 @@ def _given(estimator: Any, y: Any) -> Any:
     return y
 
 
-def weights_of(sample_weight: Any, frame: pd.DataFrame) -> NDArray[np.float64] | None:
+def weights_of(
+    sample_weight: Any, frame: pd.DataFrame, *, some_positive: bool = True
+) -> NDArray[np.float64] | None:
     """Return the weights of the rows by position; None if all are 1.
 
     Raises
     ------
     InputError
-        They are not one number for each row.
+        They are not one number for each row, finite, at least 0 and, with
+        `some_positive`, not all 0.
     """
     if sample_weight is None:
         return None
     weights = row_numbers("sample_weight", np.asarray(sample_weight), frame)
+    check_weights(weights if some_positive else np.append(weights, 1.0), "sample_weight")
     return None if (weights == 1).all() else weights

@@ -244,6 +244,12 @@ def test_partial_fit_is_an_update(estimator, table):
     assert weighted.results_.fit.data.weights.tolist() == [2.0] * 80 + [1.0] * 40
 
 
+@pytest.mark.parametrize("bad", [-1.0, np.nan, 0.0])
+def test_errors_name_sample_weight(bad, table):
+    with pytest.raises(InputError, match=r"^sample_weight "):
+        ODTRegressor().fit(table[["a", "b"]], table["y"], sample_weight=np.full(120, bad))
+
+
 def test_a_wide_frame_in_many_blocks_is_no_reason_for_a_warning(recwarn):
     text = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 120))).to_csv(index=False)
     X = pd.read_csv(io.StringIO(text)).add_prefix("v")
