@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError
 from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
-from odrf.sklearn.inputs import predictors_of, response_name, weights_of
+from odrf.sklearn.inputs import predictors_of, response_name, weights_of, with_columns
 from odrf.sklearn.sharing import threads_for, with_threads
 
 __all__ = ["FunctionEstimator"]
@@ -101,10 +101,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         response = self._response(y, len(frame), fitting)
         name = response_name(y, frame.columns) if fitting else self.results_.design.response.name
         values = response.array if isinstance(response, pd.Series) else response
-        # a new column in a frame of many blocks, as of read_csv, would be a reason for a warning
-        table = pd.concat([frame, pd.Series(values, frame.index, name=name)], axis=1)
-        table.attrs = frame.attrs
-        return table, quoted(name)
+        return with_columns(frame, {name: values}), quoted(name)
 
     def _response(self, y: Any, n: int, fitting: bool) -> Any:
         raise NotImplementedError

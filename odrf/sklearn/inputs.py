@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = [
     "predictors_of",
     "response_name",
     "weights_of",
+    "with_columns",
 ]
 
 # The names of an argument of check_array since scikit-learn 1.6, and before.
@@ -86,6 +88,17 @@ def response_name(y: Any, columns: pd.Index) -> str:
     while name in columns:
         name += "_"
     return name
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the frame and further columns, each with one value for each row, whatever its index.
+
+    They are joined at once: a frame of many blocks, as of `pandas.read_csv`, warns of each new one.
+    """
+    added = [pd.Series(values, frame.index, name=name) for name, values in columns.items()]
+    table = pd.concat([frame, *added], axis=1)
+    table.attrs = frame.attrs
+    return table
 
 
 def number_column(estimator: Any, y: Any, n: int) -> NDArray:
