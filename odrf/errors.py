@@ -40,13 +40,14 @@ class AbsentError(InputError, AttributeError):
     """Raised where a result lacks what others have; as any such error an `AttributeError`, too."""
 
 
-def nearest(name: str, choices: Iterable[str]) -> str:
+def nearest(name: str, choices: Iterable[object]) -> str:
     """Return ``"; did you mean 'x'?"`` for the choice most similar to `name`, or ``""``.
 
     Capitals do not matter.  If no choice is similar, it is the first that begins with `name`.
     """
     sought = str(name).casefold()
-    spelled = {str(choice).casefold(): str(choice) for choice in choices}
+    texts = {str(choice).casefold(): choice for choice in choices}
+    spelled = {key: str(each) if isinstance(each, str) else each for key, each in texts.items()}
     # of two letters one may be wrong, as in "di" for "id"
     match = get_close_matches(sought, spelled, n=1, cutoff=0.5 if len(sought) == 2 else 0.6)
     if not match and len(sought) > 2:

@@ -81,6 +81,12 @@ def test_what_cannot_be_class_weights(given, message, table):
         odrf.odt(FORMULA, table, class_weights=given)
 
 
+def test_a_number_in_quotes_is_told_from_the_class(table):
+    data = table.assign(c=(table["c"] == "low").astype(int))
+    with pytest.raises(InputError, match=r"names '1', which is not a .* 0, 1; did you mean 1\?"):
+        odrf.odt(FORMULA, data, kind="classification", class_weights={"1": 2})
+
+
 @pytest.mark.parametrize("function", SMALL, ids=lambda function: function.__name__)
 def test_numbers_have_no_classes(function, table):
     with pytest.raises(InputError, match="class_weights= needs classes, but 'a' is numeric"):

@@ -18,6 +18,7 @@ from odrf.design.offset import offset_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
+from odrf.options.boosting_control import PATIENCE
 from odrf.projections.family import Family
 from odrf.public import public
 from odrf.results.boosted.boosted_results import ODBTResults
@@ -50,7 +51,7 @@ def odbt(
     n_runs: int = 1,
     run_predictors: float = 1.0,
     validation: str | float | None = None,
-    patience: int = 20,
+    patience: int = PATIENCE,
     offset: str | ArrayLike | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
@@ -167,7 +168,8 @@ def odbt(
         By default all `n_trees` rounds are kept.  On small tables, holding out rows usually costs
         more accuracy than too many rounds do, unless the noise is strong.
     patience : int, default 20
-        With `validation`, boosting stops after this many rounds without a smaller loss.
+        With `validation`, boosting stops after this many rounds without a smaller loss; without it
+        another number than 20 is refused.
     offset : str or array-like, optional
         A known part of each row's score, on the scale of ``predict(type="link")``, which is added
         to the trees; for counts, the logarithm of the exposure.  A column name, or one number for

@@ -71,24 +71,25 @@ def in_unit_of_fit(weights: NDArray[np.float64], unit: float) -> NDArray[np.floa
     return weights / unit
 
 
-def check_weights(weights: NDArray[np.float64]) -> None:
+def check_weights(weights: NDArray[np.float64], name: str = "weights") -> None:
     """Raise `InputError` unless `weights` (n,) are finite, at least 0, and not all 0.
 
     Weights above 1e200 are refused, too, so that sums of them times class weights are finite.
+    `name` is that of the argument.
     """
     bad = ~(np.abs(weights) <= LARGEST)
     if bad.any():
         are = "value that is" if bad.sum() == 1 else "values that are"
         raise InputError(
-            f"weights has {bad.sum()} {are} missing, infinite or above {LARGEST:g}: give every row "
+            f"{name} has {bad.sum()} {are} missing, infinite or above {LARGEST:g}: give every row "
             "a finite weight (a row of weight 0 has no influence)"
         )
     if (weights < 0).any():
         number = (weights < 0).sum()
         values = "value" if number == 1 else "values"
         raise InputError(
-            f"weights has {number} negative {values}, the smallest {weights.min():g}: weights must "
+            f"{name} has {number} negative {values}, the smallest {weights.min():g}: weights must "
             "be at least 0"
         )
     if not weights.any():
-        raise InputError("weights are all zero: give at least one row a positive weight")
+        raise InputError(f"{name} are all zero: give at least one row a positive weight")

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from odrf.engine.trees.prediction_rule import HALF
+from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
+from odrf.exports.words_of_c import LIBRARY, RESERVED
 from odrf.version import __version__
 
 __all__ = ["c_text"]
@@ -29,13 +31,6 @@ FUNCTIONS = {
     **{name: f"{name}({{}})" for name in ("log", "log2", "log10", "log1p", "exp", "expm1")},
     **{name: f"{name}({{}})" for name in ("sqrt", "floor", "ceil", "sin", "cos", "tan")},
 }
-# Words of C that a column may be called by.
-RESERVED = (
-    *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else"),
-    *("enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register"),
-    *("restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef"),
-    *("union", "unsigned", "void", "volatile", "while", "NAN", "NULL"),
-)
 
 TOOLS = {
     "exact": """
@@ -71,6 +66,9 @@ static float scaled(double number, double low, double width) {
     return (float)(number < -1e30 ? -1e30 : number > 1e30 ? 1e30 : number);
 }""",
 }
+
+# What the text calls its other functions and its arrays.
+PARTS = ("coefficients", "columns", "columns_of", "leaf_of", "mean_of", "roots", "splits", "values")
 
 WALK = """
 static int leaf_of(const float *x, int node) {
@@ -120,7 +118,14 @@ def c_text(fit: Description, type: str, name: str) -> str:
     """Return the source of a function that predicts one row, a struct.
 
     `type` is "response", "class" or "prob".
+
+    Raises
+    ------
+    InputError
+        `name` is a word of C, or one that the text has for something else.
     """
+    if name in (*RESERVED, *LIBRARY, *TOOLS, *PARTS):
+        raise InputError(f'name={name!r} has another meaning in C: use another, such as "predict"')
     fields = _fields(fit.inputs)
     columns = _columns(fit, fields, name)
     parts = [

@@ -36,8 +36,9 @@ from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.sparse import Sparse
 
-__all__ = ["BoostingControl", "resolve_boosting"]
+__all__ = ["PATIENCE", "BoostingControl", "resolve_boosting"]
 
+PATIENCE = 20
 # Refitted leaves are not shrunken.
 LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
@@ -234,7 +235,7 @@ def resolve_boosting(
     if tree_predictors < P:
         _require_narrowable(families)
     mixture = mixture_for(families, n_singles, n_projections, table)
-    fraction, validation = options["sample_fraction"], _validation(options["validation"], n_runs)
+    fraction, validation = options["sample_fraction"], _validation(options, n_runs)
     plan = Plan(
         loss=loss,
         n_outputs=loss.outputs(n_classes),
@@ -350,8 +351,13 @@ def _learning_rate(value: Any, leaf_values: str) -> float:
     return float(value)
 
 
-def _validation(value: Any, n_runs: int) -> float | str | None:
+def _validation(options: Mapping[str, Any], n_runs: int) -> float | str | None:
     """Return ``"oob"``, the share of the rows to hold out, or None."""
+    value, patience = options["validation"], options["patience"]
+    if value is None and patience != PATIENCE:
+        raise InputError(
+            f"patience={patience} has no effect without validation=: add validation=0.2, say"
+        )
     if is_word(value, OOB):
         if n_runs == 1:
             raise InputError(

@@ -367,4 +367,9 @@ def _min_leaf(min_leaf: int, n: int) -> int:
 def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:
     if is_word(value, AUTO):
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0, Rule(FIXED)
+    if resample == "none":
+        raise InputError(
+            'sample_fraction= has no effect with resample="none", where each tree grows on all '
+            'rows: leave it out, or use resample="subsample"'
+        )
     return row_share(value, n)

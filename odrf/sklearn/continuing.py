@@ -33,6 +33,7 @@ class Growing(TreeEstimator):
             self._last_fit = None
             return super()._grown(response, table, weights)
         options = {key: value for key, value in self._options().items() if key not in FREE}
+        options["random_state"] = self.random_state
         rows = joblib.hash((response, table, weights))
         last, self._last_fit = getattr(self, "_last_fit", None), (options, rows, self.n_trees)
         if last is None or not hasattr(self, "results_"):

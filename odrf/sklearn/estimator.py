@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError
 from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
-from odrf.sklearn.inputs import predictors_of, response_name, weights_of
+from odrf.sklearn.inputs import predictors_of, response_name, weights_of, with_columns
 from odrf.sklearn.sharing import threads_for, with_threads
 
 __all__ = ["FunctionEstimator"]
@@ -84,7 +84,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         """Return predictors and response, the latter in a formula, and weights if not all are 1."""
         frame = predictors_of(self, X, fitting=fitting)
         table, response = self._with_response(frame, y, fitting)
-        weights = weights_of(sample_weight, frame)
+        weights = weights_of(sample_weight, frame, some_positive=fitting)
         if weights is not None and (weights == 0).any() and (weights != 0).any():
             table, weights = table[weights != 0], weights[weights != 0]
         if fitting and self._kind == "classification" and table.iloc[:, -1].nunique() < 2:
@@ -100,9 +100,8 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the frame with y as its last column, and the left side of the formula."""
         response = self._response(y, len(frame), fitting)
         name = response_name(y, frame.columns) if fitting else self.results_.design.response.name
-        table = frame.copy(deep=False)
-        table[name] = response.array if isinstance(response, pd.Series) else response
-        return table, quoted(name)
+        values = response.array if isinstance(response, pd.Series) else response
+        return with_columns(frame, {name: values}), quoted(name)
 
     def _response(self, y: Any, n: int, fitting: bool) -> Any:
         raise NotImplementedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from odrf.design.columns.listing import rows_listed
 from odrf.design.row_numbers import row_numbers
+from odrf.design.weights import check_weights
 from odrf.errors import InputError
 from odrf.public import in_pandas
 
@@ -23,6 +25,7 @@ __all__ = [
     "predictors_of",
     "response_name",
     "weights_of",
+    "with_columns",
 ]
 
 # The names of an argument of check_array since scikit-learn 1.6, and before.
@@ -101,6 +104,17 @@ def response_name(y: Any, columns: pd.Index) -> str:
     return name
 
 
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the frame and further columns, each with one value for each row, whatever its index.
+
+    They are joined at once: a frame of many blocks, as of `pandas.read_csv`, warns of each new one.
+    """
+    added = [pd.Series(values, frame.index, name=name) for name, values in columns.items()]
+    table = pd.concat([frame, *added], axis=1)
+    table.attrs = frame.attrs
+    return table
+
+
 def number_column(estimator: Any, y: Any, n: int) -> NDArray:
     """Return the responses (n,) of a regression.
 
@@ -146,15 +160,19 @@ def _given(estimator: Any, y: Any) -> NDArray:
     return values
 
 
-def weights_of(sample_weight: Any, frame: pd.DataFrame) -> NDArray[np.float64] | None:
+def weights_of(
+    sample_weight: Any, frame: pd.DataFrame, *, some_positive: bool = True
+) -> NDArray[np.float64] | None:
     """Return the weights of the rows by position; None if all are 1.
 
     Raises
     ------
     InputError
-        They are not one number for each row.
+        They are not one number for each row, finite, at least 0 and, with
+        `some_positive`, not all 0.
     """
     if sample_weight is None:
         return None
     weights = row_numbers("sample_weight", np.asarray(sample_weight), frame)
+    check_weights(weights if some_positive else np.append(weights, 1.0), "sample_weight")
     return None if (weights == 1).all() else weights

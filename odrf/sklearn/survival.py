@@ -19,7 +19,7 @@ from odrf.errors import InputError
 from odrf.sklearn.constructors import OF_TIMES
 from odrf.sklearn.continuing import Growing
 from odrf.sklearn.estimator import FunctionEstimator
-from odrf.sklearn.inputs import weights_of
+from odrf.sklearn.inputs import weights_of, with_columns
 from odrf.sklearn.step_function import step_functions
 from odrf.sklearn.times_and_events import times_and_events
 from odrf.sklearn.tree_estimator import TreeEstimator
@@ -159,9 +159,9 @@ class FunctionSurvival(FunctionEstimator):
         """Return the frame with times and events, and the left side of the formula."""
         found = times_and_events(self, y, len(frame))
         names = found.named_apart(frame.columns)
-        table = frame.copy(deep=False)
-        for column, name in names.items():
-            table[name] = found.columns[column].array
+        table = with_columns(
+            frame, {name: found.columns[column].array for column, name in names.items()}
+        )
         in_order = [names[column] for column in (START, TIME, EVENT) if column in names]
         return table, f"Surv({', '.join(map(quoted, in_order))})"
 

@@ -257,6 +257,7 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"offset": -np.inf}, "offset has 160 infinite values"),
         ("y ~ a", {"validation": 0.001}, "validation=0.001 holds out 0 of 160 rows"),
         ("y ~ a", {"patience": 0}, "patience=0"),
+        ("y ~ a", {"patience": 5}, "patience=5 has no effect without validation=: add validation"),
         ("y ~ a", {"seed": -1}, "seed=-1"),
         ("y ~ a", {"n_jobs": 0}, "n_jobs=0"),
     ],

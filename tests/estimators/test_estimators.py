@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import subprocess
 import sys
 
@@ -224,6 +225,8 @@ def test_warm_start_adds_trees(estimator, table):
         warm.set_params(n_trees=5).fit(X, y)
     with pytest.raises(InputError, match="other rows or with other options"):
         warm.set_params(n_trees=20).fit(X[1:], y[1:])
+    with pytest.raises(InputError, match="other rows or with other options"):
+        warm.set_params(random_state=2).fit(X, y)
     warm.set_params(warm_start=False).fit(X[1:], y[1:])
     assert warm.results_.nobs == 119
 
@@ -239,6 +242,21 @@ def test_partial_fit_is_an_update(estimator, table):
     weighted = clone(estimator).partial_fit(X[:80], y[:80], sample_weight=np.full(80, 2.0))
     weighted.partial_fit(X[80:], y[80:])
     assert weighted.results_.fit.data.weights.tolist() == [2.0] * 80 + [1.0] * 40
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, 0.0])
+def test_errors_name_sample_weight(bad, table):
+    with pytest.raises(InputError, match=r"^sample_weight "):
+        ODTRegressor().fit(table[["a", "b"]], table["y"], sample_weight=np.full(120, bad))
+
+
+def test_a_wide_frame_in_many_blocks_is_no_reason_for_a_warning(recwarn):
+    text = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 120))).to_csv(index=False)
+    X = pd.read_csv(io.StringIO(text)).add_prefix("v")
+    X.attrs["shape"] = (10, 12)
+    forest = ODRFRegressor(n_trees=2, projection="patch", random_state=1).fit(X, X["v1"])
+    assert forest.results_.nobs == 30
+    assert not [str(warning.message) for warning in recwarn]
 
 
 def test_partial_fit_begins_with_all_classes(table):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import pickle
 
 import numpy as np
@@ -129,6 +130,13 @@ def test_tools_of_scikit_learn(estimator, X, y):
     assert search.best_params_["min_leaf"] in (2, 20)
     pipeline = make_pipeline(StandardScaler(), clone(estimator)).fit(X, y)
     assert pipeline.score(X, y) > 0.6
+
+
+def test_a_wide_frame_in_many_blocks_is_no_reason_for_a_warning(y, recwarn):
+    text = pd.DataFrame(np.random.default_rng(1).normal(size=(len(y), 120))).to_csv(index=False)
+    wide = pd.read_csv(io.StringIO(text)).add_prefix("v")
+    assert ODRFSurvival(n_trees=2, random_state=1).fit(wide, y).results_.nobs == len(y)
+    assert not [str(warning.message) for warning in recwarn]
 
 
 @pytest.mark.parametrize("estimator", SHORT[:2], ids=lambda each: type(each).__name__)

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
 from benchmarks.reliability.export_targets import COMPILER, compiled, in_c, predicted
 from exported import CASES, case, wide_table
+from odrf import InputError
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no compiler of C")
 
@@ -53,6 +57,26 @@ def test_names_of_columns_become_names_in_c():
     renamed = data.rename(columns={"double": "x_double", "1 of 2": "x_1_of_2"})
     expected = predicted(fit, data, "response")
     assert in_c(fit, renamed, "response", name="why_of") == expected
+
+
+@pytest.mark.parametrize("standard", ["c99", "gnu17", "c2x"])
+def test_columns_may_be_called_by_any_word_of_c(standard, tmp_path):
+    words = ["unix", "linux", "bool", "typeof", "asm", "INFINITY", "M_PI", "N_TREES", "y0"]
+    rows = np.random.default_rng(1).normal(size=(60, len(words)))
+    data = pd.DataFrame(rows, columns=words).assign(y=rows.sum(axis=1))
+    text = odrf.odt("y ~ .", data, alpha=None, seed=1).to_c()
+    source = tmp_path / "tree.c"
+    source.write_text(text)
+    command = [COMPILER, f"-std={standard}", "-fsyntax-only", str(source)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not ran.returncode, ran.stderr
+
+
+@pytest.mark.parametrize("name", ["double", "unix", "exp", "splits", "leaf_of", "scaled"])
+def test_a_function_has_no_name_with_another_meaning(name):
+    fit = odrf.odt("y ~ a", wide_table(), max_leaves=2, seed=1)
+    with pytest.raises(InputError, match=f"name='{name}' has another meaning in C"):
+        fit.to_c(name=name)
 
 
 def test_a_tree_without_splits_is_a_constant():

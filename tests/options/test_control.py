@@ -188,6 +188,7 @@ def test_a_rule_of_the_rows_drawn():
         ({"alpha": -0.1}, "alpha=-0.1: use a finite number of at least 0"),
         ({"alpha": "cv"}, "alpha=.cv.: use .oob., "),
         ({"sample_fraction": 0}, "sample_fraction=0"),
+        ({"resample": "none", "sample_fraction": 0.5}, 'has no effect with resample="none"'),
         ({"sample_fraction": 1.5}, "sample_fraction=1.5"),
         ({"sample_fraction": True}, "sample_fraction=True"),
         ({"sample_fraction": "half"}, "sample_fraction='half': use \"auto\", a number above 0"),

@@ -53,7 +53,9 @@ def require_no_infinite(
         return
     j = int((~fine).argmax())
     bad = np.abs(columns[j]) > LARGEST
+    finite = np.isfinite(columns[j, bad]).all()
+    found = f"beyond {LARGEST:g}" if finite else "infinite or not a number"
     raise InputError(
-        f"{what} {names[j]!r} is infinite or not a number in {rows_listed(bad, index)}: correct "
-        "these values, or leave these rows out"
+        f"{what} {names[j]!r} is {found} in {rows_listed(bad, index)}: correct these values, or "
+        "leave these rows out"
     )

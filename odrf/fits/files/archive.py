@@ -333,7 +333,8 @@ def _deflated(content: Sequence[Any], strategy: int) -> Iterator[bytes]:
         for at in range(0, len(buffer), CHUNK)
     ]
 
-    level = 9 if len(chunks) == 1 else 6
+    # 6 would take three times as long for floats, and save 2 % of their bytes
+    level = 9 if len(chunks) == 1 else 4
 
     def pack(i: int) -> bytes:
         packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
