@@ -9,7 +9,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from benchmarks.accuracy.neighbours import METHODS, beside
+from benchmarks.accuracy.neighbours import METHODS, PLAIN_FOREST, beside, longest_beside
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,8 +53,9 @@ def test_there_are_blocks():
 
 
 def test_figures_beside_other_forests_are_those_of_the_results():
-    path = ROOT / "benchmarks" / "accuracy" / "results" / "accuracy.csv"
-    results = pd.read_csv(path, low_memory=False)
+    results = pd.read_csv(
+        ROOT / "benchmarks" / "accuracy" / "results" / "neighbours.csv", low_memory=False
+    )
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in README.splitlines()
@@ -62,6 +63,10 @@ def test_figures_beside_other_forests_are_those_of_the_results():
     ]
     for column, method in zip((-2, -1), METHODS, strict=True):
         assert tuple(row[column] for row in rows) == beside(results, method)
+    words = " ".join(README.split())
+    errors, times = beside(results, PLAIN_FOREST)
+    assert f"random forest of scikit-learn, {errors}; its training takes {times} the" in words
+    assert f"factors of several levels ({longest_beside(results, PLAIN_FOREST)})" in words
 
 
 def test_errors_of_odrf_and_of_the_paper_are_those_of_the_page_on_accuracy():
