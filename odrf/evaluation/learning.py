@@ -21,7 +21,7 @@ from odrf.errors import InputError
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
-from odrf.evaluation.scoring import Scoring, check_predicted
+from odrf.evaluation.scoring import Scoring, check_formulas, check_predicted
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, arguments_given, read_task
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -115,6 +115,7 @@ def learning_curve(
             'such as the default, "auto"'
         )
     check_predicted(named_models, loss)
+    check_formulas(named_models, [task], env)
     seed = checked_seed(seed)
     drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
     n_test = max(len(rows.test) for rows in drawn)
