@@ -160,6 +160,14 @@ def test_a_rate_at_the_end_of_its_range_is_pointed_out():
         ({"repeats": 0}, "repeats=0"),
         ({"metric": "r2"}, "metric='r2' grows with accuracy"),
         ({"models": {}}, "name at least 1"),
+        (
+            {"models": {"m": "b ~ a"}},
+            "model 'm': formula 'b ~ a' has another response than 'y ~ a'",
+        ),
+        (
+            {"models": {"m": grown}, "metric": lambda y, predicted: np.nan},
+            "metric '<lambda>' is nan for model 'm' on 20 rows: use another metric",
+        ),
     ],
 )
 def test_bad_requests(data, options, message):

@@ -266,6 +266,22 @@ def test_a_model_without_a_seed(data):
     assert found.best_options == {"min_leaf": 2}
 
 
+def test_repeats_of_a_model_without_a_seed_are_refused(data):
+    def small(formula, data, min_leaf=1):
+        return odrf.odrf(formula, data, n_trees=5, min_leaf=min_leaf, seed=3)
+
+    asked = partial(odrf.tune, "y ~ a + b", data, {"min_leaf": [2, 60]}, model=small, repeats=2)
+    with pytest.raises(InputError, match="repeats=2: model has no argument 'seed'"):
+        asked()
+    assert asked(method="cv", cv=2).best_options == {"min_leaf": 2}
+
+
+def test_a_metric_that_gives_no_number_is_refused(data):
+    nothing = {"metric": lambda y, predicted: np.nan, "n_trees": 5}
+    with pytest.raises(InputError, match="metric '<lambda>' is nan out of bag for min_leaf=2: use"):
+        odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, **nothing)
+
+
 def test_best_was_an_attribute_once(data):
     found = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, n_trees=5, seed=1)
     assert found.best() is found.best()
