@@ -175,6 +175,13 @@ def test_bad_requests(data, options, message):
         odrf.learning_curve("y ~ a", data, **options)
 
 
+def test_few_rows_need_sizes_of_their_own(data):
+    with pytest.raises(InputError, match="20 training rows are too few for sizes from 20 on: give"):
+        odrf.learning_curve("y ~ a", data[:26], {"t": grown})
+    curve = odrf.learning_curve("y ~ a", data[:26], {"t": grown}, sizes=[5, 10, 20], repeats=1)
+    assert curve.n.tolist() == [5, 10, 20]
+
+
 def test_a_model_that_fails_is_named(data):
     def broken(formula, data):
         raise RuntimeError("no")
