@@ -123,7 +123,7 @@ def test_bad_numbers_of_folds(number_tree, cv):
         number_tree.pruning_path(cv=cv)
 
 
-@pytest.mark.parametrize("k", [-1, 99, 1.0])
+@pytest.mark.parametrize("k", [-1, 99, 1.0, True])
 def test_rows_out_of_range(path, k):
     with pytest.raises(InputError, match=f"k={k} is not a row of the table: use 0 to"):
         path.tree(k)

@@ -193,6 +193,8 @@ def test_paths_of_other_trees_are_refused(number_tree, class_tree):
         ({"leaves": 0}, "leaves=0 is out of range: this tree has"),
         ({"leaves": 1000}, "leaves=1000 is out of range: this tree has"),
         ({"leaves": 2.5}, "leaves=2.5"),
+        ({"leaves": True}, "leaves=True is out of range: this tree has"),
+        ({"alpha": True}, "alpha=True: use a number of at least 0"),
     ],
 )
 def test_bad_pruning(number_tree, options, message):
