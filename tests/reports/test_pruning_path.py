@@ -83,6 +83,7 @@ def test_subtrees_are_evaluated_on_validation_rows(number_tree, table, rule):
 
 def test_one_row_has_no_standard_error(number_tree, table):
     path = number_tree.pruning_path(newdata=table.head(1))
+    assert path.by == "1 new row"
     assert path.table["xstd"].isna().all() and path.table["xerror"].notna().all()
     assert path.row("1se") == path.row("min")
     labels = path.plot().get_legend_handles_labels()[1]
