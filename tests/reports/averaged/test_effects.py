@@ -178,6 +178,7 @@ def test_few_groups_have_tests_and_intervals_by_students_t(table):
         one = effects.hypotheses("b1 = 0", joint=True)
         assert one.table["p_value"].iloc[0] == pytest.approx(row["p_value"], rel=1e-6)
         assert one.joint.p_value == pytest.approx(row["p_value"], rel=1e-6)
+        assert f"F = {row['statistic'] ** 2:.4g}, df = 1 and {df}, p = " in repr(one)
 
 
 def test_case_weights_are_those_of_the_average(table):
@@ -255,6 +256,7 @@ def test_hypotheses(number_forest):
     expected = estimate @ np.linalg.solve(covariance, estimate)
     assert both.joint.statistic == pytest.approx(expected, rel=1e-6)
     assert both.joint.df == 2
+    assert f"χ² = {both.joint.statistic:.4g}, df = 2, p = " in repr(both)
     said = effects.hypotheses(["b1 = 0", "2 * b2 - b1 ** 2 = 0.5"])
     assert said.table["estimate"].tolist() == pytest.approx(
         [estimate[0], 2 * estimate[1] - estimate[0] ** 2 - 0.5]
