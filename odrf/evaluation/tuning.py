@@ -148,14 +148,15 @@ def tune(
     score = metric_for(metric, response.kind, response.n_classes)
     settled = {"seed": seed} if known.takes("seed") else {}
     if n_jobs is not None and known.takes("n_jobs"):
-        settled["n_jobs"] = checked_jobs(n_jobs) if method == "oob" else 1
+        settled["n_jobs"] = checked_jobs(n_jobs)
     if method == "oob":
         _require_taken(structure, known)
     of_rows = {name: value for name, value in structure.items() if known.takes(name)}
     fit = partial(model, formula, data, **settled, **of_rows, **fixed)
     with looked_up_in(env):
         if method == "cv":
-            models = {i: partial(model, **settled, **fixed, **candidates[i]) for i in candidates}
+            of_fold = {**settled, **({"n_jobs": 1} if "n_jobs" in settled else {})}
+            models = {i: partial(model, **of_fold, **fixed, **candidates[i]) for i in candidates}
             folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed, **structure}
             judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
         else:

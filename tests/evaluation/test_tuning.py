@@ -258,6 +258,13 @@ def test_a_seed_is_drawn_and_kept_and_threads_change_nothing(data):
     assert folds[0].equals(folds[1])
 
 
+@pytest.mark.parametrize("method", ["oob", "cv"])
+def test_the_best_fit_has_the_threads_asked_for(data, method):
+    options = {"method": method, "cv": 2, "n_trees": 5, "seed": 1}
+    found = odrf.tune("y ~ a", data, {"min_leaf": [2, 9]}, n_jobs=2, **options)
+    assert found.best().control.n_jobs == 2
+
+
 def test_a_model_without_a_seed(data):
     def small(formula, data, min_leaf=1):
         return odrf.odrf(formula, data, n_trees=5, min_leaf=min_leaf, seed=3)
