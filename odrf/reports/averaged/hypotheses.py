@@ -78,6 +78,8 @@ class HypothesisTests(Carded):
 def _said(joint: Wald) -> str:
     """Return a joint test in words, by the law that its p-value is from."""
     statistic, df, p_value, df_of_variance = joint
+    if df == 0:
+        return "unknown, as all trees agree"
     said = f"χ² = {statistic:.4g}, df = {df}"
     if np.isfinite(df_of_variance):
         said = f"F = {statistic / df:.4g}, df = {df} and {df_of_variance:.4g}"

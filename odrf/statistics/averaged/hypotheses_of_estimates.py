@@ -40,7 +40,7 @@ class Wald(NamedTuple):
     df : int
         Its degrees of freedom.
     p_value : float
-        By χ², or by F of the statistic divided by its degrees of freedom.
+        By χ², or by F of the statistic divided by its degrees of freedom; NaN if these are 0.
     df_of_variance : float
         The second degrees of freedom of F; ∞ for χ².
     """
@@ -121,7 +121,9 @@ def joint_test(
     """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(value @ np.linalg.pinv(covariance, hermitian=True) @ value)
-    if np.isfinite(df_of_variance):
+    if df == 0:  # the estimates do not vary
+        p_value = np.nan
+    elif np.isfinite(df_of_variance):
         p_value = scipy.stats.f.sf(statistic / df, df, df_of_variance)
     else:
         p_value = scipy.stats.chi2.sf(statistic, df)
