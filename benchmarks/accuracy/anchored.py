@@ -101,6 +101,8 @@ def brief(lines: pd.DataFrame, own: Sequence[str]) -> str:
         )
         for tested in own:
             shown[f"{tested} better, p"] = _tested(losses, tested, own)["p, Holm"]
+    if not shown:
+        return f"fewer than {FEWEST_TABLES} tables have results of all methods"
     cells = pd.DataFrame(shown).fillna("–")
     return table(cells.loc[_by_rank(cells)], "method")
 
@@ -201,6 +203,8 @@ def main() -> int:
     without = set(own) - set(lines["method"])
     if without:
         asked.error(f"the files have no results of {', '.join(sorted(without))}: use --own")
+    if lines["method"].isin(own).all():
+        asked.error("the files have no methods of others to compare with")
     print(brief(lines, own) if options.brief else report(lines, own, options.data))
     return 0
 

@@ -2,9 +2,10 @@
 
     python -m benchmarks.accuracy.neighbours benchmarks/accuracy/results/neighbours.csv
 
-Each line compares a method with ``odrf`` on the partitions on which both finished: the number of
-tables on which the mean error of ``odrf`` is smaller and larger, the geometric mean over the tables
-of the ratio of training times, and where ``odrf`` takes longest beside the method.
+Each line compares a method with ``odrf`` on the random partitions (``protocol.py``, Z) on which
+both finished: the number of tables on which the mean error of ``odrf`` is smaller and larger, the
+geometric mean over the tables of the ratio of training times, and where ``odrf`` takes longest
+beside the method.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def longest_beside(results: pd.DataFrame, method: str) -> str:
 
 def _means_of_both(results: pd.DataFrame, method: str) -> pd.DataFrame:
     """Return mean errors and seconds of ``odrf`` and of a method, for each table."""
-    done = results[results["status"] == "ok"]
+    done = results[(results["status"] == "ok") & (results["protocol"] == "Z")]
     done = done.assign(error=done["rpe"].fillna(done["error_percent"]))
     keys = ["table", "partition"]
     fits = {name: done[done["method"] == name].set_index(keys) for name in ("odrf", method)}

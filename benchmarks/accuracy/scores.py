@@ -56,6 +56,8 @@ AUC = Measure("auc", "AUC", 3, more_is_better=True)
 MEASURES = {
     ("Z", "regression"): RPE,
     ("Z", "classification"): ERROR,
+    ("A", "regression"): RPE,
+    ("A", "classification"): ERROR,
     ("T", "classification"): KAPPA,
     ("G", "classification"): KAPPA,
 }

@@ -20,7 +20,7 @@ from odrf.errors import InputError
 from odrf.evaluation.approximation_curve import ApproximationCurve
 from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
-from odrf.evaluation.scoring import Scoring
+from odrf.evaluation.scoring import Scoring, check_formulas
 from odrf.evaluation.tasks import Task, read_task
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -114,6 +114,7 @@ def approximation_curve(
     shares = _checked_fractions(fractions, fit.nobs)
     task = _task(fit, newdata, env)
     named_models = read_models(_default_models(fit) if models is None else models, fewest=1)
+    check_formulas(named_models, [task], env)
     metric = metric_for("auto", fit.kind, task.n_classes)
     seed, n_repeats = checked_seed(seed), checked_whole("repeats", repeats, 1, MOST)
     cells = [

@@ -21,7 +21,7 @@ from odrf.errors import InputError
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
-from odrf.evaluation.scoring import Scoring, check_predicted
+from odrf.evaluation.scoring import Scoring, check_formulas, check_predicted
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, arguments_given, read_task
 from odrf.public import public
 from odrf.public.progress import progress_bar
@@ -115,6 +115,7 @@ def learning_curve(
             'such as the default, "auto"'
         )
     check_predicted(named_models, loss)
+    check_formulas(named_models, [task], env)
     seed = checked_seed(seed)
     drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
     n_test = max(len(rows.test) for rows in drawn)
@@ -143,7 +144,13 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
         if sizes != "geometric":
             raise InputError(f'sizes={sizes!r}: use "geometric" or a list of numbers of rows')
         fewest = min(FEWEST_ROWS, most)
-        return sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
+        found = sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
+        if len(found) < FEWEST_SIZES:
+            raise InputError(
+                f"{most} training rows are too few for sizes from {FEWEST_ROWS} on: give sizes=, "
+                f"a list of {FEWEST_SIZES} or more numbers of rows"
+            )
+        return found
     listed: list[Any] = list(sizes) if is_list(sizes) else []
     whole = all(is_whole(size) for size in listed)
     different = sorted(set(listed)) if whole else []

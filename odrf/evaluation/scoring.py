@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
@@ -42,7 +43,7 @@ class Scoring:
         Raises
         ------
         InputError
-            If a model fails; the message names it.
+            If a model fails, or its score is not finite; the message names it.
         """
         split = Split(
             task.formula,
@@ -56,10 +57,17 @@ class Scoring:
             task.times.at if task.times is not None and self.metric.needs_curves else None,
         )
         observed = task.observed(test, self.metric)
-        return [
+        scores = [
             self.metric.score(observed, predicted)
             for predicted in predictions_of_all(self.named_models, split, where)
         ]
+        for name, score in zip(self.named_models, scores, strict=True):
+            if not np.isfinite(score):
+                raise InputError(
+                    f"metric {self.metric.name!r} is {score} for model {name!r} on {where}: use "
+                    "another metric, or more test rows, as of fewer folds"
+                )
+        return scores
 
 
 def predictions_of_all(

@@ -163,7 +163,8 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
     Raises
     ------
     InputError
-        If `data` is neither a table nor a mapping of names to tables, or holds none.
+        If `data` is neither a table nor a mapping of names to tables, or holds none; if two names
+        read alike.
     """
     if isinstance(data, pd.DataFrame):
         return {UNNAMED: (formula, data)}
@@ -171,10 +172,13 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
         raise no_frame("data", data, ", or a mapping of names to data frames")
     if not data:
         raise InputError("data holds no tables: name at least one, as in {'mine': table}")
-    return {
+    tables = {
         str(name): table if isinstance(table, tuple) and len(table) == 2 else (formula, table)
         for name, table in data.items()
     }
+    if len(tables) < len(data):
+        raise InputError("data has names that read alike: use different names")
+    return tables
 
 
 def read_task(

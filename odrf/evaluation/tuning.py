@@ -148,20 +148,21 @@ def tune(
     score = metric_for(metric, response.kind, response.n_classes)
     settled = {"seed": seed} if known.takes("seed") else {}
     if n_jobs is not None and known.takes("n_jobs"):
-        settled["n_jobs"] = checked_jobs(n_jobs) if method == "oob" else 1
+        settled["n_jobs"] = checked_jobs(n_jobs)
     if method == "oob":
         _require_taken(structure, known)
     of_rows = {name: value for name, value in structure.items() if known.takes(name)}
     fit = partial(model, formula, data, **settled, **of_rows, **fixed)
     with looked_up_in(env):
         if method == "cv":
-            models = {i: partial(model, **settled, **fixed, **candidates[i]) for i in candidates}
+            of_fold = {**settled, **({"n_jobs": 1} if "n_jobs" in settled else {})}
+            models = {i: partial(model, **of_fold, **fixed, **candidates[i]) for i in candidates}
             folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed, **structure}
             judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, known, fixed)
-            seeds = _seeds(seed, repeats) if known.takes("seed") else [seed]
+            seeds = _seeds(seed, repeats, known)
             judged, by = _out_of_bag(fit, candidates, score, rounds, seeds, progress), OUT_OF_BAG
     facts = {
         "Candidates": str(len(candidates)),
@@ -293,8 +294,19 @@ def _rounds(
     return sorted({max(fewest, most >> k) for k in range(ROUNDS)})
 
 
-def _seeds(seed: int, repeats: int) -> list[int]:
-    """Return a seed for each repeat; the first is `seed` itself."""
+def _seeds(seed: int, repeats: int, known: _Known) -> list[int]:
+    """Return a seed for each repeat; the first is `seed` itself.
+
+    Raises
+    ------
+    InputError
+        If there are several, and the model has no argument for them.
+    """
+    if repeats > 1 and not known.takes("seed"):
+        raise InputError(
+            f"repeats={repeats}: model has no argument 'seed', by which repeats would differ: use "
+            'repeats=1, or method="cv"'
+        )
     later = [np.random.SeedSequence(seed, spawn_key=(r,)) for r in range(1, repeats)]
     return [seed, *(int(sequence.generate_state(1)[0]) for sequence in later)]
 
@@ -334,6 +346,7 @@ def _out_of_bag(
                     of_repeat = {"seed": seed} if number else {}
                     model = fit(**{**candidates[i], **size, **of_repeat})
                     scores.append(out_of_bag_score(model, metric, seed))
+                    _require_finite(scores[-1][0], metric, candidates[i])
                     bar.update()
                 estimates, std_errors = np.array(scores).T
                 # The rows are the same in all repeats, so that the means vary as much with them.
@@ -343,3 +356,13 @@ def _out_of_bag(
             remaining.sort(key=lambda i: metric.sign * judged[i].estimate)
             remaining = remaining[: -(-len(remaining) // 2)]
     return judged
+
+
+def _require_finite(score: float, metric: Metric, options: Mapping[str, Any]) -> None:
+    """Raise `InputError` if a score is not finite, so that it cannot be compared."""
+    if not np.isfinite(score):
+        words = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        raise InputError(
+            f"metric {metric.name!r} is {score} out of bag for {words}: use another metric, or "
+            "more trees"
+        )

@@ -41,6 +41,7 @@ from odrf.pruning.held_out import HeldOut, held_out, held_out_sums
 from odrf.pruning.subtree_path import SubtreePath, subtree_path
 from odrf.pruning.subtrees import Subtrees, nested_subtrees
 from odrf.public.progress import progress_bar
+from odrf.text.quantity import quantity
 
 __all__ = [
     "ForestSizes",
@@ -196,9 +197,9 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
     if isinstance(fit, SurvivalFit):
         subtrees = _subtrees(fit, rule, loss)
         held = deviances_of_new_rows(fit, subtrees, rows)
-        return _path(fit, subtrees, rule, loss, held, f"{round(held.weight)} new rows")
+        return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
     fit, X, y = labelled_rows(fit, rows, "newdata")
-    return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), f"{len(y)} new rows")
+    return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), quantity(len(y), "new row"))
 
 
 def path_by_arrays(

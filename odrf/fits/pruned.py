@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import is_number, is_whole
 from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
@@ -33,14 +33,14 @@ __all__ = [
 
 def checked_alpha(alpha: Any) -> float:
     """Return `alpha`; raise `InputError` unless it is a number of at least 0."""
-    if not isinstance(alpha, Real) or not float(alpha) >= 0:
+    if not is_number(alpha) or not float(alpha) >= 0:
         raise InputError(f"alpha={alpha!r}: use a number of at least 0")
     return float(alpha)
 
 
 def checked_leaves(leaves: Any, most: int) -> int:
     """Return `leaves`; raise `InputError` unless it is a whole number from 1 to `most`."""
-    if not isinstance(leaves, (int, np.integer)) or not 1 <= leaves <= most:
+    if not is_whole(leaves) or not 1 <= leaves <= most:
         raise InputError(
             f"leaves={leaves!r} is out of range: this tree has {most} leaves, "
             f"so use a whole number from 1 to {most}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from odrf.checks import is_whole
 from odrf.errors import InputError
 from odrf.pruning.choosing import ONE_SE, chosen_row
 from odrf.public import public
@@ -60,7 +61,7 @@ class ErrorTable(Carded):
 
     def _alpha(self, k: Any) -> float:
         """Return the α in row `k`; raise `InputError` if there is no such row."""
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self.table):
+        if not is_whole(k) or not 0 <= k < len(self.table):
             raise InputError(f"k={k!r} is not a row of the table: use 0 to {len(self.table) - 1}")
         return float(self.table["alpha"].iloc[k])
 

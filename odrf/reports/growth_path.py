@@ -244,7 +244,7 @@ def growth_path(
     else:
         reading, X, y = labelled_rows(grown, newdata, "newdata")
         test = evaluated_stages(reading.forest, stages, X, y, np.ones(len(y)), jobs)
-        by = f"{len(y)} new row{'s' if len(y) > 1 else ''}"
+        by = quantity(len(y), "new row")
     if test.weight == 0:
         raise InputError("every tree drew every row, and no row is out of bag: give newdata=")
     data = grown.data

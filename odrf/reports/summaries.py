@@ -253,9 +253,9 @@ def _structure(fit: AnyFit) -> dict[str, str]:
     if structure is None:
         return {}
     for name, labels in structure.labels.items():
-        number = f"{len(labels)} times" if name == "order" else str(len(labels))
+        many = f"{len(labels)} times" if name == "order" else str(len(labels))
         column = structure.columns.get(name)
-        facts[name.capitalize()] = number if column is None else f"{number} ({column})"
+        facts[name.capitalize()] = many if column is None else f"{many} ({column})"
     return facts
 
 

@@ -21,9 +21,7 @@ __all__ = ["surrogates_section", "surrogates_table"]
 MOST_ROWS, MOST_TERMS = 30, 3
 
 
-def surrogates_table(
-    tree: Forest, design: Design, digits: int = 4, max_terms: int | None = None
-) -> pd.DataFrame:
+def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None) -> pd.DataFrame:
     """Return one row for each surrogate of the splits that rows can reach, best first at each node.
 
     `tree` is a forest of one tree.  Splits are written as the condition to go left.
@@ -42,7 +40,7 @@ def surrogates_table(
     node = np.repeat(np.arange(tree.n_nodes), np.diff(surrogates.first))
     reached = np.flatnonzero(tree.is_split()[node])
     of_nodes, of_surrogates = (
-        SplitWriter(splits, design, digits=digits, max_terms=max_terms)
+        SplitWriter(splits, design, max_terms=max_terms)
         for splits in (tree, _as_splits(tree, surrogates))
     )
     words = {i: of_nodes.split(i).to_left for i in np.unique(node[reached]).tolist()}

@@ -220,6 +220,7 @@ def test_summary_and_drawing(curve):
         ({"fractions": [0.001]}, r"0\.001 of 120 rows is less than 2 rows"),
         ({"repeats": 0}, "repeats=0"),
         ({"models": {}}, "name at least 1"),
+        ({"models": {"m": "x1 ~ x2"}}, "model 'm': formula 'x1 ~ x2' has another response"),
         ({"seed": -1}, "seed=-1"),
     ],
 )

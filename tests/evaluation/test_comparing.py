@@ -26,6 +26,7 @@ from odrf import InputError, compare
 grown = partial(odrf.odt, alpha=None)
 small_tree = partial(grown, max_leaves=4)
 TWO = {"tree": grown, "small": small_tree}
+TINY = pd.DataFrame({"c": ["low", "high"] * 6, "a": range(12), "b": range(12)})
 
 
 @pytest.fixture(scope="module")
@@ -263,6 +264,7 @@ def test_several_tables(table):
         ({"models": TWO | {"x": "y ~ a"}}, "another response than 'c ~ a [+] b'"),
         ({"models": TWO | {"x": SVC()}, "metric": "auc"}, "model 'x' has no predict_proba"),
         ({"data": {}}, "data holds no tables"),
+        ({"data": {1: TINY, "1": TINY}}, "data has names that read alike: use different names"),
         ({"data": [1, 2]}, "a mapping of names to data frames, not list"),
         ({"data": {"t": [1, 2]}}, "table 't' must be a data frame"),
         ({"formula": None}, "formula must be a text"),

@@ -160,11 +160,26 @@ def test_a_rate_at_the_end_of_its_range_is_pointed_out():
         ({"repeats": 0}, "repeats=0"),
         ({"metric": "r2"}, "metric='r2' grows with accuracy"),
         ({"models": {}}, "name at least 1"),
+        (
+            {"models": {"m": "b ~ a"}},
+            "model 'm': formula 'b ~ a' has another response than 'y ~ a'",
+        ),
+        (
+            {"models": {"m": grown}, "metric": lambda y, predicted: np.nan},
+            "metric '<lambda>' is nan for model 'm' on 20 rows: use another metric",
+        ),
     ],
 )
 def test_bad_requests(data, options, message):
     with pytest.raises(InputError, match=message):
         odrf.learning_curve("y ~ a", data, **options)
+
+
+def test_few_rows_need_sizes_of_their_own(data):
+    with pytest.raises(InputError, match="20 training rows are too few for sizes from 20 on: give"):
+        odrf.learning_curve("y ~ a", data[:26], {"t": grown})
+    curve = odrf.learning_curve("y ~ a", data[:26], {"t": grown}, sizes=[5, 10, 20], repeats=1)
+    assert curve.n.tolist() == [5, 10, 20]
 
 
 def test_a_model_that_fails_is_named(data):

@@ -258,12 +258,35 @@ def test_a_seed_is_drawn_and_kept_and_threads_change_nothing(data):
     assert folds[0].equals(folds[1])
 
 
+@pytest.mark.parametrize("method", ["oob", "cv"])
+def test_the_best_fit_has_the_threads_asked_for(data, method):
+    options = {"method": method, "cv": 2, "n_trees": 5, "seed": 1}
+    found = odrf.tune("y ~ a", data, {"min_leaf": [2, 9]}, n_jobs=2, **options)
+    assert found.best().control.n_jobs == 2
+
+
 def test_a_model_without_a_seed(data):
     def small(formula, data, min_leaf=1):
         return odrf.odrf(formula, data, n_trees=5, min_leaf=min_leaf, seed=3)
 
     found = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, model=small, seed=1)
     assert found.best_options == {"min_leaf": 2}
+
+
+def test_repeats_of_a_model_without_a_seed_are_refused(data):
+    def small(formula, data, min_leaf=1):
+        return odrf.odrf(formula, data, n_trees=5, min_leaf=min_leaf, seed=3)
+
+    asked = partial(odrf.tune, "y ~ a + b", data, {"min_leaf": [2, 60]}, model=small, repeats=2)
+    with pytest.raises(InputError, match="repeats=2: model has no argument 'seed'"):
+        asked()
+    assert asked(method="cv", cv=2).best_options == {"min_leaf": 2}
+
+
+def test_a_metric_that_gives_no_number_is_refused(data):
+    nothing = {"metric": lambda y, predicted: np.nan, "n_trees": 5}
+    with pytest.raises(InputError, match="metric '<lambda>' is nan out of bag for min_leaf=2: use"):
+        odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, **nothing)
 
 
 def test_best_was_an_attribute_once(data):

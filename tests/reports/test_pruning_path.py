@@ -83,6 +83,7 @@ def test_subtrees_are_evaluated_on_validation_rows(number_tree, table, rule):
 
 def test_one_row_has_no_standard_error(number_tree, table):
     path = number_tree.pruning_path(newdata=table.head(1))
+    assert path.by == "1 new row"
     assert path.table["xstd"].isna().all() and path.table["xerror"].notna().all()
     assert path.row("1se") == path.row("min")
     labels = path.plot().get_legend_handles_labels()[1]
@@ -123,7 +124,7 @@ def test_bad_numbers_of_folds(number_tree, cv):
         number_tree.pruning_path(cv=cv)
 
 
-@pytest.mark.parametrize("k", [-1, 99, 1.0])
+@pytest.mark.parametrize("k", [-1, 99, 1.0, True])
 def test_rows_out_of_range(path, k):
     with pytest.raises(InputError, match=f"k={k} is not a row of the table: use 0 to"):
         path.tree(k)

@@ -175,6 +175,19 @@ def test_pruning_by_what_folds_find(number_tree):
     assert "10-fold" in small.path.by
 
 
+@pytest.mark.parametrize(
+    ("structure", "by"),
+    [
+        ({"groups": np.arange(120) % 5}, "5-fold cross-validation of whole groups"),
+        ({"order": np.arange(120) // 30}, "3-fold cross-validation in time"),
+    ],
+)
+def test_as_many_folds_judge_as_there_can_be(table, structure, by):
+    tree = odrf.odt("y ~ a + b", table[:120], alpha=None, seed=1, **structure)
+    assert tree.prune(rule="1se").path.by == by
+    assert tree.prune(rule="min", loss="impurity").path.by == by
+
+
 def test_paths_of_other_trees_are_refused(number_tree, class_tree):
     with pytest.raises(InputError, match="path= belongs to another tree"):
         number_tree.prune(rule="1se", path=class_tree.pruning_path(cv=2))
@@ -193,6 +206,8 @@ def test_paths_of_other_trees_are_refused(number_tree, class_tree):
         ({"leaves": 0}, "leaves=0 is out of range: this tree has"),
         ({"leaves": 1000}, "leaves=1000 is out of range: this tree has"),
         ({"leaves": 2.5}, "leaves=2.5"),
+        ({"leaves": True}, "leaves=True is out of range: this tree has"),
+        ({"alpha": True}, "alpha=True: use a number of at least 0"),
     ],
 )
 def test_bad_pruning(number_tree, options, message):

@@ -147,7 +147,7 @@ class Estimates:
 
 
 class _Estimated(NamedTuple):
-    """Estimates (C, K) of a estimand, and what they are linear in.
+    """Estimates (C, K) of an estimand, and what they are linear in.
 
     `of_trees` (B, C, K) are the values of each tree; `off_units` (u, C, K) what each unit of a
     sample adds to the means of the groups, None if the rows are fixed.

@@ -68,12 +68,22 @@ class HypothesisTests(Carded):
     def _facts(self) -> dict[str, str]:
         facts = {"Hypotheses": str(len(self.table))}
         if self.joint is not None:
-            said = f"χ² = {self.joint.statistic:.4g}, df = {self.joint.df}"
-            facts["All together"] = f"{said}, p = {self.joint.p_value:.3g}"
+            facts["All together"] = _said(self.joint)
         return facts
 
     def _card(self) -> Card:
         return Card("Tests of hypotheses", self._facts(), self.table)
+
+
+def _said(joint: Wald) -> str:
+    """Return a joint test in words, by the law that its p-value is from."""
+    statistic, df, p_value, df_of_variance = joint
+    if df == 0:
+        return "unknown, as all trees agree"
+    said = f"χ² = {statistic:.4g}, df = {df}"
+    if np.isfinite(df_of_variance):
+        said = f"F = {statistic / df:.4g}, df = {df} and {df_of_variance:.4g}"
+    return f"{said}, p = {p_value:.3g}"
 
 
 def tested(

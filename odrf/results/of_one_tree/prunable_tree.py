@@ -9,6 +9,7 @@ import pandas as pd
 
 from odrf.checks import Seed, checked_choice, checked_jobs, checked_seed, require_default
 from odrf.design.dividing.division import Folds
+from odrf.design.dividing.structured import most_folds, rows_to_divide
 from odrf.errors import InputError
 from odrf.fits.evaluating import path_by_folds, path_by_rows, training_path
 from odrf.fits.fit import Fit
@@ -200,7 +201,8 @@ class PrunableTree(AnyResults):
         rule : {"min", "1se"}, optional
             Take the subtree that held-out rows choose; see `PruningPath.best`.
         path : PruningPath, optional
-            The pruning path; by default that of the option `pruning`, by 10-fold cross-validation.
+            The pruning path; by default that of the option `pruning`, by 10-fold cross-validation,
+            or with as many folds as there are groups.
         loss : {"error", "impurity", "log_rank"}, optional
             How R is measured, as in `pruning_path`; by default as in `path`, else ``"error"``.
             With ``"log_rank"``, `alpha` is on the scale of the statistics of splits.
@@ -232,8 +234,9 @@ class PrunableTree(AnyResults):
         if loss is not None:
             path = self._path_by(loss, path, judged=rule is not None, progress=progress)
         if rule is not None:
-            cv = min(FOLDS, self.nobs)
-            path = path or self.pruning_path(self.fit.control.pruning, cv=cv, progress=progress)
+            path = path or self.pruning_path(
+                self.fit.control.pruning, cv=self._folds, progress=progress
+            )
             return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
             alpha = checked_alpha(alpha)
@@ -247,12 +250,17 @@ class PrunableTree(AnyResults):
         pruned = with_forest(self.fit, forest, option, subtrees)
         return type(self)(pruned, self, path)
 
+    @property
+    def _folds(self) -> int:
+        """Number of folds that judge a path by default: few rows, groups or times have fewer."""
+        return min(FOLDS, most_folds(rows_to_divide(self.fit.design, self.fit.data)))
+
     def _path_by(
         self: Own, loss: str, path: PruningPath[Any] | None, judged: bool, progress: bool
     ) -> PruningPath[Any]:
         """Return the path, which must be that of `loss`; by default by folds if it is to judge."""
         if path is None:
-            cv = min(FOLDS, self.nobs) if judged else None
+            cv = self._folds if judged else None
             return self.pruning_path(self.fit.control.pruning, cv=cv, loss=loss, progress=progress)
         if loss != path.loss:
             raise InputError(f"loss={loss!r} is not that of path=, {path.loss!r}: leave it out")

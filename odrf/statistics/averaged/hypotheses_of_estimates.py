@@ -31,11 +31,24 @@ STEP = 1e-30
 
 
 class Wald(NamedTuple):
-    """A joint test: the statistic, its degrees of freedom, and the p-value."""
+    """A joint test.
+
+    Attributes
+    ----------
+    statistic : float
+        Wald's statistic.
+    df : int
+        Its degrees of freedom.
+    p_value : float
+        By χ², or by F of the statistic divided by its degrees of freedom; NaN if these are 0.
+    df_of_variance : float
+        The second degrees of freedom of F; ∞ for χ².
+    """
 
     statistic: float
     df: int
     p_value: float
+    df_of_variance: float = np.inf
 
 
 def pairwise_differences(n: int) -> tuple[list[str], NDArray[np.float64]]:
@@ -108,11 +121,13 @@ def joint_test(
     """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(value @ np.linalg.pinv(covariance, hermitian=True) @ value)
-    if np.isfinite(df_of_variance):
+    if df == 0:  # the estimates do not vary
+        p_value = np.nan
+    elif np.isfinite(df_of_variance):
         p_value = scipy.stats.f.sf(statistic / df, df, df_of_variance)
     else:
         p_value = scipy.stats.chi2.sf(statistic, df)
-    return Wald(statistic, df, float(p_value))
+    return Wald(statistic, df, float(p_value), df_of_variance)
 
 
 def _parsed(side: str, hypothesis: str) -> ast.expr:

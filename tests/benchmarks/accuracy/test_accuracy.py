@@ -369,6 +369,15 @@ def test_kappa_is_ranked_downwards(tmp_path: Path) -> None:
     assert "| iris (2) | **0.850 ± 0.050** | 0.650 ± 0.050 |" in report(results, view)
 
 
+def test_all_rows_are_reported_as_random_partitions_are(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text(lines(SCORES, "error_percent", protocol="A"))
+    text = report(
+        read_results([tmp_path / "out.csv"]), View("odrf", "rf", [], [], 0.05, None, tmp_path)
+    )
+    assert "## Random partitions with two thirds of all rows for training, classification" in text
+    assert "| iris (2) | **3.00 ± 1.00** | 5.00 ± 1.00 | **3.00 ± 0.00** |" in text
+
+
 def test_published_and_measured_figures_stand_beside(tmp_path: Path) -> None:
     scores = {
         "magic": {"odrf": [13.0, 13.0], "rf": [14.0, 14.0]},

@@ -134,6 +134,21 @@ def test_of_regressions_alone(files, capsys, monkeypatch):
     assert "log loss of classes" not in told and "AUC" not in told
 
 
+def test_few_tables_make_no_ranks(files, capsys, monkeypatch):
+    lines = pd.read_csv(files[1])
+    lines[lines["table"].isin(["table0", "table1"])].to_csv(files[1], index=False)
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--brief"])
+    assert anchored.main() == 0
+    assert "fewer than 5 tables have results of all methods" in capsys.readouterr().out
+
+
+def test_files_of_our_methods_alone_have_nothing_beside_them(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", files[0], "--data", "-"])
+    with pytest.raises(SystemExit):
+        anchored.main()
+    assert "the files have no methods of others" in capsys.readouterr().err
+
+
 def test_our_methods_without_results_are_named(files, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--data", "-"])
     with pytest.raises(SystemExit):

@@ -165,6 +165,17 @@ def test_groups_of_rows_are_the_units_of_a_population(table):
         np.testing.assert_allclose(added[0, 0], expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("structure", [{}, {"groups": np.arange(60) % 12}])
+def test_where_all_trees_agree_hypotheses_have_no_joint_test(structure):
+    steps = pd.DataFrame({"a": np.arange(60.0) % 2, "b": np.arange(60.0) % 7})
+    steps["y"] = 3 * steps["a"]
+    how = {"n_trees": 12, "projection": "axis", "n_singles": 2, "max_leaves": 2, "blend": False}
+    fit = odrf.odrf("y ~ a + b", steps, kind="regression", seed=1, **how, **structure)
+    tests = fit.comparisons("b").hypotheses("b1 = 0", joint=True)
+    assert tests.joint.df == 0 and np.isnan(tests.joint.p_value)
+    assert "unknown, as all trees agree" in repr(tests)
+
+
 def test_few_groups_have_tests_and_intervals_by_students_t(table):
     groups, strata = np.arange(len(table)) % 12, np.arange(len(table)) % 12 // 6
     for options, df in (({}, 11), ({"strata": strata}, 10)):
@@ -178,6 +189,7 @@ def test_few_groups_have_tests_and_intervals_by_students_t(table):
         one = effects.hypotheses("b1 = 0", joint=True)
         assert one.table["p_value"].iloc[0] == pytest.approx(row["p_value"], rel=1e-6)
         assert one.joint.p_value == pytest.approx(row["p_value"], rel=1e-6)
+        assert f"F = {row['statistic'] ** 2:.4g}, df = 1 and {df}, p = " in repr(one)
 
 
 def test_case_weights_are_those_of_the_average(table):
@@ -255,6 +267,7 @@ def test_hypotheses(number_forest):
     expected = estimate @ np.linalg.solve(covariance, estimate)
     assert both.joint.statistic == pytest.approx(expected, rel=1e-6)
     assert both.joint.df == 2
+    assert f"χ² = {both.joint.statistic:.4g}, df = 2, p = " in repr(both)
     said = effects.hypotheses(["b1 = 0", "2 * b2 - b1 ** 2 = 0.5"])
     assert said.table["estimate"].tolist() == pytest.approx(
         [estimate[0], 2 * estimate[1] - estimate[0] ** 2 - 0.5]
