@@ -191,6 +191,13 @@ def test_outliers_matter_less_to_robust_losses(table):
     assert max(error["absolute"], error["huber"]) < 0.5 * error["squared_error"]
 
 
+def test_hubers_loss_learns_from_a_response_that_is_nearly_always_0():
+    x = np.random.default_rng(1).random((1000, 2))
+    data = pd.DataFrame(x, columns=["a", "b"]).assign(y=np.where(x[:, 0] > 0.93, 5 + x[:, 1], 0.0))
+    fit = odrf.odbt("y ~ .", data, loss="huber", n_trees=100, seed=1)
+    assert np.mean((fit.predict(data) - data["y"]) ** 2) < 0.01 * data["y"].var()
+
+
 def test_two_numbers_that_may_be_classes_warn_where_the_user_calls(table):
     data = table.assign(c=(table["c"] == "mid") * 1)
     with pytest.warns(UserWarning, match='kind="classification"') as caught:

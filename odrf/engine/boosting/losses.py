@@ -170,7 +170,9 @@ class Huber(Loss):
 
     As in Friedman (2001), δ is a quantile of the absolute residuals, computed in each round, and
     the value of a leaf is one step from the median of its residuals.  `losses` needs one δ for all
-    rounds: the quantile of the absolute deviations of the response from its median.
+    rounds: the quantile of the absolute deviations of the response from its median.  Where it is 0,
+    as of counts that are nearly all 0, it is the quantile of those that are not 0: with a δ of 0
+    nothing would be learned.
 
     Attributes
     ----------
@@ -188,7 +190,11 @@ class Huber(Loss):
 
     def delta(self, residuals: Array, weights: Array) -> float:
         """Return δ."""
-        return weighted_quantile(np.abs(residuals), weights, self.quantile)
+        size = np.abs(residuals)
+        delta = weighted_quantile(size, weights, self.quantile)
+        if delta > 0.0 or not size.any():
+            return delta
+        return weighted_quantile(size[size > 0], weights[size > 0], self.quantile)
 
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
         """Return score minus response, clipped to ±δ, and 1."""

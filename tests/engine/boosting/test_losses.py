@@ -86,6 +86,13 @@ def test_boosting_starts_where_a_constant_loses_least(name, offset_scale):
     assert mean(start) <= best * (1.05 if name == "huber" else 1 + 1e-8)
 
 
+def test_hubers_delta_is_that_of_residuals_that_are_not_0_if_nearly_all_are():
+    residuals, ones = np.append(np.zeros(190), np.arange(1.0, 11.0)), np.ones(200)
+    assert Huber().delta(residuals, ones) == Huber().delta(residuals[190:], ones[190:]) == 9.5
+    assert Huber().delta(residuals[170:], ones[170:]) == 7.5
+    assert Huber().delta(np.zeros(5), np.ones(5)) == 0.0
+
+
 @pytest.mark.parametrize("name", [name for name in LOSSES if name not in SCORES])
 @pytest.mark.parametrize("constant", [-1e15, -800.0, 0.1, 3.0, 800.0, 1e15])
 @pytest.mark.parametrize("spread", [0.0, 1e-16, 1e-300])
