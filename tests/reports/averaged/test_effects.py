@@ -270,7 +270,21 @@ def test_hypotheses_that_follow_from_others_do_not_count_twice(class_forest):
     some, every = (effects.hypotheses(texts, joint=True).joint for texts in (pairs[:2], pairs))
     assert some.df == every.df == 2
     assert every == some
-    assert effects.hypotheses(np.ones((2, 9)), joint=True).joint.df == 1
+    assert effects.hypotheses(np.eye(9)[[0, 0]], joint=True).joint.df == 1
+
+
+def test_the_probability_of_the_last_class_is_no_hypothesis_of_its_own(class_forest, table):
+    """The probabilities of a row add up to 1, so that those of two classes say the third."""
+    effects = class_forest.comparisons("a", by="f", newdata=table)
+    first = [3 * i + k for i in range(3) for k in range(2)]  # two of the three classes
+    some = effects.hypotheses(np.eye(9)[first], joint=True).joint
+    every = effects.hypotheses(np.eye(9), joint=True).joint
+    assert some.df == every.df == 6
+    assert every == pytest.approx(some, rel=1e-4)
+    assert effects.hypotheses("pairwise", joint=True).joint.df == 6
+    sums = effects.hypotheses(np.kron(np.eye(3), np.ones(3)), joint=True).joint
+    assert sums.df == 0
+    assert np.isnan(sums.p_value)
 
 
 @pytest.mark.parametrize(
