@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import is_list
@@ -20,6 +22,7 @@ from odrf.fits.averaged.contrasts import (
     deviation_of,
     is_timed,
     slope_of,
+    usual_contrast,
 )
 from odrf.fits.averaged.estimating import Estimand
 from odrf.fits.averaged.grid_of_rows import values_at
@@ -69,7 +72,7 @@ def comparison_estimands(
             frame[name],
             training[name],
             fit.data.weights,
-            _fitting(training[name], contrast, several),
+            _fitting(training[name], fit.data.weights, contrast, several),
         )
         for name in asked
     }
@@ -145,15 +148,12 @@ def _require_known(fit: AnyFit, combinations: Sequence[dict[str, Any]]) -> None:
         touched(fit.design, *combinations[0])
 
 
-def _fitting(column: pd.Series, contrast: Any, several: bool) -> Any:
+def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:
     """Return the contrast for a variable: its default if the one asked for is of another type."""
-    usual = "sd" if is_numeric_dtype(column.dtype) else "reference"
-    if contrast is None:
-        return usual
-    others = OF_FACTORS if usual == "sd" else OF_NUMBERS
-    if isinstance(contrast, str) and contrast in others and (several or usual == "reference"):
-        return usual
-    return contrast
+    number = is_numeric_dtype(column.dtype)
+    others = OF_FACTORS if number else OF_NUMBERS
+    ignored = isinstance(contrast, str) and contrast in others and (several or not number)
+    return usual_contrast(column, weights) if contrast is None or ignored else contrast
 
 
 def _is_number(column: pd.Series) -> bool:

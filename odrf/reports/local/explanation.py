@@ -77,8 +77,9 @@ class Explanation(Carded):
         of a level counts as 1.  Numbers are rounded to a thousandth of a standard deviation before
         they are predicted, so that what is shown is what was checked.
     slopes : Series or DataFrame
-        For each variable with numbers, the difference of predictions over half a standard deviation
-        around the row's value, divided by it; for classes, a column for each.
+        For each variable with numbers, the difference of predictions at a value below and one above
+        the row's, divided by their distance: the next values of training rows that are a quarter of
+        a standard deviation or more away.  For classes, a column for each.
 
     Examples
     --------

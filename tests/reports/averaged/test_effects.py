@@ -99,17 +99,44 @@ def test_contrasts_of_numbers(number_forest, table):
 
 
 def test_slopes_are_differences_over_a_bandwidth_within_the_range(number_forest, table):
+    fit, a, h = number_forest, table["a"], 0.3
+    middle = a.clip(a.min() + h / 2, a.max() - h / 2)
+    rise = fit.predict(table.assign(a=middle + h / 2)) - fit.predict(table.assign(a=middle - h / 2))
+    found = fit.slopes("a", bandwidth=h).table
+    np.testing.assert_allclose(found["estimate"], (rise / h).mean(), rtol=1e-4)
+
+
+def test_slopes_are_between_values_of_training_rows(number_forest, table):
     fit, a = number_forest, table["a"]
-    width = 0.5 * a.std(ddof=0)
-    middle = a.clip(a.min() + width / 2, a.max() - width / 2)
-    for bandwidth in (None, 0.3):
-        h = width if bandwidth is None else bandwidth
-        middle = a.clip(a.min() + h / 2, a.max() - h / 2)
-        rise = fit.predict(table.assign(a=middle + h / 2)) - fit.predict(
-            table.assign(a=middle - h / 2)
-        )
-        found = fit.slopes("a", bandwidth=bandwidth).table
-        np.testing.assert_allclose(found["estimate"], (rise / h).mean(), rtol=1e-4)
+    far = 0.25 * a.std(ddof=0)
+    low = [max([v for v in a if v <= x - far], default=a.min()) for x in a]
+    high = [min([v for v in a if v >= x + far], default=a.max()) for x in a]
+    rise = fit.predict(table.assign(a=high)) - fit.predict(table.assign(a=low))
+    by_hand = (rise / (np.array(high) - low)).mean()
+    np.testing.assert_allclose(fit.slopes("a").table["estimate"], by_hand, rtol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def few_values():
+    """A response that rises by 1 with each of a number of two values and one of five."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"t": rng.integers(0, 2, 400), "k": rng.integers(1, 6, 400)})
+    return data.assign(y=data["t"] + data["k"] + 0.1 * rng.normal(size=400))
+
+
+@pytest.mark.parametrize("fit", [odrf.odt, odrf.odbt])
+def test_slopes_of_numbers_with_few_values_are_right(fit, few_values):
+    slopes = fit("y ~ t + k", few_values, projection="axis", seed=1).slopes().table["estimate"]
+    np.testing.assert_allclose(slopes, 1.0, atol=0.1)
+
+
+def test_a_number_of_two_values_is_compared_at_these(few_values):
+    tree = odrf.odt("y ~ t + k", few_values, projection="axis", seed=1)
+    found, asked = tree.comparisons().table, tree.comparisons("t", contrast=(0, 1)).table
+    assert found["contrast"].iloc[0] == "1 - 0"
+    assert found["contrast"].iloc[1].startswith("+1 sd")
+    assert found["estimate"].iloc[0] == asked["estimate"].iloc[0] == pytest.approx(1.0, abs=0.1)
+    assert tree.comparisons("t", contrast="sd").table["contrast"].iloc[0].startswith("+1 sd")
 
 
 def test_standard_errors_are_those_of_the_jackknife(number_forest, table):
