@@ -120,10 +120,12 @@ def slope_of(
     Raises
     ------
     InputError
-        The variable holds no numbers, or the same number in all training rows.
+        The variable is no number, or the same number in all training rows.
     """
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
-        raise InputError(f"{name!r} holds no numbers, so that it has no slope: use comparisons()")
+        raise InputError(
+            f"{name!r} is no number in the fit, so that it has no slope: use comparisons()"
+        )
     numbers = training.astype(float)
     known, _ = _known(numbers, weights)
     if len(np.unique(known)) < 2:

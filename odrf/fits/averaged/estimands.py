@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import is_list
 from odrf.design.reading_back import training_frame
-from odrf.design.replacing import touched, variables
+from odrf.design.replacing import touched, variables, with_levels
 from odrf.errors import InputError
 from odrf.fits.averaged.contrasts import (
     OF_FACTORS,
@@ -60,7 +60,7 @@ def comparison_estimands(
             f"contrast={values!r}"
         )
     asked = _asked(fit, names)
-    training = training_frame(fit.design, fit.data)
+    training = with_levels(fit.design, training_frame(fit.design, fit.data))
     if names is None and not is_list(contrast):
         # of a fit to dates alone, the first one says what to give
         asked = [name for name in asked if not is_timed(training[name])] or asked
@@ -94,7 +94,7 @@ def slope_estimands(
     InputError
         A variable is unknown, also in `at`, or holds no numbers.
     """
-    training = training_frame(fit.design, fit.data)
+    training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
     if names is None:
         asked = [

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.reading_back import training_frame
-from odrf.design.replacing import variables
+from odrf.design.replacing import variables, with_levels
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.averaged.contrasts import deviation_of, slope_of
@@ -156,7 +156,7 @@ def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
 
 
 def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataFrame:
-    training, found = training_frame(fit.design, fit.data), {}
+    training, found = with_levels(fit.design, training_frame(fit.design, fit.data)), {}
     for name in variables(fit.design):
         column = training[name]
         if column.dtype.kind not in "iuf" or row.frame[name].isna().any():

@@ -348,7 +348,7 @@ def test_hypotheses_that_cannot_be_read(number_forest, hypothesis, message):
         ("comparisons", {"variables": "a", "contrast": (1, 2, 3)}, "two values such as"),
         ("comparisons", {"comparison": "odds"}, "comparison='odds' is not known"),
         ("comparisons", {"variables": "a", "at": {"a": 1}}, "compared and set by at="),
-        ("slopes", {"variables": "f"}, "'f' holds no numbers"),
+        ("slopes", {"variables": "f"}, "'f' is no number in the fit"),
         ("slopes", {"bandwidth": -1.0}, "bandwidth="),
         ("predictions", {"by": "g"}, "by='g' is not a variable of the fit"),
         ("predictions", {"by": "a"}, "more than 100"),
@@ -517,7 +517,7 @@ def test_truths_with_an_empty_cell_remain_truths(table, dtype):
     assert fit.comparisons("t").table["contrast"].tolist() == ["True - False"]
     assert fit.slopes().table["term"].unique().tolist() == ["a"]
     assert fit.partial("t").table["value"].tolist() == [False, True]
-    with pytest.raises(InputError, match="'t' holds no numbers"):
+    with pytest.raises(InputError, match="'t' is no number in the fit"):
         fit.slopes("t")
 
 
@@ -552,3 +552,31 @@ def test_levels_are_shown_with_all_digits_and_only_where_there_are_intervals(fit
     assert "97.5%" in repr(found) and "97.5%" in str(found.summary())
     without = fits["boosted"].predictions()
     assert "Intervals" not in repr(without) and "Intervals" not in str(without.summary())
+
+
+@pytest.fixture(scope="module", params=["C(k)", "factor(k, levels=[3, 1, 2])", "C(`a number`)"])
+def fit_on_levels(request):
+    """A forest on numbers that are levels, and the name of their column."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"k": rng.integers(1, 4, 150), "b": rng.normal(size=150)})
+    data = data.assign(**{"a number": data["k"]}, y=data["k"] + data["b"])
+    name = "a number" if "number" in request.param else "k"
+    return odrf.odrf(f"y ~ {request.param} + b", data, n_trees=20, inference=True, seed=1), name
+
+
+@pytest.mark.filterwarnings("error:.* has levels that no training row has")
+def test_numbers_that_are_levels_have_the_effects_of_a_factor(fit_on_levels):
+    fit, name = fit_on_levels
+    found = fit.comparisons().table
+    assert found.loc[found["term"] == name, "contrast"].tolist() == ["2 - 1", "3 - 1"]
+    pairs = fit.comparisons(name, contrast="pairwise").table
+    assert pairs["contrast"].tolist() == ["2 - 1", "3 - 1", "3 - 2"]
+    assert (pairs["estimate"] > 0.4).all()
+    assert fit.slopes().table["term"].tolist() == ["b"]
+    with pytest.raises(InputError, match=f"{name!r} is no number in the fit, .* comparisons"):
+        fit.slopes(name)
+    assert fit.partial(name, points=2).table["value"].tolist() == [1, 2, 3]
+    assert set(fit.ale(name).table["value"]) == {1, 2, 3}
+    nearest = fit.explain({name: 1, "b": 0.0}, change=0.3).changes
+    assert fit.explain({name: 1, "b": 0.0}).slopes.index.tolist() == ["b"]
+    assert nearest.loc[nearest["variables"] == name, "values"].tolist() == ["2"]
