@@ -547,6 +547,14 @@ def test_what_does_not_vary_in_a_sample_has_no_negative_variance(class_forest):
     np.testing.assert_allclose(tests.table["std_error"], 0.0, atol=1e-8)
 
 
+def test_cards_have_both_ends_of_intervals_and_the_names_of_hypotheses(class_forest):
+    for effects in (class_forest.comparisons("a", by="f"), class_forest.predictions(by="f")):
+        heading, first = repr(effects).splitlines()[2:4]
+        assert "conf_low" in heading and "conf_high" in heading
+        assert first.startswith("b1 ")
+    assert "term" not in heading
+
+
 def test_levels_are_shown_with_all_digits_and_only_where_there_are_intervals(fits):
     found = fits["forest"].predictions(level=0.975)
     assert "97.5%" in repr(found) and "97.5%" in str(found.summary())
