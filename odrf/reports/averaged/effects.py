@@ -171,6 +171,9 @@ class Effects(Carded):
         labels = [name for name in shown if name not in NUMBERS]
         if (shown[["term", "contrast"]] == ["prediction", "mean"]).all(axis=None):
             labels = labels[2:]
+        if self.estimates.uncertainty is None:
+            why = {"Standard errors": "none: summary() says why"}
+            return Card(self.title, why, shown[[*labels, "estimate"]])
         return Card(self.title, self._intervals, shown[[*labels, *ON_CARDS]])
 
     @property

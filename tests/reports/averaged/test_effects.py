@@ -560,6 +560,7 @@ def test_levels_are_shown_with_all_digits_and_only_where_there_are_intervals(fit
     assert "97.5%" in repr(found) and "97.5%" in str(found.summary())
     without = fits["boosted"].predictions()
     assert "Intervals" not in repr(without) and "Intervals" not in str(without.summary())
+    assert "none: summary() says why" in repr(without) and "p_value" not in repr(without)
 
 
 @pytest.fixture(scope="module", params=["C(k)", "factor(k, levels=[3, 1, 2])", "C(`a number`)"])
