@@ -57,8 +57,9 @@ class AveragedResults(FittedResults):
             ``{"age": [30, 60]}``: one average for each combination.  A variable is a column of the
             data; predictors computed from it, such as ``log(age)``, follow.
         newdata : DataFrame, optional
-            The rows.  By default the training rows, with their case weights.  Rows of a fit with
-            offsets need the column that ``offset=`` named.
+            The rows.  By default the training rows, with their case weights, which class weights
+            multiply; new rows count alike.  Rows of a fit with offsets need the column that
+            ``offset=`` named.
         level : float, default 0.95
             Nominal coverage of the intervals.
         population : bool, default False
