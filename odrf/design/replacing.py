@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from odrf.design.columns.frame import selected
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS
@@ -17,7 +18,7 @@ from odrf.design.design import Design
 from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
-__all__ = ["touched", "variables", "with_values"]
+__all__ = ["touched", "variables", "with_levels", "with_values"]
 
 MOMENTS = (datetime.date, datetime.timedelta, pd.Period)
 
@@ -28,6 +29,16 @@ def variables(design: Design) -> tuple[str, ...]:
     Of ``y ~ log(x) + x:z`` these are x and z.
     """
     return design.schema.columns
+
+
+def with_levels(design: Design, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return columns of the data with numbers that the formula takes as levels as categories.
+
+    Of ``y ~ C(k) + x`` this is k: between its values there is nothing to predict.
+    """
+    levels = {atom.column_of_levels for atom in design.recipe.variables}
+    named = [name for name in frame.columns if name in levels and is_numeric_dtype(frame[name])]
+    return frame.astype(dict.fromkeys(named, "category"))
 
 
 def touched(design: Design, *names: str) -> list[int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
 from odrf.design.columns.chosen_encoding import learn_encoding
-from odrf.design.columns.encoding import Encoding, Indicators, Numbers
+from odrf.design.columns.encoding import Encoding, Indicators, Numbers, Ranks
 from odrf.design.columns.frame import selected
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.atoms import Atom, Column
@@ -50,6 +50,17 @@ class Variable:
         """The columns of the data that the atom is computed from."""
         rule = self.evaluation
         return (self.name,) if rule is None else rule.expression.columns
+
+    @property
+    def column_of_levels(self) -> str | None:
+        """The column of the data whose values are the levels, as in ``x`` or ``C(x)``, if any."""
+        if not isinstance(self.encoding, Indicators | Ranks) or len(self.columns) != 1:
+            return None
+        column = self.columns[0]
+        written = {f"{name}({quoted(column)})" for name in ("C", "factor")}
+        # levels= of C() are in the encoding
+        same = self.name.split(",")[0].rstrip(")") + ")" in written
+        return column if self.evaluation is None or same else None
 
     @property
     def is_number_column(self) -> bool:

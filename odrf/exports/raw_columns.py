@@ -164,11 +164,9 @@ def _source(variable: Variable) -> Source:
 
 def _single_column(variable: Variable) -> str:
     """Return the column in ``C(column)``."""
-    columns = variable.columns
-    written = {f"{name}({column})" for name in ("C", "factor") for column in columns}
-    # levels= of C() are in the encoding
-    if len(columns) == 1 and variable.name.split(",")[0].rstrip(")") + ")" in written:
-        return columns[0]
+    column = variable.column_of_levels
+    if column is not None:
+        return column
     raise InputError(
         f"the term {variable.name!r} cannot be written in another language: compute it as a "
         "column of the data before fitting"

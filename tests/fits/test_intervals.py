@@ -202,6 +202,13 @@ def test_classes_have_probabilities_instead(class_forest, table):
     for asked in ({"interval": "prediction"}, {"type": "quantile"}):
         with pytest.raises(InputError, match=r'needs a regression.*type="prob"'):
             class_forest.predict(table, **asked)
+    with pytest.raises(InputError, match=r"without intervals, or predictions\(newdata=one_row\)"):
+        class_forest.predict(table, type="prob", interval="confidence")
+    row = class_forest.predictions(newdata=table.head(1)).table
+    np.testing.assert_allclose(
+        row["estimate"], class_forest.predict(table.head(1), type="prob").iloc[0]
+    )
+    assert row["conf_high"].notna().any()
 
 
 def test_trees_that_saw_all_rows(table):

@@ -134,6 +134,8 @@ def test_knockoffs_select_what_matters():
     assert np.allclose(found["estimate"], chosen.table["importance"])
     none = forest.select_variables("knockoff", fdr=0.01)
     assert none.selected() == []
+    assert "at this rate 100 or more are selected, or none" in " ".join(str(none.summary()).split())
+    assert "or none" not in repr(chosen)
     with pytest.raises(InputError, match="no predictor is selected"):
         none.best()
 

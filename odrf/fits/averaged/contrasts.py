@@ -23,6 +23,7 @@ __all__ = [
     "is_timed",
     "levels_of",
     "slope_of",
+    "usual_contrast",
 ]
 
 CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
@@ -94,6 +95,14 @@ def contrasts_of(
     return [_of_numbers(_floats(column), training.astype(float), weights, contrast)]
 
 
+def usual_contrast(training: pd.Series, weights: NDArray[np.float64]) -> Any:
+    """Return the contrast of a variable by default; of a number with two values, these."""
+    if not _is_numeric(training):
+        return "reference"
+    values = np.unique(_known(training, weights)[0])
+    return tuple(values) if len(values) == 2 and not is_bool_dtype(training.dtype) else "sd"
+
+
 def slope_of(
     name: str,
     column: pd.Series,
@@ -104,26 +113,41 @@ def slope_of(
     """Return the contrast whose quotient by its width is a slope.
 
     The ends are half a bandwidth below and above the value of each row, and within the range of the
-    training rows, as predictions do not change beyond it.  By default the bandwidth is half a
-    standard deviation.
+    training rows, as predictions do not change beyond it.  By default the ends are values of
+    training rows: the next ones that are a quarter of a standard deviation or more away.  Between
+    values of training rows a forest has steps, which ends there would miss or count twice.
 
     Raises
     ------
     InputError
-        The variable holds no numbers, or the same number in all training rows.
+        The variable is no number, or the same number in all training rows.
     """
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
-        raise InputError(f"{name!r} holds no numbers, so that it has no slope: use comparisons()")
+        raise InputError(
+            f"{name!r} is no number in the fit, so that it has no slope: use comparisons()"
+        )
     numbers = training.astype(float)
     known, _ = _known(numbers, weights)
     if len(np.unique(known)) < 2:
         raise InputError(f"{name!r} has the same value in all training rows: it has no slope")
     low, high = float(known.min()), float(known.max())
-    width = BANDWIDTH * deviation_of(numbers, weights) if bandwidth is None else bandwidth
-    width = min(width, high - low)
+    if bandwidth is None:
+        half = BANDWIDTH / 2 * deviation_of(numbers, weights)
+        return _slope_between(np.unique(known), _floats(column).clip(low, high), half)
+    width = min(bandwidth, high - low)
     middle = _floats(column).clip(low + width / 2, high - width / 2)
     ends = middle - width / 2, middle + width / 2
     return Contrast("slope", *ends, np.full(len(middle), width))
+
+
+def _slope_between(known: NDArray[np.float64], at: NDArray[np.float64], half: float) -> Contrast:
+    """Return a slope whose ends are known values, `half` or more off where that is possible."""
+    last = len(known) - 1
+    below = np.clip(np.searchsorted(known, at - half, side="right") - 1, 0, last - 1)
+    above = np.clip(np.searchsorted(known, at + half), below + 1, last)
+    empty = np.isnan(at)
+    low, high = np.where(empty, np.nan, known[below]), np.where(empty, np.nan, known[above])
+    return Contrast("slope", low, high, np.where(empty, 1.0, high - low))
 
 
 def is_timed(column: pd.Series) -> bool:

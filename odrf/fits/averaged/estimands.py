@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import is_list
 from odrf.design.reading_back import training_frame
-from odrf.design.replacing import touched, variables
+from odrf.design.replacing import touched, variables, with_levels
 from odrf.errors import InputError
 from odrf.fits.averaged.contrasts import (
     OF_FACTORS,
@@ -20,6 +22,7 @@ from odrf.fits.averaged.contrasts import (
     deviation_of,
     is_timed,
     slope_of,
+    usual_contrast,
 )
 from odrf.fits.averaged.estimating import Estimand
 from odrf.fits.averaged.grid_of_rows import values_at
@@ -57,7 +60,7 @@ def comparison_estimands(
             f"contrast={values!r}"
         )
     asked = _asked(fit, names)
-    training = training_frame(fit.design, fit.data)
+    training = with_levels(fit.design, training_frame(fit.design, fit.data))
     if names is None and not is_list(contrast):
         # of a fit to dates alone, the first one says what to give
         asked = [name for name in asked if not is_timed(training[name])] or asked
@@ -69,7 +72,7 @@ def comparison_estimands(
             frame[name],
             training[name],
             fit.data.weights,
-            _fitting(training[name], contrast, several),
+            _fitting(training[name], fit.data.weights, contrast, several),
         )
         for name in asked
     }
@@ -91,7 +94,7 @@ def slope_estimands(
     InputError
         A variable is unknown, also in `at`, or holds no numbers.
     """
-    training = training_frame(fit.design, fit.data)
+    training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
     if names is None:
         asked = [
@@ -145,15 +148,12 @@ def _require_known(fit: AnyFit, combinations: Sequence[dict[str, Any]]) -> None:
         touched(fit.design, *combinations[0])
 
 
-def _fitting(column: pd.Series, contrast: Any, several: bool) -> Any:
+def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:
     """Return the contrast for a variable: its default if the one asked for is of another type."""
-    usual = "sd" if is_numeric_dtype(column.dtype) else "reference"
-    if contrast is None:
-        return usual
-    others = OF_FACTORS if usual == "sd" else OF_NUMBERS
-    if isinstance(contrast, str) and contrast in others and (several or usual == "reference"):
-        return usual
-    return contrast
+    number = is_numeric_dtype(column.dtype)
+    others = OF_FACTORS if number else OF_NUMBERS
+    ignored = isinstance(contrast, str) and contrast in others and (several or not number)
+    return usual_contrast(column, weights) if contrast is None or ignored else contrast
 
 
 def _is_number(column: pd.Series) -> bool:

@@ -111,6 +111,12 @@ class Uncertainty:
         return found, None if of_units is None else of_units / unit, unit
 
     @property
+    def deviations(self) -> NDArray[np.float64]:
+        """By how much each tree, and each unit of a sample, is off: (B, M) or (B + k, M)."""
+        off = self.of_trees - self.of_trees.mean(axis=0)
+        return off if self.of_units is None else np.concatenate([off, self.of_units])
+
+    @property
     def df(self) -> float:
         """The degrees of freedom of the variances; ∞ where these are over many rows."""
         return degrees_of_freedom(self.draws)

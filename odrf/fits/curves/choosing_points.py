@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.design.replacing import touched
+from odrf.design.replacing import touched, with_levels
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows
@@ -45,7 +45,7 @@ def points_of(
         labels; `values` are missing or of another kind.
     """
     touched(fit.design, name)
-    column = rows.frame[name]
+    column = with_levels(fit.design, rows.frame[[name]])[name]
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
         raise InputError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.design.reading_back import training_frame
-from odrf.design.replacing import variables, with_values
+from odrf.design.replacing import variables, with_levels, with_values
 from odrf.engine.rows.coded import with_rows
 from odrf.fits.averaged.contrasts import deviation_of
 from odrf.fits.fit import AnyFit
@@ -41,7 +41,7 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
     standard deviation, so that they can be shown as they are; the distance is in standard
     deviations.  Of factors the levels, at the distance 1.
     """
-    training = training_frame(fit.design, fit.data)
+    training = with_levels(fit.design, training_frame(fit.design, fit.data))
     found = []
     for name in variables(fit.design):
         own, known = row[name].iloc[0], training[name].dropna()

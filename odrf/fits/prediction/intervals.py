@@ -41,6 +41,11 @@ __all__ = [
 
 QUANTILE = "quantile"
 QUANTILES = (0.05, 0.5, 0.95)
+PROBABILITIES = 'type="prob" for their probabilities'
+AVERAGED = (
+    'type="prob" for their probabilities, without intervals, or predictions(newdata=one_row) of a '
+    "forest, whose probabilities have them"
+)
 LEVEL = 0.95
 
 CONFIDENCE, PREDICTION = "confidence", "prediction"
@@ -107,7 +112,7 @@ def requested_interval(
                 )
         return None
     checked_choice("interval", interval, METHODS)
-    require_number(fit, f"interval={interval!r}")
+    require_number(fit, f"interval={interval!r}", AVERAGED)
     if type != "response":
         raise InputError(f'interval={interval!r} is for type="response": leave type={type!r} out')
     others = [name for name in METHODS if isinstance(method, str) and method in METHODS[name]]
@@ -122,13 +127,12 @@ def requested_interval(
     )
 
 
-def require_number(fit: Fit, what: str) -> None:
+def require_number(fit: Fit, what: str, instead: str = PROBABILITIES) -> None:
     """Raise `InputError` if the response has classes: `what` is for numbers."""
     response = fit.design.response
     if response.classes is not None:
         raise InputError(
-            f"{what} needs a regression, but {response.name!r} was fitted as classes: use "
-            'type="prob" for their probabilities'
+            f"{what} needs a regression, but {response.name!r} was fitted as classes: use {instead}"
         )
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Effects"]
 
 
+# Cards leave out the last columns of a wide table; one end of an interval tells little.
+ON_CARDS = ("estimate", "std_error", "conf_low", "conf_high", "p_value")
 DIVIDED_BY_0 = "A ratio is inf where it divides by a prediction of 0."
 
 
@@ -165,7 +167,14 @@ class Effects(Carded):
         return numbered
 
     def _card(self) -> Card:
-        return Card(self.title, self._intervals, self.table)
+        shown = self._shown()
+        labels = [name for name in shown if name not in NUMBERS]
+        if (shown[["term", "contrast"]] == ["prediction", "mean"]).all(axis=None):
+            labels = labels[2:]
+        if self.estimates.uncertainty is None:
+            why = {"Standard errors": "none: summary() says why"}
+            return Card(self.title, why, shown[[*labels, "estimate"]])
+        return Card(self.title, self._intervals, shown[[*labels, *ON_CARDS]])
 
     @property
     def _intervals(self) -> dict[str, str]:

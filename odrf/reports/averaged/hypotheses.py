@@ -113,7 +113,7 @@ def tested(
     table = with_errors(labels, value, error, level, df=df)
     wald = None
     if checked_truth("joint", joint):
-        rows = independent(gradient)
+        rows = independent(gradient, uncertainty.deviations)
         covariance, unit = uncertainty.in_units(gradient[rows])
         wald = joint_test(value[rows] / unit, covariance, df)
     return HypothesisTests(call, table, uncertainty.covariance(gradient), wald)

@@ -152,8 +152,12 @@ class KnockoffSelection(Carded, Generic[Forest]):
 
     def _facts(self) -> dict[str, str]:
         least = "none" if np.isinf(self.threshold) else f"{self.threshold:.3g}"
+        # a rate of at most fdr supposes one false discovery
+        fewest, selected = int(np.ceil(1 / self.fdr)), quantity(len(self.selected()), "predictor")
+        if fewest > len(self.table):
+            selected += f": at this rate {fewest} or more are selected, or none; use a larger fdr="
         return {
             "False discovery rate": f"at most {self.fdr:g}",
             "Threshold": least,
-            "Selected": quantity(len(self.selected()), "predictor"),
+            "Selected": selected,
         }

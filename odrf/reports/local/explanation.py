@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.reading_back import training_frame
-from odrf.design.replacing import variables
+from odrf.design.replacing import variables, with_levels
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.averaged.contrasts import deviation_of, slope_of
@@ -77,8 +77,9 @@ class Explanation(Carded):
         of a level counts as 1.  Numbers are rounded to a thousandth of a standard deviation before
         they are predicted, so that what is shown is what was checked.
     slopes : Series or DataFrame
-        For each variable with numbers, the difference of predictions over half a standard deviation
-        around the row's value, divided by it; for classes, a column for each.
+        For each variable with numbers, the difference of predictions at a value below and one above
+        the row's, divided by their distance: the next values of training rows that are a quarter of
+        a standard deviation or more away.  For classes, a column for each.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
 
 
 def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataFrame:
-    training, found = training_frame(fit.design, fit.data), {}
+    training, found = with_levels(fit.design, training_frame(fit.design, fit.data)), {}
     for name in variables(fit.design):
         column = training[name]
         if column.dtype.kind not in "iuf" or row.frame[name].isna().any():

@@ -57,8 +57,9 @@ class AveragedResults(FittedResults):
             ``{"age": [30, 60]}``: one average for each combination.  A variable is a column of the
             data; predictors computed from it, such as ``log(age)``, follow.
         newdata : DataFrame, optional
-            The rows.  By default the training rows, with their case weights.  Rows of a fit with
-            offsets need the column that ``offset=`` named.
+            The rows.  By default the training rows, with their case weights, which class weights
+            multiply; new rows count alike.  Rows of a fit with offsets need the column that
+            ``offset=`` named.
         level : float, default 0.95
             Nominal coverage of the intervals.
         population : bool, default False
@@ -131,13 +132,15 @@ class AveragedResults(FittedResults):
         contrast : {"sd", "unit", "iqr", "reference", "pairwise"} or a pair of values, optional
             Which two values are compared.
 
-            - ``"sd"``, the default for numbers: half a standard deviation above and below the value
-              of each row.  A forest is a step function: it may not change over one unit.
+            - ``"sd"``, the default for numbers of more than two values: half a standard deviation
+              above and below the value of each row.  A forest is a step function: it may not change
+              over one unit.  Of numbers with few values, such as 1 to 5, name two instead.
             - ``"unit"``: the value of each row, and 1 more.
             - ``"iqr"``: the quartiles, the same in all rows.
             - ``"reference"``, the default for factors: each level with the first.
             - ``"pairwise"``: any two levels.
-            - ``(a, b)``: a with b.  Dates, durations and periods may be written as text.
+            - ``(a, b)``: a with b; the default for numbers of two values, such as 0 and 1.  Dates,
+              durations and periods may be written as text.
 
             What is for numbers is ignored by factors, and the other way round, if there are several
             variables.
@@ -193,17 +196,18 @@ class AveragedResults(FittedResults):
     ) -> Effects:
         """Average the slope of the prediction in a variable over rows.
 
-        The slope of a row is the difference of the predictions half a bandwidth above and below its
-        value, divided by the bandwidth.  Near the ends of the training range the interval is moved
-        inside, because a forest is constant beyond.
+        The slope of a row is the difference of the predictions at a value above and one below its
+        own, divided by their distance.  By default these are the next values of training rows that
+        are a quarter of a standard deviation or more away; at the ends of the range, the last one.
 
         Parameters
         ----------
         variables : str or list of str, optional
             Columns with numbers that predictors are computed from.  By default all such columns.
         bandwidth : float, optional
-            In the unit of the variable.  By default half a standard deviation of it.  A forest is a
-            step function, whose slope over a very small interval is 0 or very large.
+            The distance, in the unit of the variable: half of it above and below, moved inside near
+            the ends of the training range.  A forest is a step function, whose slope over a very
+            small interval is 0 or very large.
         by, at, newdata, level, population, progress
             As in `predictions`.
 

@@ -28,6 +28,8 @@ OPERATIONS: dict[type, Callable[..., complex]] = {
 }
 LONGEST = 1000
 STEP = 1e-30
+# Relative to the terms of a hypothesis that follows from others, what is left is smaller.
+ROUNDING = 1e-6
 
 
 class Wald(NamedTuple):
@@ -98,16 +100,36 @@ def function_of_estimates(
     return now, gradient
 
 
-def independent(gradient: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return which rows of a gradient (R, M) are linearly independent, in their order.
+def independent(
+    gradient: NDArray[np.float64], deviations: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return which hypotheses are linearly independent, in their order.
 
-    The other hypotheses follow from these.  With few trees the covariance of all of them would not
-    show it, and a joint test of differences that add up to 0 would reject.
+    The others follow from these, as the last of three differences does, or the probability of the
+    last class.  With few trees their covariance would not show it, and a joint test would reject.
+
+    Parameters
+    ----------
+    gradient : (R, M) float64
+        The hypotheses, linear in M estimates.
+    deviations : (B, M) float64
+        By how much the estimates of each tree, or unit, are off their mean.
     """
+    # squares of very large and very small numbers are out of the range of floats
+    largest = np.abs(deviations).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    weight = gradient * unit / (np.abs(gradient) * unit).max(axis=1, keepdims=True)
+    scaled = deviations / unit
     kept: list[int] = []
-    for row in range(len(gradient)):
-        if np.linalg.matrix_rank(gradient[[*kept, row]]) > len(kept):
+    basis = np.zeros((len(scaled), 0))
+    for row, size in enumerate(np.linalg.norm(np.abs(scaled) @ np.abs(weight).T, axis=0)):
+        left = scaled @ weight[row] / (size or 1.0)
+        for _ in range(2):  # the second time takes what rounding left
+            left = left - basis @ (basis.T @ left)
+        length = float(np.linalg.norm(left))
+        if length > ROUNDING:
             kept.append(row)
+            basis = np.column_stack([basis, left / length])
     return np.array(kept, dtype=np.int64)
 
 
@@ -116,9 +138,11 @@ def joint_test(
 ) -> Wald:
     """Return Wald's test that all values (R,) are 0, given their covariance (R, R).
 
-    The values are those of `independent` hypotheses.
-    It is by χ², or by F if the covariance has finitely many degrees of freedom.
+    The values are those of `independent` hypotheses.  The test is by χ², or by F if the covariance
+    has finitely many degrees of freedom.  Of no value at all there is none: its p-value is NaN.
     """
+    if not len(value):
+        return Wald(np.nan, 0, np.nan)
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(value @ np.linalg.pinv(covariance, hermitian=True) @ value)
     if df == 0:  # the estimates do not vary

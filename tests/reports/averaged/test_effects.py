@@ -99,17 +99,44 @@ def test_contrasts_of_numbers(number_forest, table):
 
 
 def test_slopes_are_differences_over_a_bandwidth_within_the_range(number_forest, table):
+    fit, a, h = number_forest, table["a"], 0.3
+    middle = a.clip(a.min() + h / 2, a.max() - h / 2)
+    rise = fit.predict(table.assign(a=middle + h / 2)) - fit.predict(table.assign(a=middle - h / 2))
+    found = fit.slopes("a", bandwidth=h).table
+    np.testing.assert_allclose(found["estimate"], (rise / h).mean(), rtol=1e-4)
+
+
+def test_slopes_are_between_values_of_training_rows(number_forest, table):
     fit, a = number_forest, table["a"]
-    width = 0.5 * a.std(ddof=0)
-    middle = a.clip(a.min() + width / 2, a.max() - width / 2)
-    for bandwidth in (None, 0.3):
-        h = width if bandwidth is None else bandwidth
-        middle = a.clip(a.min() + h / 2, a.max() - h / 2)
-        rise = fit.predict(table.assign(a=middle + h / 2)) - fit.predict(
-            table.assign(a=middle - h / 2)
-        )
-        found = fit.slopes("a", bandwidth=bandwidth).table
-        np.testing.assert_allclose(found["estimate"], (rise / h).mean(), rtol=1e-4)
+    far = 0.25 * a.std(ddof=0)
+    low = [max([v for v in a if v <= x - far], default=a.min()) for x in a]
+    high = [min([v for v in a if v >= x + far], default=a.max()) for x in a]
+    rise = fit.predict(table.assign(a=high)) - fit.predict(table.assign(a=low))
+    by_hand = (rise / (np.array(high) - low)).mean()
+    np.testing.assert_allclose(fit.slopes("a").table["estimate"], by_hand, rtol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def few_values():
+    """A response that rises by 1 with each of a number of two values and one of five."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"t": rng.integers(0, 2, 400), "k": rng.integers(1, 6, 400)})
+    return data.assign(y=data["t"] + data["k"] + 0.1 * rng.normal(size=400))
+
+
+@pytest.mark.parametrize("fit", [odrf.odt, odrf.odbt])
+def test_slopes_of_numbers_with_few_values_are_right(fit, few_values):
+    slopes = fit("y ~ t + k", few_values, projection="axis", seed=1).slopes().table["estimate"]
+    np.testing.assert_allclose(slopes, 1.0, atol=0.1)
+
+
+def test_a_number_of_two_values_is_compared_at_these(few_values):
+    tree = odrf.odt("y ~ t + k", few_values, projection="axis", seed=1)
+    found, asked = tree.comparisons().table, tree.comparisons("t", contrast=(0, 1)).table
+    assert found["contrast"].iloc[0] == "1 - 0"
+    assert found["contrast"].iloc[1].startswith("+1 sd")
+    assert found["estimate"].iloc[0] == asked["estimate"].iloc[0] == pytest.approx(1.0, abs=0.1)
+    assert tree.comparisons("t", contrast="sd").table["contrast"].iloc[0].startswith("+1 sd")
 
 
 def test_standard_errors_are_those_of_the_jackknife(number_forest, table):
@@ -283,7 +310,21 @@ def test_hypotheses_that_follow_from_others_do_not_count_twice(class_forest):
     some, every = (effects.hypotheses(texts, joint=True).joint for texts in (pairs[:2], pairs))
     assert some.df == every.df == 2
     assert every == some
-    assert effects.hypotheses(np.ones((2, 9)), joint=True).joint.df == 1
+    assert effects.hypotheses(np.eye(9)[[0, 0]], joint=True).joint.df == 1
+
+
+def test_the_probability_of_the_last_class_is_no_hypothesis_of_its_own(class_forest, table):
+    """The probabilities of a row add up to 1, so that those of two classes say the third."""
+    effects = class_forest.comparisons("a", by="f", newdata=table)
+    first = [3 * i + k for i in range(3) for k in range(2)]  # two of the three classes
+    some = effects.hypotheses(np.eye(9)[first], joint=True).joint
+    every = effects.hypotheses(np.eye(9), joint=True).joint
+    assert some.df == every.df == 6
+    assert every == pytest.approx(some, rel=1e-4)
+    assert effects.hypotheses("pairwise", joint=True).joint.df == 6
+    sums = effects.hypotheses(np.kron(np.eye(3), np.ones(3)), joint=True).joint
+    assert sums.df == 0
+    assert np.isnan(sums.p_value)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +361,7 @@ def test_hypotheses_that_cannot_be_read(number_forest, hypothesis, message):
         ("comparisons", {"variables": "a", "contrast": (1, 2, 3)}, "two values such as"),
         ("comparisons", {"comparison": "odds"}, "comparison='odds' is not known"),
         ("comparisons", {"variables": "a", "at": {"a": 1}}, "compared and set by at="),
-        ("slopes", {"variables": "f"}, "'f' holds no numbers"),
+        ("slopes", {"variables": "f"}, "'f' is no number in the fit"),
         ("slopes", {"bandwidth": -1.0}, "bandwidth="),
         ("predictions", {"by": "g"}, "by='g' is not a variable of the fit"),
         ("predictions", {"by": "a"}, "more than 100"),
@@ -489,7 +530,7 @@ def test_truths_with_an_empty_cell_remain_truths(table, dtype):
     assert fit.comparisons("t").table["contrast"].tolist() == ["True - False"]
     assert fit.slopes().table["term"].unique().tolist() == ["a"]
     assert fit.partial("t").table["value"].tolist() == [False, True]
-    with pytest.raises(InputError, match="'t' holds no numbers"):
+    with pytest.raises(InputError, match="'t' is no number in the fit"):
         fit.slopes("t")
 
 
@@ -519,8 +560,45 @@ def test_what_does_not_vary_in_a_sample_has_no_negative_variance(class_forest):
     np.testing.assert_allclose(tests.table["std_error"], 0.0, atol=1e-8)
 
 
+def test_cards_have_both_ends_of_intervals_and_the_names_of_hypotheses(class_forest):
+    for effects in (class_forest.comparisons("a", by="f"), class_forest.predictions(by="f")):
+        heading, first = repr(effects).splitlines()[2:4]
+        assert "conf_low" in heading and "conf_high" in heading
+        assert first.startswith("b1 ")
+    assert "term" not in heading
+
+
 def test_levels_are_shown_with_all_digits_and_only_where_there_are_intervals(fits):
     found = fits["forest"].predictions(level=0.975)
     assert "97.5%" in repr(found) and "97.5%" in str(found.summary())
     without = fits["boosted"].predictions()
     assert "Intervals" not in repr(without) and "Intervals" not in str(without.summary())
+    assert "none: summary() says why" in repr(without) and "p_value" not in repr(without)
+
+
+@pytest.fixture(scope="module", params=["C(k)", "factor(k, levels=[3, 1, 2])", "C(`a number`)"])
+def fit_on_levels(request):
+    """A forest on numbers that are levels, and the name of their column."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"k": rng.integers(1, 4, 150), "b": rng.normal(size=150)})
+    data = data.assign(**{"a number": data["k"]}, y=data["k"] + data["b"])
+    name = "a number" if "number" in request.param else "k"
+    return odrf.odrf(f"y ~ {request.param} + b", data, n_trees=20, inference=True, seed=1), name
+
+
+@pytest.mark.filterwarnings("error:.* has levels that no training row has")
+def test_numbers_that_are_levels_have_the_effects_of_a_factor(fit_on_levels):
+    fit, name = fit_on_levels
+    found = fit.comparisons().table
+    assert found.loc[found["term"] == name, "contrast"].tolist() == ["2 - 1", "3 - 1"]
+    pairs = fit.comparisons(name, contrast="pairwise").table
+    assert pairs["contrast"].tolist() == ["2 - 1", "3 - 1", "3 - 2"]
+    assert (pairs["estimate"] > 0.4).all()
+    assert fit.slopes().table["term"].tolist() == ["b"]
+    with pytest.raises(InputError, match=f"{name!r} is no number in the fit, .* comparisons"):
+        fit.slopes(name)
+    assert fit.partial(name, points=2).table["value"].tolist() == [1, 2, 3]
+    assert set(fit.ale(name).table["value"]) == {1, 2, 3}
+    nearest = fit.explain({name: 1, "b": 0.0}, change=0.3).changes
+    assert fit.explain({name: 1, "b": 0.0}).slopes.index.tolist() == ["b"]
+    assert nearest.loc[nearest["variables"] == name, "values"].tolist() == ["2"]
