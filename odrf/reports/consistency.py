@@ -23,7 +23,8 @@ from odrf.statistics.evidence import (
     tail_index,
     tail_p,
 )
-from odrf.statistics.theorems import FitProperties, conclusion, conditions, ratios
+from odrf.statistics.theorem_facts import FitProperties
+from odrf.statistics.theorems import conclusion, conditions, ratios
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number

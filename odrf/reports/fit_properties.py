@@ -9,7 +9,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.options.scale_names import IN_WORDS
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorems import FitProperties
+from odrf.statistics.theorem_facts import FitProperties
 
 __all__ = ["properties_of", "properties_of_boosted", "properties_of_guided"]
 

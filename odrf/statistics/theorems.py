@@ -7,140 +7,27 @@ either tend to the limit of the condition, or they do not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.options.sizes import EXPONENTS
+from odrf.statistics.theorem_facts import (
+    ASSUMED,
+    FAILS,
+    HOLDS,
+    UNKNOWN,
+    Condition,
+    FitProperties,
+    limit_status,
+)
 
-__all__ = [
-    "ASSUMED",
-    "FAILS",
-    "HOLDS",
-    "UNKNOWN",
-    "Condition",
-    "FitProperties",
-    "conclusion",
-    "conditions",
-    "limit_status",
-    "ratios",
-]
+__all__ = ["conclusion", "conditions", "ratios"]
 
-HOLDS, FAILS = "holds", "does not hold"
-UNKNOWN, ASSUMED = "cannot be judged", "assumed"
-# The limit of a rule is judged by its last values.
-LAST = 4
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
 ON_RESPONSE = "splits chosen on the response"
 HONEST, SUBSAMPLES, FEW = "[P] Theorem 2", "draws without replacement", "s/n → 0"
 WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: n**-0.3"}
-
-
-@dataclass(frozen=True)
-class FitProperties:
-    """The properties of a fit that the conditions of the theorems are about.
-
-    Attributes
-    ----------
-    forest : bool
-        Whether the fit is a forest; else a tree.
-    classes : bool
-        Whether it predicts classes, by regressing their indicators.
-    n : int
-        Number of training rows.
-    P : int
-        Number of predictors.
-    subset_size : int or None
-        Number of predictors in each subset; None for a random number.
-    family : str
-        The family of projections, if directions are not estimated on random subsets of the
-        predictors; else empty.
-    axis_trees : bool
-        Whether some of the trees split on single predictors only.
-    leaves : float
-        t_n, or the mean number of leaves if there is no limit.
-    leaves_along : tuple of float
-        Values of the rule of t_n at n, 10·n, …; empty without a rule.
-    limited : bool
-        Whether t_n limits the number of leaves.
-    alpha : float or None
-        α_n; None without pruning.
-    alpha_along : tuple of float
-        Values of the rule of α_n at n, 10·n, …; empty without a rule.
-    drawn : float
-        Rows that each tree draws, as a share of n; 1 for a bootstrap or for all rows.
-    drawn_along : tuple of float
-        Values of the rule of that share at n, 10·n, …; empty without a rule.
-    replaced : bool
-        Whether rows are drawn with replacement.
-    honest : bool
-        Whether the leaves are filled by other rows than those that choose the splits.
-    single_columns : bool or None
-        Whether every predictor alone may be tried at every node; None if that is not known.
-    full : bool
-        Whether trees grow until their leaves are small, without any other limit.
-    summed : bool
-        Whether trees are summed, each fitted to the residuals of those before it, not averaged.
-    scale : str
-        What splits were chosen on, in words, if it is not the response; else empty.
-    """
-
-    forest: bool
-    classes: bool
-    n: int
-    P: int
-    subset_size: int | None
-    family: str
-    axis_trees: bool
-    leaves: float
-    leaves_along: tuple[float, ...]
-    limited: bool
-    alpha: float | None
-    alpha_along: tuple[float, ...]
-    drawn: float
-    drawn_along: tuple[float, ...]
-    replaced: bool
-    honest: bool
-    single_columns: bool | None
-    full: bool
-    summed: bool = False
-    scale: str = ""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One condition of a theorem.
-
-    Attributes
-    ----------
-    theorem : str
-    statement : str
-        The condition.
-    quantity : str
-        The value that it is about, at this n.
-    status : str
-        `HOLDS`, `FAILS`, `UNKNOWN` or `ASSUMED`.
-    """
-
-    theorem: str
-    statement: str
-    quantity: str
-    status: str
-
-
-def limit_status(values: Sequence[float], to_infinity: bool) -> str:
-    """Return whether the values of a rule tend to infinity, or else to 0.
-
-    They are taken to do so if they keep rising, or falling, from 10¹²·n rows on.  A constant rule
-    fails.  Without values the answer is `UNKNOWN`.
-    """
-    if len(values) < LAST:
-        return UNKNOWN
-    steps = np.diff(np.log(np.maximum(np.asarray(values, dtype=float)[-LAST:], 1e-300)))
-    return HOLDS if (steps > 0 if to_infinity else steps < 0).all() else FAILS
 
 
 def conditions(fit: FitProperties) -> list[Condition]:

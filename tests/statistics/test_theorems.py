@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorems import (
+from odrf.statistics.theorem_facts import (
     ASSUMED,
     FAILS,
     HOLDS,
     UNKNOWN,
     FitProperties,
-    conclusion,
-    conditions,
     limit_status,
-    ratios,
 )
+from odrf.statistics.theorems import conclusion, conditions, ratios
 
 N = 400
 TREE = FitProperties(
