@@ -12,7 +12,10 @@ __all__ = ["ASSUMED", "FAILS", "HOLDS", "UNKNOWN", "Condition", "FitProperties",
 HOLDS, FAILS = "holds", "does not hold"
 UNKNOWN, ASSUMED = "cannot be judged", "assumed"
 # The limit of a rule is judged by its last values.
-LAST = 4
+LAST = 3
+# A smaller step is rounding; a step this much smaller than the one before tends to a limit.
+LEAST_STEP = 1e-9
+SLOWING = 0.7
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,22 @@ class FitProperties:
         Whether trees are summed, each fitted to the residuals of those before it, not averaged.
     scale : str
         What splits were chosen on, in words, if it is not the response; else empty.
+    n_classes : int
+        Number of classes; 0 for numbers.
+    penalty : str
+        ``"aic"`` or ``"bic"`` if splits pay a penalty; else empty.
+    criterion : str
+        The criterion of splits if it is neither variance nor the Gini index; else empty.
+    random_cuts : float
+        Share of the trees that try random cuts of a direction only.
+    stopped : tuple of str
+        Options that stop growth at a size which does not depend on n, as a call has them.
+    cut : bool
+        Whether `prune` has set the number of leaves without an α.
+    no_rule : str
+        Why the size of the trees follows no rule in n, in words, if it is no fixed number.
+    constant_by : str
+        The held-out rows that have chosen the constant of a rate, in words; empty for none.
     """
 
     forest: bool
@@ -84,6 +103,14 @@ class FitProperties:
     full: bool
     summed: bool = False
     scale: str = ""
+    n_classes: int = 0
+    penalty: str = ""
+    criterion: str = ""
+    random_cuts: float = 0.0
+    stopped: tuple[str, ...] = ()
+    cut: bool = False
+    no_rule: str = ""
+    constant_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,10 +137,14 @@ class Condition:
 def limit_status(values: Sequence[float], to_infinity: bool) -> str:
     """Return whether the values of a rule tend to infinity, or else to 0.
 
-    They are taken to do so if they keep rising, or falling, from 10¹²·n rows on.  A constant rule
-    fails.  Without values the answer is `UNKNOWN`.
+    They are taken to do so if their logarithms keep rising, or falling, from 10⁴⁸·n rows on, and do
+    not slow down: the exponent of 10 doubles with each value, so that even ln(ln n) rises by about
+    as much each time, but what tends to another limit by less and less.  A constant rule fails.
+    Without values the answer is `UNKNOWN`.
     """
     if len(values) < LAST:
         return UNKNOWN
-    steps = np.diff(np.log(np.maximum(np.asarray(values, dtype=float)[-LAST:], 1e-300)))
-    return HOLDS if (steps > 0 if to_infinity else steps < 0).all() else FAILS
+    logs = np.log(np.maximum(np.asarray(values, dtype=float)[-LAST:], 1e-300))
+    steps = np.diff(logs if to_infinity else -logs)
+    goes_on = steps[1:] > SLOWING * steps[:-1]
+    return HOLDS if (steps > LEAST_STEP).all() and goes_on.all() else FAILS
