@@ -31,7 +31,7 @@ def properties_of(fit: Fit) -> FitProperties:
     ]
     size, by_hand = control.subset_size, _pruned_by_hand(fit)
     cut = by_hand and _same_alpha(fit)
-    alpha = None if cut else control.alpha
+    alpha, measured = (None, fit) if cut else (control.alpha, fit.first_grown)
     fixed_size = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
     limited = control.max_leaves is not None or control.max_depth is not None
     pruned = bool((fit.forest.is_split() != (fit.forest.order > 0)).any())
@@ -46,7 +46,7 @@ def properties_of(fit: Fit) -> FitProperties:
         subset_size=fixed_size,
         family=other_families[0] if other_families else "",
         axis_trees=bool(axis),
-        leaves=float(fit.forest.leaves().mean() if cut else control.max_leaves or _grown(fit)),
+        leaves=float((not cut and control.max_leaves) or measured.forest.leaves().mean()),
         leaves_along=control.max_leaves_rule.along,
         limited=control.max_leaves is not None,
         alpha=alpha,
@@ -80,13 +80,6 @@ def _pruned_by_hand(fit: Fit) -> bool:
 def _same_alpha(fit: Fit) -> bool:
     """Return whether the last pruning left α as it was, so that the leaves were set."""
     return fit.pruning is not None and fit.control.alpha == fit.pruning.grown.control.alpha
-
-
-def _grown(fit: Fit) -> float:
-    """Return the mean number of leaves before pruning."""
-    while fit.pruning is not None:
-        fit = fit.pruning.grown
-    return float(fit.forest.leaves().mean())
 
 
 def _random_cuts(fit: Fit) -> float:

@@ -94,22 +94,22 @@ def _conclusion_by_rates(fit: FitProperties) -> str:
         return f"No result of [Z] applies, because the rule fails {why}; {way} would do."
     if any(c.status == UNKNOWN for c in rates):
         return f"Whether {name} applies cannot be judged: {_why_unknown(fit)}."
+    where, rest = f"for any continuous {_truth(fit)}", ""
     if fit.subset_size is not None and fit.subset_size < fit.P:
-        corollary = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
+        name = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
         of = "one variable" if fit.subset_size == 1 else f"{fit.subset_size} variables"
-        return (
-            f"Consistent where {_the_truth(fit)} is a sum of functions of {of} each, by "
-            f"{corollary}; no result of [Z] is about other truths."
-        )
-    others = ["those on single predictors"] if fit.axis_trees else []
+        where = f"where {_the_truth(fit)} is a sum of functions of {of} each"
+        rest = "; no result of [Z] is about other truths"
+    others = ["those on single predictors"] if fit.axis_trees and fit.subset_size != 1 else []
     others += ["those with random cuts"] if fit.random_cuts else []
     if others:
         return (
-            f"{name} covers some of the trees, which are consistent for any continuous "
-            f"{_truth(fit)}, but not {_listed(others)}; blend=False would do."
+            f"{name} covers some of the trees, which are consistent {where}, but not "
+            f"{_listed(others)}; blend=False would do."
         )
-    loss = ", if it holds for the error rate as for squared error"
-    return f"Consistent for any continuous {_truth(fit)}, by {name}{loss * _by_labels(fit)}."
+    if _by_labels(fit):
+        rest = f", if it holds for the error rate as for squared error{rest}"
+    return f"Consistent {where}, by {name}{rest}."
 
 
 def _refused(fit: FitProperties) -> str:

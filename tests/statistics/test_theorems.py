@@ -303,6 +303,9 @@ def test_a_theorem_that_covers_some_of_the_trees_says_so():
         "[Z] Theorem 4 covers some of the trees, which are consistent for any continuous "
         "regression function, but not those with random cuts; blend=False would do."
     )
+    pairs = conclusion(replace(facts, subset_size=2, axis_trees=True))
+    assert pairs.startswith("[Z] Corollary 1 covers some of the trees, which are consistent where")
+    assert "but not those on single predictors and those with random cuts" in pairs
 
 
 def test_what_the_theorems_take_for_granted_is_assumed():
