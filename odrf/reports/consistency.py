@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
+from odrf.options.table import REFIT
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled
 from odrf.statistics.evidence import (
@@ -197,6 +199,11 @@ class ConsistencyReport(Carded):
             notes.append(
                 "A later version of [Z] (arXiv 2211.12653v4) announces consistency of fully grown "
                 "forests on subsamples."
+            )
+        if isinstance(self.fit, BoostedFit) and self.fit.control.leaf_values == REFIT:
+            notes.append(
+                "A later version of [Z] (arXiv 2211.12653v4) announces consistency of boosting by "
+                'orthogonal matching pursuit, as leaf_values="refit" is.'
             )
         sections = {
             "Conditions": self.table.set_index("theorem"),
