@@ -227,6 +227,9 @@ def _of_zhan(fit: FitProperties) -> list[Condition]:
             _status(not fit.criterion),
         ),
     ]
+    if fit.forest:
+        whole = fit.drawn == 1 and not fit.replaced
+        lines.append(("all rows in each tree", _draws(fit), HOLDS if whole else ASSUMED))
     if fit.n_classes > 2:
         lines.append(("two classes", f"{fit.n_classes}, all in one gain", ASSUMED))
     if _by_labels(fit):

@@ -322,3 +322,11 @@ def test_that_labels_prune_trees_of_classes_is_told():
     assert status(facts, "pruned by squared error") == status(facts, "two classes") == ASSUMED
     by_rows = replace(facts, constant_by="10-fold cross-validation")
     assert status(by_rows, "the rate has a fixed constant") == ASSUMED
+
+
+def test_that_the_forest_of_the_theorems_draws_no_rows_is_told():
+    forest = replace(TREE, forest=True)
+    assert status(forest, "all rows in each tree") == ASSUMED
+    assert status(replace(forest, replaced=False, drawn=0.5), "all rows in each tree") == ASSUMED
+    assert status(replace(forest, replaced=False), "all rows in each tree") == HOLDS
+    assert "all rows in each tree" not in {c.statement for c in conditions(TREE)}
