@@ -138,6 +138,21 @@ def test_intervals_and_quantiles(table):
         assert (forest.predict(test, interval="confidence")["std_error"] > 0).all()
 
 
+@pytest.mark.parametrize("response", ["y", "c"])
+def test_held_out_errors_are_shares_of_those_of_the_root_on_all_rows(table, response):
+    tree = odrf.odt(response + FORMULA, table, alpha=None, honest=True, seed=1)
+    path = tree.pruning_path(newdata=table).table
+    assert path["xerror"].iloc[-1] == pytest.approx(1)
+    if response == "y":
+        root = tree.prune(leaves=1)
+        assert path["xerror"].iloc[0] == pytest.approx(tree.training_error / root.training_error)
+        pruned = odrf.odt(response + FORMULA, table, honest=True, seed=1)
+        row = pruned.pruning_path(cv=10).table.iloc[0]
+        assert f"Held-out MSE     {row['xerror'] * root.training_error:.4g} (" in str(
+            pruned.summary()
+        )
+
+
 def test_a_blend_is_honest_in_all_its_kinds(table):
     forest = odrf.odrf("c" + FORMULA, table, n_trees=60, blend=True, honest=True, seed=1)
     assert all(control.honest for control in forest.fit.kinds.values())

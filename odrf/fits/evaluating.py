@@ -37,7 +37,7 @@ from odrf.pruning.cross_validation import (
 )
 from odrf.pruning.forests import common_alphas
 from odrf.pruning.growth_stages import Stages, evaluated_stages, stage_alphas
-from odrf.pruning.held_out import HeldOut, held_out, held_out_sums
+from odrf.pruning.held_out import HeldOut, held_out, held_out_sums, losses_of
 from odrf.pruning.subtree_path import SubtreePath, subtree_path
 from odrf.pruning.subtrees import Subtrees, nested_subtrees
 from odrf.public.progress import progress_bar
@@ -51,6 +51,7 @@ __all__ = [
     "path_by_arrays",
     "path_by_folds",
     "path_by_rows",
+    "root_error",
     "stages_by_folds",
     "stages_out_of_bag",
     "training_path",
@@ -168,8 +169,19 @@ def _subtrees(fit: Fit, rule: str, loss: str) -> Subtrees:
 def _path(
     fit: Fit, subtrees: Subtrees, rule: str, loss: str, held: HeldOut | None, by: str
 ) -> SubtreePath:
-    unit = float(root_errors(fit.forest)[0])
-    return subtree_path(subtrees, rule, loss, unit, held, by)
+    return subtree_path(subtrees, rule, loss, root_error(fit), held, by)
+
+
+def root_error(fit: Fit) -> float:
+    """Return the error of the root on the training rows.
+
+    A node of an honest tree knows only the rows that give it its value: a half of them.
+    """
+    forest, data = fit.forest, fit.data
+    if not fit.control.honest or isinstance(fit, SurvivalFit):
+        return float(root_errors(forest)[0])
+    value = np.broadcast_to(forest.value[:1], (len(data.y), forest.value.shape[1]))
+    return float(np.average(losses_of(value, data.y, bool(forest.ordered)), weights=data.weights))
 
 
 def labelled_rows(

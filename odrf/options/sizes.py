@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
 from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
@@ -18,7 +20,7 @@ __all__ = ["EXPONENTS", "complexity_parameter", "leaf_limit", "rate_along", "row
 
 # Functions of n are evaluated at n, 10·n, … 10¹²·n rows, and at values of n so large that their
 # limit can be seen: ln⁴n/n^0.1, say, rises until n is about 10¹⁷.
-EXPONENTS = (*range(13), 24, 48, 96)
+EXPONENTS = (*range(13), 24, 48, 96, 192)
 
 
 AUTO = "auto"
@@ -106,12 +108,16 @@ def _function_rule(function: Callable[[int], Any], n: int) -> Rule:
 def _along(function: Callable[[int], Any], n: int) -> tuple[float, ...]:
     """Return the values of a function at n times 10 to the `EXPONENTS`; empty if it fails there.
 
-    A function that works for the n rows at hand is valid, so this is no error.
+    A function that works for the n rows at hand is valid, so this is no error.  Those of NumPy do
+    not take whole numbers beyond 64 bits, and some of others take no decimal numbers.
     """
-    try:
-        return tuple(float(function(n * 10**k)) for k in EXPONENTS)
-    except (ArithmeticError, LookupError, TypeError, ValueError):
-        return ()
+    whole = [n * 10**k for k in EXPONENTS]
+    for numbers in (whole, np.array(whole, dtype=float)):
+        try:
+            return tuple(float(function(number)) for number in numbers)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            continue
+    return ()
 
 
 def rate_along(constant: float, rate: Callable[[float], float], n: int) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["ALPHA_RATES", "LEAF_RATES"]
+__all__ = ["ALPHA_RATES", "IN_WORDS", "LEAF_RATES"]
 
 Rate = Callable[[float], float]
 # ln n stays positive.
@@ -29,3 +29,11 @@ LEAF_RATES: dict[str, Rate] = {
     "n/log5": lambda n: n / math.log(max(n, LEAST)) ** 5,
 }
 """Names of rates for t_n."""
+
+IN_WORDS = {
+    "log6/n": "ln(n)^6/n",
+    "1/sqrt(n)": "1/sqrt(n)",
+    "sqrt": "sqrt(n)",
+    "n/log5": "n/ln(n)^5",
+}
+"""The rates as functions of n, by name."""

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
+from odrf.options.table import REFIT
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled
 from odrf.statistics.evidence import (
@@ -23,7 +25,8 @@ from odrf.statistics.evidence import (
     tail_index,
     tail_p,
 )
-from odrf.statistics.theorems import FitProperties, conclusion, conditions, ratios
+from odrf.statistics.theorem_facts import FitProperties
+from odrf.statistics.theorems import conclusion, conditions, ratios
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number
@@ -196,6 +199,11 @@ class ConsistencyReport(Carded):
             notes.append(
                 "A later version of [Z] (arXiv 2211.12653v4) announces consistency of fully grown "
                 "forests on subsamples."
+            )
+        if isinstance(self.fit, BoostedFit) and self.fit.control.leaf_values == REFIT:
+            notes.append(
+                "A later version of [Z] (arXiv 2211.12653v4) announces consistency of boosting by "
+                'orthogonal matching pursuit, as leaf_values="refit" is.'
             )
         sections = {
             "Conditions": self.table.set_index("theorem"),

@@ -7,12 +7,16 @@ import numpy as np
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.options.control import ALL, Control
+from odrf.options.rule import CV, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
 from odrf.options.scale_names import IN_WORDS
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorems import FitProperties
+from odrf.statistics.theorem_facts import FitProperties
 
 __all__ = ["properties_of", "properties_of_boosted", "properties_of_guided"]
 
+# The criteria that the theorems of [Z] are about.
+COVERED = {"squared_error", "gini"}
 GUIDED_FAMILY = "guided planes"
 
 
@@ -25,7 +29,9 @@ def properties_of(fit: Fit) -> FitProperties:
     other_families = [
         kind.mixture.name for kind in used if kind not in axis and not kind.mixture.on_subsets
     ]
-    size = control.subset_size
+    size, by_hand = control.subset_size, _pruned_by_hand(fit)
+    cut = by_hand and _same_alpha(fit)
+    alpha, measured = (None, fit) if cut else (control.alpha, fit.first_grown)
     fixed_size = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
     limited = control.max_leaves is not None or control.max_depth is not None
     pruned = bool((fit.forest.is_split() != (fit.forest.order > 0)).any())
@@ -40,11 +46,11 @@ def properties_of(fit: Fit) -> FitProperties:
         subset_size=fixed_size,
         family=other_families[0] if other_families else "",
         axis_trees=bool(axis),
-        leaves=float(control.max_leaves or fit.forest.leaves().mean()),
+        leaves=float((not cut and control.max_leaves) or measured.forest.leaves().mean()),
         leaves_along=control.max_leaves_rule.along,
         limited=control.max_leaves is not None,
-        alpha=control.alpha,
-        alpha_along=control.alpha_rule.along,
+        alpha=alpha,
+        alpha_along=() if by_hand and not cut else control.alpha_rule.along,
         drawn=max(kind.sample_fraction for kind in used),
         drawn_along=control.sample_fraction_rule.along,
         replaced=control.resample == "bootstrap",
@@ -52,7 +58,66 @@ def properties_of(fit: Fit) -> FitProperties:
         single_columns=False if False in single else None if None in single else True,
         full=not limited and not pruned and control.penalty is None,
         scale=IN_WORDS.get(control.split_scale, ""),
+        n_classes=control.settings.n_classes if fit.kind == "classification" else 0,
+        penalty=control.penalty or "",
+        criterion=_criterion({kind.criterion for kind in used}),
+        random_cuts=_random_cuts(fit),
+        stopped=_stopped(control, alpha is not None),
+        cut=cut,
+        no_rule=_no_rule(control, by_hand, cut),
+        constant_by=rule.found_by if (rule := _rule(control)).kind == RATE else "",
     )
+
+
+def _pruned_by_hand(fit: Fit) -> bool:
+    """Return whether the last pruning was a call of `prune` that cut something."""
+    pruning = fit.pruning
+    if pruning is None or not fit.call.startswith(f"{pruning.grown.call}.prune("):
+        return False
+    return bool((fit.forest.is_split() != pruning.grown.forest.is_split()).any())
+
+
+def _same_alpha(fit: Fit) -> bool:
+    """Return whether the last pruning left α as it was, so that the leaves were set."""
+    return fit.pruning is not None and fit.control.alpha == fit.pruning.grown.control.alpha
+
+
+def _random_cuts(fit: Fit) -> float:
+    """Return the share of the trees that try random cuts of a direction only."""
+    if fit.blend is None:
+        return float(fit.control.n_thresholds != ALL)
+    random = np.array([kind.n_thresholds != ALL for kind in fit.kinds.values()])
+    return float(random[fit.blend.of_tree].mean())
+
+
+def _criterion(criteria: set[str]) -> str:
+    """Return the criterion of all trees, in words of options; nothing if some are covered."""
+    return "" if criteria & COVERED else min(criteria)
+
+
+def _stopped(control: Control, pruned: bool) -> tuple[str, ...]:
+    """Return the options that stop growth at a fixed size, as a call has them."""
+    names = ["max_depth"] if control.max_depth is not None else []
+    if pruned and control.max_leaves_rule.kind == FIXED:
+        names.append("max_leaves")
+    return tuple(f"{name}={getattr(control, name)}" for name in names)
+
+
+def _rule(control: Control) -> Rule:
+    return control.max_leaves_rule if control.alpha is None else control.alpha_rule
+
+
+def _no_rule(control: Control, by_hand: bool, cut: bool) -> str:
+    """Return why the size of the trees follows no rule in n, if it is no fixed number."""
+    rule = _rule(control)
+    if by_hand:
+        return f"prune() has set {'the leaves' if cut else 'α'}, not a rule in n"
+    if rule.kind == FUNCTION and not rule.along:
+        return "its function of n fails for many rows"
+    if rule.kind in (CV, ONE_SE, OOB):
+        by = rule.found_by if rule.kind == OOB else f"by {rule.found_by}"
+        return f"α was chosen {by}, not by a rule in n"
+    return ""
 
 
 def properties_of_boosted(fit: BoostedFit) -> FitProperties:

@@ -64,7 +64,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
           nodes their values.
         - ``relative_error``: ``error`` divided by that of the root.
         - ``xerror`` and ``xstd``, if held-out rows were used: the held-out mean squared error or
-          misclassification rate divided by that of the root on the training rows, and its standard
+          misclassification rate divided by that of the root on all training rows, and its standard
           error.  These two names are those of the table that rpart's ``printcp`` prints.  As there,
           the standard error is that of a mean over rows (or groups), the trees being given.  What
           the error varies because other samples give other trees is not in it: in simulations it

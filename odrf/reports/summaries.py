@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
+from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
@@ -19,7 +20,6 @@ from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
 from odrf.options.scale_names import IN_WORDS
-from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_notes, kinds_table
 from odrf.reports.pruning_path import PruningPath
@@ -207,7 +207,7 @@ def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     if of_size.empty:
         return {}
     share, std_error = of_size[["xerror", "xstd"]].iloc[0]
-    root = float(root_errors(fit.forest)[0]) or 1.0
+    root = root_error(fit) or 1.0
     error, explained = HELD_OUT[fit.kind]
     words = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
     of_root = {f"Held-out {explained}": f"{1 - share:.3f}"} if explained else {}

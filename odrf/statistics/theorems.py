@@ -7,140 +7,27 @@ either tend to the limit of the condition, or they do not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.options.sizes import EXPONENTS
+from odrf.statistics.theorem_facts import (
+    ASSUMED,
+    FAILS,
+    HOLDS,
+    UNKNOWN,
+    Condition,
+    FitProperties,
+    limit_status,
+)
 
-__all__ = [
-    "ASSUMED",
-    "FAILS",
-    "HOLDS",
-    "UNKNOWN",
-    "Condition",
-    "FitProperties",
-    "conclusion",
-    "conditions",
-    "limit_status",
-    "ratios",
-]
+__all__ = ["conclusion", "conditions", "ratios"]
 
-HOLDS, FAILS = "holds", "does not hold"
-UNKNOWN, ASSUMED = "cannot be judged", "assumed"
-# The limit of a rule is judged by its last values.
-LAST = 4
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
 ON_RESPONSE = "splits chosen on the response"
 HONEST, SUBSAMPLES, FEW = "[P] Theorem 2", "draws without replacement", "s/n → 0"
 WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: n**-0.3"}
-
-
-@dataclass(frozen=True)
-class FitProperties:
-    """The properties of a fit that the conditions of the theorems are about.
-
-    Attributes
-    ----------
-    forest : bool
-        Whether the fit is a forest; else a tree.
-    classes : bool
-        Whether it predicts classes, by regressing their indicators.
-    n : int
-        Number of training rows.
-    P : int
-        Number of predictors.
-    subset_size : int or None
-        Number of predictors in each subset; None for a random number.
-    family : str
-        The family of projections, if directions are not estimated on random subsets of the
-        predictors; else empty.
-    axis_trees : bool
-        Whether some of the trees split on single predictors only.
-    leaves : float
-        t_n, or the mean number of leaves if there is no limit.
-    leaves_along : tuple of float
-        Values of the rule of t_n at n, 10·n, …; empty without a rule.
-    limited : bool
-        Whether t_n limits the number of leaves.
-    alpha : float or None
-        α_n; None without pruning.
-    alpha_along : tuple of float
-        Values of the rule of α_n at n, 10·n, …; empty without a rule.
-    drawn : float
-        Rows that each tree draws, as a share of n; 1 for a bootstrap or for all rows.
-    drawn_along : tuple of float
-        Values of the rule of that share at n, 10·n, …; empty without a rule.
-    replaced : bool
-        Whether rows are drawn with replacement.
-    honest : bool
-        Whether the leaves are filled by other rows than those that choose the splits.
-    single_columns : bool or None
-        Whether every predictor alone may be tried at every node; None if that is not known.
-    full : bool
-        Whether trees grow until their leaves are small, without any other limit.
-    summed : bool
-        Whether trees are summed, each fitted to the residuals of those before it, not averaged.
-    scale : str
-        What splits were chosen on, in words, if it is not the response; else empty.
-    """
-
-    forest: bool
-    classes: bool
-    n: int
-    P: int
-    subset_size: int | None
-    family: str
-    axis_trees: bool
-    leaves: float
-    leaves_along: tuple[float, ...]
-    limited: bool
-    alpha: float | None
-    alpha_along: tuple[float, ...]
-    drawn: float
-    drawn_along: tuple[float, ...]
-    replaced: bool
-    honest: bool
-    single_columns: bool | None
-    full: bool
-    summed: bool = False
-    scale: str = ""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One condition of a theorem.
-
-    Attributes
-    ----------
-    theorem : str
-    statement : str
-        The condition.
-    quantity : str
-        The value that it is about, at this n.
-    status : str
-        `HOLDS`, `FAILS`, `UNKNOWN` or `ASSUMED`.
-    """
-
-    theorem: str
-    statement: str
-    quantity: str
-    status: str
-
-
-def limit_status(values: Sequence[float], to_infinity: bool) -> str:
-    """Return whether the values of a rule tend to infinity, or else to 0.
-
-    They are taken to do so if they keep rising, or falling, from 10¹²·n rows on.  A constant rule
-    fails.  Without values the answer is `UNKNOWN`.
-    """
-    if len(values) < LAST:
-        return UNKNOWN
-    steps = np.diff(np.log(np.maximum(np.asarray(values, dtype=float)[-LAST:], 1e-300)))
-    return HOLDS if (steps > 0 if to_infinity else steps < 0).all() else FAILS
 
 
 def conditions(fit: FitProperties) -> list[Condition]:
@@ -152,7 +39,7 @@ def conditions(fit: FitProperties) -> list[Condition]:
     on = [Condition(name, ON_RESPONSE, f"on {fit.scale}", FAILS)] if fit.scale else []
     if fit.honest:
         return [*on, *_of_honest(fit)]
-    of_size = _of_pruned(fit) if fit.alpha is not None else _of_unpruned(fit)
+    of_size = _of_zhan(fit)
     if fit.summed:
         of_size = [
             Condition(name, "trees alike, averaged", "a sum, each fitted to residuals", FAILS)
@@ -196,46 +83,76 @@ def _listed(words: list[str]) -> str:
 
 
 def _conclusion_by_rates(fit: FitProperties) -> str:
-    if fit.family:
-        return (
-            "No result of [Z] applies: they are about directions estimated on random subsets of "
-            f"the predictors, not those of {fit.family}."
-        )
-    name = _theorem(fit)
-    rates = [c for c in conditions(fit) if c.theorem == name and c.status != ASSUMED][1:]
+    refused = _refused(fit)
+    if refused:
+        return f"No result of [Z] applies: they are about {refused}."
+    name, rates = _theorem(fit), _rates(fit)
     failed = [c.statement for c in rates if c.status == FAILS]
-    unknown = [c.statement for c in rates if c.status == UNKNOWN]
     if failed:
         why = " and ".join(failed)
         way = _way_out(fit)
         return f"No result of [Z] applies, because the rule fails {why}; {way} would do."
-    if unknown:
+    if any(c.status == UNKNOWN for c in rates):
+        return f"Whether {name} applies cannot be judged: {_why_unknown(fit)}."
+    where, rest = f"for any continuous {_truth(fit)}", ""
+    if fit.subset_size is not None and fit.subset_size < fit.P:
+        name = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
+        of = "one variable" if fit.subset_size == 1 else f"{fit.subset_size} variables"
+        where = f"where {_the_truth(fit)} is a sum of functions of {of} each"
+        rest = "; no result of [Z] is about other truths"
+    others = ["those on single predictors"] if fit.axis_trees and fit.subset_size != 1 else []
+    others += ["those with random cuts"] if fit.random_cuts else []
+    if others:
         return (
-            f"Whether {name} applies cannot be judged: a fixed number does not show how it would "
-            f"change with n; {_way_out(fit)} would do."
+            f"{name} covers some of the trees, which are consistent {where}, but not "
+            f"{_listed(others)}; blend=False would do."
         )
-    if fit.subset_size is None or fit.subset_size >= fit.P:
-        part = ", which covers its oblique trees" if fit.axis_trees else ""
-        return f"Consistent for any continuous {_truth(fit)}, by {name}{part}."
-    corollary = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
-    of = "one variable" if fit.subset_size == 1 else f"{fit.subset_size} variables"
-    return (
-        f"Consistent only where {_truth(fit)} is a sum of functions of {of} each, by {corollary}."
-    )
+    if _by_labels(fit):
+        rest = f", if it holds for the error rate as for squared error{rest}"
+    return f"Consistent {where}, by {name}{rest}."
+
+
+def _refused(fit: FitProperties) -> str:
+    """Return what trees the theorems of [Z] are about, and why not this one; else nothing."""
+    if fit.family:
+        return (
+            f"directions estimated on random subsets of the predictors, not those of {fit.family}"
+        )
+    if fit.penalty:
+        return (
+            f'trees split until they have t_n leaves, not with penalty="{fit.penalty}"; '
+            "penalty=None would do"
+        )
+    if fit.criterion:
+        return (
+            f"splits by variance or the Gini index, not by {fit.criterion}; "
+            'criterion="gini" would do'
+        )
+    if fit.random_cuts == 1:
+        return 'the best cut of a direction, not random ones; n_thresholds="all" would do'
+    return ""
+
+
+def _why_unknown(fit: FitProperties) -> str:
+    if fit.stopped:
+        does, it = ("does", "it") if len(fit.stopped) == 1 else ("do", "them")
+        return f"{_listed(list(fit.stopped))} {does} not show a change with n; leave {it} out"
+    why = fit.no_rule or "a fixed number does not show how it would change with n"
+    return f"{why}; {_way_out(fit)} would do"
 
 
 def ratios(fit: FitProperties) -> dict[str, tuple[float, ...]]:
     """Return the quantities that must go to 0, at n, 10·n, … 10¹²·n; empty without a rule."""
+    s = _drawn_symbol(fit)
     if fit.honest:
         along = np.asarray(fit.drawn_along)
         named = {"1/s": tuple(1.0 / (along * _rows(along, fit.n))), "s/n": fit.drawn_along}
     elif fit.alpha is not None:
-        along = np.asarray(fit.alpha_along)
-        named = {"α_n": fit.alpha_along, "ln⁵n/(α_n·n)": _over(along, fit.n, 5)}
+        named = {"α_n": fit.alpha_along, f"ln⁵{s}/(α_n·{s})": _over(fit, 5)}
     else:
         along = np.asarray(fit.leaves_along)
         inverse = tuple(1.0 / np.maximum(along, 1e-300))
-        named = {"1/t_n": inverse, "t_n·ln⁴n/n": _times(along, fit.n, 4)}
+        named = {"1/t_n": inverse, f"t_n·ln⁴{s}/{s}": _times(fit, 4)}
     return {name: values[:REPORTED] for name, values in named.items() if len(values)}
 
 
@@ -243,11 +160,20 @@ def _truth(fit: FitProperties) -> str:
     return "P(class | x)" if fit.classes else "regression function"
 
 
+def _the_truth(fit: FitProperties) -> str:
+    return _truth(fit) if fit.classes else f"the {_truth(fit)}"
+
+
+def _by_labels(fit: FitProperties) -> bool:
+    """Return whether wrong labels prune the fit: [Z] prove their theorems for squared errors."""
+    return fit.classes and fit.alpha is not None
+
+
 def _theorem(fit: FitProperties) -> str:
     """Return the name of the theorem of [Z] on fits of this kind."""
     if fit.alpha is not None:
         return "[Z] Theorem 5" if fit.forest else "[Z] Theorem 3"
-    return "[Z] Theorem 4" if fit.forest else "[Z] Theorem 1"
+    return "[Z] Theorem 4" if fit.forest else f"[Z] Theorem {2 if fit.classes else 1}"
 
 
 def _way_out(fit: FitProperties) -> str:
@@ -256,43 +182,70 @@ def _way_out(fit: FitProperties) -> str:
     return "max_leaves=lambda n: n**0.5"
 
 
-def _of_unpruned(fit: FitProperties) -> list[Condition]:
-    """Return the conditions of Theorems 1 and 4 of [Z]: at most t_n leaves."""
-    name, n = _theorem(fit), fit.n
-    along = np.asarray(fit.leaves_along)
-    ratio = f"t_n·ln⁴n/n = {fit.leaves * np.log(n) ** 4 / n:.3g}"
-    if fit.limited:
-        grows = limit_status(fit.leaves_along, True)
-        slowly = limit_status(_times(along, n, 4), False)
-    else:
+def _rates(fit: FitProperties) -> list[Condition]:
+    """Return the conditions on t_n of Theorems 1, 2 and 4 of [Z], or on α_n of 3 and 5.
+
+    A tree that draws s of the n rows has leaves, and is pruned, as one of s rows.
+    """
+    name, s, rows = _theorem(fit), _drawn_symbol(fit), fit.drawn * fit.n
+    grows = Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", _grows(fit))
+    if fit.alpha is None:
+        ratio = f"t_n·ln⁴{s}/{s} = {fit.leaves * np.log(rows) ** 4 / rows:.3g}"
         # leaves of bounded size: their number is proportional to n
-        grows, slowly = HOLDS, FAILS
+        slowly = limit_status(_times(fit, 4), False) if fit.limited else FAILS
+        if fit.cut or (fit.stopped and not fit.limited):
+            slowly = UNKNOWN
+        return [grows, Condition(name, "t_n = o(n/ln⁴n)", ratio, slowly)]
+    needed = np.log(rows) ** 5 / (fit.alpha * rows) if fit.alpha > 0 else np.inf
+    slowly = limit_status(_over(fit, 5), False) if fit.alpha > 0 else FAILS
     return [
-        *_common(name, fit),
-        Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", grows),
-        Condition(name, "t_n = o(n/ln⁴n)", ratio, slowly),
+        grows,
+        Condition(name, "α_n → 0", f"α_n = {fit.alpha:.4g}", limit_status(fit.alpha_along, False)),
+        Condition(name, "ln⁵n/(α_n·n) → 0", f"ln⁵{s}/(α_n·{s}) = {needed:.3g}", slowly),
     ]
 
 
-def _of_pruned(fit: FitProperties) -> list[Condition]:
-    """Return the conditions of Theorems 3 and 5 of [Z]: pruning with α_n."""
-    name, n, alpha = _theorem(fit), fit.n, fit.alpha or 0.0
-    along = np.asarray(fit.alpha_along)
-    needed = np.log(n) ** 5 / (alpha * n) if alpha > 0 else np.inf
-    return [
-        *_common(name, fit),
-        Condition(name, "α_n → 0", f"α_n = {alpha:.4g}", limit_status(fit.alpha_along, False)),
-        Condition(
-            name,
-            "ln⁵n/(α_n·n) → 0",
-            f"ln⁵n/(α_n·n) = {needed:.3g}",
-            limit_status(_over(along, n, 5), False) if alpha > 0 else FAILS,
+def _grows(fit: FitProperties) -> str:
+    """Return whether the number of leaves, before pruning by α_n, rises without bound."""
+    if fit.cut:
+        return UNKNOWN
+    grows = limit_status(fit.leaves_along, True) if fit.limited else HOLDS
+    return UNKNOWN if fit.stopped and grows == HOLDS else grows
+
+
+def _of_zhan(fit: FitProperties) -> list[Condition]:
+    """Return the conditions of the theorem of [Z] on fits of this kind."""
+    name = _theorem(fit)
+    lines = [
+        ("subsets of any size", *_subsets(fit)),
+        ("best direction is found", "it is estimated", ASSUMED),
+        ("best cut of a direction", _cuts(fit), _status(not fit.random_cuts)),
+        ("splits until t_n leaves", fit.penalty or "no penalty", _status(not fit.penalty)),
+        (
+            "variance or Gini index",
+            fit.criterion or ("Gini index" if fit.classes else "variance"),
+            _status(not fit.criterion),
         ),
     ]
+    if fit.forest:
+        whole = fit.drawn == 1 and not fit.replaced
+        lines.append(("all rows in each tree", _draws(fit), HOLDS if whole else ASSUMED))
+    if fit.n_classes > 2:
+        lines.append(("two classes", f"{fit.n_classes}, all in one gain", ASSUMED))
+    if _by_labels(fit):
+        lines.append(("pruned by squared error", "by the error rate", ASSUMED))
+    if fit.constant_by:
+        lines.append(("the rate has a fixed constant", f"by {fit.constant_by}", ASSUMED))
+    tails = "an indicator is bounded" if fit.classes else "see the evidence"
+    lines += [
+        ("Y sub-Gaussian", tails, HOLDS if fit.classes else ASSUMED),
+        ("m continuous", _the_truth(fit), ASSUMED),
+        ("x in [0, 1]^p", "scaled by the training rows", ASSUMED),
+    ]
+    return [*_rates(fit), *(Condition(name, *line) for line in lines)]
 
 
-def _common(name: str, fit: FitProperties) -> list[Condition]:
-    """Return the conditions that all theorems of [Z] have in common."""
+def _subsets(fit: FitProperties) -> tuple[str, str]:
     random = fit.subset_size is None or fit.subset_size >= fit.P
     if fit.family:
         random, size = False, f"directions of {fit.family} instead"
@@ -302,16 +255,13 @@ def _common(name: str, fit: FitProperties) -> list[Condition]:
         size = f"q = {fit.subset_size} of {fit.P}"
     if fit.axis_trees:
         size += "; trees on single predictors beside" if random else "; single predictors"
-    return [
-        Condition(name, "subsets of any size", size, HOLDS if random else FAILS),
-        Condition(
-            name,
-            "Y sub-Gaussian",
-            "an indicator is bounded" if fit.classes else "see the evidence",
-            HOLDS if fit.classes else ASSUMED,
-        ),
-        Condition(name, "m continuous", f"the {_truth(fit)}", ASSUMED),
-    ]
+    return size, _status(random)
+
+
+def _cuts(fit: FitProperties) -> str:
+    if not fit.random_cuts:
+        return "all are tried"
+    return f"random ones in {100 * fit.random_cuts:.3g} % of the trees"
 
 
 def _of_honest(fit: FitProperties) -> list[Condition]:
@@ -363,13 +313,26 @@ def _rows(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     return rows
 
 
-def _times(along: NDArray[np.float64], n: int, power: int) -> tuple[float, ...]:
-    """Return t·ln^power(n)/n at n, 10·n, …, for the values t `along` n."""
-    rows = _rows(along, n)
+def _drawn_symbol(fit: FitProperties) -> str:
+    return "n" if fit.drawn == 1 else "s"
+
+
+def _drawn(along: NDArray[np.float64], fit: FitProperties) -> NDArray[np.float64]:
+    """Return the rows that a tree draws, at n, 10·n, …; at least e of them."""
+    share = fit.drawn_along[: len(along)] or fit.drawn
+    rows: NDArray[np.float64] = np.maximum(_rows(along, fit.n) * np.asarray(share), np.e)
+    return rows
+
+
+def _times(fit: FitProperties, power: int) -> tuple[float, ...]:
+    """Return t·ln^power(s)/s at n, 10·n, …, for the rule of t_n and the s rows of a tree."""
+    along = np.asarray(fit.leaves_along)
+    rows = _drawn(along, fit)
     return tuple(along * np.log(rows) ** power / rows)
 
 
-def _over(along: NDArray[np.float64], n: int, power: int) -> tuple[float, ...]:
-    """Return ln^power(n)/(α·n) at n, 10·n, …, for the values α `along` n."""
-    rows = _rows(along, n)
+def _over(fit: FitProperties, power: int) -> tuple[float, ...]:
+    """Return ln^power(s)/(α·s) at n, 10·n, …, for the rule of α_n and the s rows of a tree."""
+    along = np.asarray(fit.alpha_along)
+    rows = _drawn(along, fit)
     return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
+from odrf.pruning.rates import IN_WORDS
 from odrf.text.wording import number
 
 __all__ = ["rule_in_words"]
@@ -18,7 +19,7 @@ def rule_in_words(rule: Rule, n: int) -> str:
     >>> rule_in_words(Rule("function", "root"), 100)
     'rule root at n = 100'
     >>> rule_in_words(Rule("rate", "sqrt").found("10-fold cross-validation", 0.5), 100)
-    '0.5·sqrt, constant by 10-fold cross-validation'
+    '0.5·sqrt(n), constant by 10-fold cross-validation'
     """
     if rule.kind == NONE:
         return ""
@@ -27,10 +28,10 @@ def rule_in_words(rule: Rule, n: int) -> str:
     if rule.kind == FUNCTION:
         return f"rule {rule.name} at n = {n}" if rule.name else f"rule at n = {n}"
     if rule.kind == RATE and rule.constant is None:
-        return rule.name
+        return IN_WORDS[rule.name]
     when = ", before update()" if rule.earlier else ""
     if rule.kind == RATE:
         by = rule.found_by if rule.found_by == "out of bag" else f"by {rule.found_by}"
-        return f"{number(rule.constant or 0.0, 3)}·{rule.name}, constant {by}{when}"
+        return f"{number(rule.constant or 0.0, 3)}·{IN_WORDS[rule.name]}, constant {by}{when}"
     by = "" if rule.kind == OOB else f", {rule.found_by}"
     return BEST[rule.kind] + by + when

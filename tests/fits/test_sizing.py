@@ -9,6 +9,7 @@ import pytest
 import odrf
 from forests import same_bits
 from odrf import InputError
+from odrf.pruning.rates import IN_WORDS
 
 FORMULA = "y ~ a + b + f"
 
@@ -61,7 +62,7 @@ def test_alpha_by_rate(table, number_tree, name, rate, pruning):
     rule = tree.control.alpha_rule
     assert (rule.kind, rule.name, rule.found_by) == ("rate", name, "10-fold cross-validation")
     assert tree.control.alpha == rule.along[0] == pytest.approx(rule.constant * rate(120))
-    assert f"·{name}, constant by 10-fold cross-validation" in str(tree.summary())
+    assert f"·{IN_WORDS[name]}, constant by 10-fold cross-validation" in str(tree.summary())
     # the rate carries what the folds found, for nine tenths of the rows, over to all of them
     alpha = tree.path.table["alpha"].to_numpy()
     k = tree.path.row("min")
@@ -83,7 +84,7 @@ def test_leaves_by_rate(table, number_tree, name, rate):
     assert leaves == pytest.approx(constant * rate(120), abs=0.6)
     path = number_tree.pruning_path("growth", cv=None)
     assert tree.nodes.equals(number_tree.prune(leaves=leaves, path=path).nodes)
-    assert f"{name}, constant by 10-fold" in str(tree.summary())
+    assert f"{IN_WORDS[name]}, constant by 10-fold" in str(tree.summary())
 
 
 def test_rules_of_the_user(table):
@@ -106,7 +107,7 @@ def test_alpha_of_a_forest_out_of_bag(table, alpha):
     else:
         k = path.row("min")
         assert path.table["alpha"][k] <= forest.control.alpha <= path.table["alpha"][k + 1]
-        assert f"{alpha}, constant out of bag" in str(forest.summary())
+        assert f"{IN_WORDS[alpha]}, constant out of bag" in str(forest.summary())
 
 
 @pytest.mark.parametrize(

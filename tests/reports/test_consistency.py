@@ -32,7 +32,13 @@ def closed():
         (odrf.odt, {"max_leaves": "sqrt"}, "by [Z] Theorem 1."),
         (odrf.odt, {"max_leaves": "n/log5"}, "by [Z] Theorem 1."),
         (odrf.odt, {"alpha": "log6/n"}, "by [Z] Theorem 3."),
-        (odrf.odt, {"alpha": "1se"}, "cannot be judged"),
+        (odrf.odt, {"alpha": "1se"}, "cannot be judged: α was chosen by 10-fold cross-validation"),
+        (odrf.odt, {"alpha": lambda n: 1 / np.log(n)}, "by [Z] Theorem 3."),
+        (odrf.odt, {"max_leaves": lambda n: np.log(n)}, "by [Z] Theorem 1."),
+        (odrf.odt, {"max_leaves": root, "max_depth": 2}, "cannot be judged: max_depth=2 does"),
+        (odrf.odt, {"alpha": "1/sqrt(n)", "max_leaves": 4}, "cannot be judged: max_leaves=4 does"),
+        (odrf.odt, {"max_leaves": root, "penalty": "bic"}, 'not with penalty="bic"'),
+        (odrf.odt, {"max_leaves": root, "n_thresholds": 1}, "not random ones"),
         (odrf.odt, {"max_leaves": 9}, "cannot be judged"),
         (odrf.odt, {}, "cannot be judged"),
         (odrf.odt, {"alpha": None}, "No result of [Z] applies"),
@@ -43,7 +49,7 @@ def closed():
         (
             odrf.odrf,
             {"n_trees": 5, "projection": "axis", "max_leaves": root},
-            "a sum of functions of one variable each, by [Z] Corollary 1.",
+            "a sum of functions of one variable each, by [Z] Corollary 1; no",
         ),
     ],
 )
@@ -106,11 +112,38 @@ def test_pruning_a_fit_afterwards_changes_the_theorem(table):
     assert "Theorem 3" in tree.prune(alpha=0.01).consistency().conclusion
 
 
+def test_a_number_or_a_choice_replaces_the_rule(table):
+    tree = odrf.odt(FORMULA, table, alpha=lambda n: 0.001 * n**-0.5, seed=1)
+    assert tree.consistency().conclusion.startswith("Consistent")
+    set_here = "cannot be judged: prune() has set α, not a rule in n"
+    assert set_here in tree.prune(alpha=0.5).consistency().conclusion
+    assert set_here in tree.prune(rule="1se").consistency().conclusion
+    unchanged = tree.prune(alpha=0.0)
+    assert unchanged.consistency().conclusion == tree.consistency().conclusion
+    chosen = "cannot be judged: prune() has set the leaves, not a rule in n"
+    assert chosen in tree.prune(leaves=3).consistency().conclusion
+    grown = odrf.odt(FORMULA, table, alpha=None, seed=1)
+    assert chosen in grown.prune(leaves=3).consistency().conclusion
+    forest = odrf.odrf(FORMULA, table, n_trees=5, alpha=lambda n: 0.1 * n**-0.5, seed=1)
+    assert chosen in forest.prune(rule="oob").consistency().conclusion
+    assert "[Z] Theorem 3" in forest.tree(0).consistency().conclusion
+
+
+def test_the_criterion_of_classes(table):
+    entropy = odrf.odt("c ~ a + b", table, max_leaves=root, criterion="entropy", seed=1)
+    assert "not by entropy" in entropy.consistency().conclusion
+    gini = odrf.odt("c ~ a + b", table, max_leaves=root, criterion="gini", seed=1)
+    assert gini.consistency().conclusion.endswith("by [Z] Theorem 2.")
+
+
 def test_a_blend_with_axis_trees_says_so(table):
     forest = odrf.odrf("c ~ a + b + f", table, n_trees=40, blend=True, max_leaves=root, seed=1)
     report = forest.consistency()
-    mixed = (forest.kinds.trees["axis"] > 0).item()
-    assert ("which covers its oblique trees" in report.conclusion) == mixed
+    trees = forest.kinds.trees
+    thresholds = forest.kinds["cuts"]
+    assert report.facts.random_cuts == trees[thresholds != "all"].sum() / trees.sum()
+    mixed = (trees["axis"] > 0).item()
+    assert ("those on single predictors" in report.conclusion) == mixed
     assert "P(class | x)" in report.conclusion
     assert report.facts.drawn == forest.kinds["rows"][forest.kinds["trees"] > 0].max()
 
@@ -183,7 +216,7 @@ def test_rules_are_known_after_pickling(table):
 def test_a_function_that_fails_for_large_n(table):
     sizes = {120: 9}
     report = odrf.odt(FORMULA, table, max_leaves=lambda n: sizes[n], seed=1).consistency()
-    assert "cannot be judged" in report.conclusion
+    assert "cannot be judged: its function of n fails for many rows" in report.conclusion
 
 
 def test_families_that_no_theorem_covers(table):

@@ -166,7 +166,7 @@ def test_summaries_and_cards(data, numbers, classes):
     assert "50% at random" in text
 
 
-def test_no_theorem_covers_it(numbers, classes):
+def test_no_theorem_covers_it(data, numbers, classes):
     for fit in (numbers, classes):
         report = fit.consistency()
         assert report.conclusion.startswith("No result of [Z] or [P] applies: they are about a")
@@ -174,6 +174,10 @@ def test_no_theorem_covers_it(numbers, classes):
         assert set(verdicts["trees alike, averaged"]) == {"does not hold"}
         assert verdicts["t_n → ∞"] == "does not hold"
         assert "Conditions" in str(report.summary())
+        assert "2211.12653v4" not in str(report.summary())
+    refitted = odbt("y ~ a + b", data, leaf_values="refit", n_trees=2, seed=1)
+    note = 'orthogonal matching pursuit, as leaf_values="refit" is'
+    assert note in " ".join(str(refitted.consistency().summary()).split())
     # only residuals of held-out rows estimate the noise
     assert len(numbers.consistency().normal_quantiles) == 30
     with pytest.raises(InputError, match="normal_quantiles needs a regression"):

@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorems import (
+from odrf.statistics.theorem_facts import (
     ASSUMED,
     FAILS,
     HOLDS,
     UNKNOWN,
     FitProperties,
-    conclusion,
-    conditions,
     limit_status,
-    ratios,
 )
+from odrf.statistics.theorems import conclusion, conditions, ratios
 
 N = 400
 TREE = FitProperties(
@@ -57,6 +55,7 @@ def status(facts, statement):
     [
         (lambda n: n**0.5, HOLDS),
         (lambda n: n**0.9, HOLDS),
+        (lambda n: n**0.95, HOLDS),
         (lambda n: n / np.log(n) ** 5, HOLDS),
         (lambda n: n / np.log(n) ** 4, FAILS),
         (lambda n: n / np.log(n) ** 3, FAILS),
@@ -119,11 +118,20 @@ def test_quantities_are_those_at_n():
     [
         ({}, "any continuous regression function, by [Z] Theorem 1."),
         ({"forest": True}, "any continuous regression function, by [Z] Theorem 4."),
-        ({"classes": True}, "any continuous P(class | x), by [Z] Theorem 1."),
+        ({"classes": True}, "any continuous P(class | x), by [Z] Theorem 2."),
         ({"subset_size": 6}, "any continuous regression function, by [Z] Theorem 1."),
-        ({"subset_size": 2}, "is a sum of functions of 2 variables each, by [Z] Corollary 1."),
-        ({"subset_size": 1, "forest": True}, "functions of one variable each, by [Z] Corollary 1."),
-        ({"forest": True, "axis_trees": True}, "[Z] Theorem 4, which covers its oblique trees."),
+        (
+            {"subset_size": 2},
+            "2 variables each, by [Z] Corollary 1; no result of [Z] is about other truths.",
+        ),
+        (
+            {"subset_size": 1, "forest": True},
+            "one variable each, by [Z] Corollary 1; no result of [Z] is about other truths.",
+        ),
+        (
+            {"forest": True, "axis_trees": True},
+            "not those on single predictors; blend=False would do.",
+        ),
     ],
 )
 def test_what_follows(changes, words):
@@ -132,7 +140,7 @@ def test_what_follows(changes, words):
 
 
 def test_pruning_decides_which_theorem():
-    facts = replace(TREE, alpha=0.1, alpha_along=along(lambda n: n**-0.5))
+    facts = replace(TREE, limited=False, alpha=0.1, alpha_along=along(lambda n: n**-0.5))
     assert "[Z] Theorem 3" in conclusion(facts)
     assert "[Z] Theorem 5" in conclusion(replace(facts, forest=True))
     assert "[Z] Corollary 2" in conclusion(replace(facts, subset_size=2))
@@ -213,3 +221,112 @@ def test_that_leaves_are_filled_by_others_is_for_honest_trees_only():
     }
     assert quantities[True] == ("half of a tree's rows", HOLDS)
     assert quantities[False] == ("the rows that choose the splits", FAILS)
+
+
+ROOT = along(lambda n: n**0.5)
+ROOT_OF_ALPHA = along(lambda n: n**-0.5)
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit"),
+    [
+        (lambda n: 0.1 + n**-0.1, FAILS),
+        (lambda n: 0.1 + n**-0.5, FAILS),
+        (lambda n: 0.1 + 1 / np.log(n), FAILS),
+        (lambda n: 1 / np.log(np.log(n)), HOLDS),
+        (lambda n: n**-0.01, HOLDS),
+        (lambda n: 1 + 1e-16 * np.cos(n), FAILS),
+    ],
+)
+def test_a_rule_that_falls_to_a_positive_limit_does_not_tend_to_0(rule, limit):
+    assert limit_status(along(rule), False) == limit
+    assert limit_status([1 / value for value in along(rule)], True) == limit
+
+
+@pytest.mark.parametrize("changes", [{}, {"alpha": 0.1, "alpha_along": along(lambda n: n**-0.5)}])
+def test_a_fixed_depth_bounds_the_leaves_too(changes):
+    facts = replace(TREE, leaves_along=ROOT, **changes, stopped=("max_depth=2",))
+    assert status(facts, "t_n → ∞") == UNKNOWN
+    assert conclusion(facts).endswith(
+        "cannot be judged: max_depth=2 does not show a change with n; leave it out."
+    )
+
+
+def test_a_pruned_tree_must_grow_too():
+    rate = {"alpha": 0.1, "alpha_along": along(lambda n: n**-0.5)}
+    fixed = replace(TREE, **rate)
+    assert status(fixed, "t_n → ∞") == UNKNOWN
+    assert "cannot be judged: a fixed number" in conclusion(fixed)
+    free = replace(TREE, limited=False, **rate)
+    assert status(free, "t_n → ∞") == HOLDS
+    assert conclusion(free).startswith("Consistent")
+    constant = replace(TREE, leaves_along=along(lambda n: 4), **rate)
+    assert "fails t_n → ∞" in conclusion(constant)
+
+
+def test_leaves_are_few_for_the_rows_that_a_tree_draws():
+    facts = replace(TREE, forest=True, leaves_along=ROOT, drawn=N**-0.9)
+    assert conclusion(facts).startswith("Consistent")
+    few = replace(facts, drawn_along=along(lambda n: n**-0.9))
+    assert status(few, "t_n = o(n/ln⁴n)") == FAILS
+    assert "the rule fails t_n = o(n/ln⁴n)" in conclusion(few)
+    pruned = replace(few, limited=False, alpha=0.1, alpha_along=along(lambda n: n**-0.5))
+    assert status(pruned, "ln⁵n/(α_n·n) → 0") == FAILS
+
+
+def test_a_size_that_data_have_chosen_follows_no_rule():
+    facts = replace(TREE, limited=False, alpha=0.1, no_rule="held-out rows chose α")
+    assert "cannot be judged: held-out rows chose α; alpha=" in conclusion(facts)
+    cut = replace(TREE, cut=True, limited=False)
+    assert status(cut, "t_n → ∞") == status(cut, "t_n = o(n/ln⁴n)") == UNKNOWN
+    assert "cannot be judged" in conclusion(cut)
+
+
+@pytest.mark.parametrize(
+    ("changes", "statement", "words"),
+    [
+        ({"penalty": "bic"}, "splits until t_n leaves", 'not with penalty="bic"'),
+        ({"criterion": "entropy"}, "variance or Gini index", 'criterion="gini" would do'),
+        ({"random_cuts": 1.0}, "best cut of a direction", 'n_thresholds="all" would do'),
+    ],
+)
+def test_splits_that_the_theorems_are_not_about(changes, statement, words):
+    facts = replace(TREE, leaves_along=ROOT, **changes)
+    assert status(facts, statement) == FAILS
+    assert conclusion(facts).startswith("No result of [Z] applies")
+    assert words in conclusion(facts)
+
+
+def test_a_theorem_that_covers_some_of_the_trees_says_so():
+    facts = replace(TREE, forest=True, leaves_along=ROOT, random_cuts=0.4)
+    assert conclusion(facts) == (
+        "[Z] Theorem 4 covers some of the trees, which are consistent for any continuous "
+        "regression function, but not those with random cuts; blend=False would do."
+    )
+    pairs = conclusion(replace(facts, subset_size=2, axis_trees=True))
+    assert pairs.startswith("[Z] Corollary 1 covers some of the trees, which are consistent where")
+    assert "but not those on single predictors and those with random cuts" in pairs
+
+
+def test_what_the_theorems_take_for_granted_is_assumed():
+    for facts in (TREE, replace(TREE, forest=True), replace(TREE, alpha=0.1)):
+        assert status(facts, "best direction is found") == ASSUMED
+        assert status(facts, "x in [0, 1]^p") == ASSUMED
+
+
+def test_that_labels_prune_trees_of_classes_is_told():
+    facts = replace(
+        TREE, limited=False, classes=True, n_classes=3, alpha=0.1, alpha_along=ROOT_OF_ALPHA
+    )
+    assert conclusion(facts).endswith("if it holds for the error rate as for squared error.")
+    assert status(facts, "pruned by squared error") == status(facts, "two classes") == ASSUMED
+    by_rows = replace(facts, constant_by="10-fold cross-validation")
+    assert status(by_rows, "the rate has a fixed constant") == ASSUMED
+
+
+def test_that_the_forest_of_the_theorems_draws_no_rows_is_told():
+    forest = replace(TREE, forest=True)
+    assert status(forest, "all rows in each tree") == ASSUMED
+    assert status(replace(forest, replaced=False, drawn=0.5), "all rows in each tree") == ASSUMED
+    assert status(replace(forest, replaced=False), "all rows in each tree") == HOLDS
+    assert "all rows in each tree" not in {c.statement for c in conditions(TREE)}

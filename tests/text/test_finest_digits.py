@@ -45,7 +45,7 @@ def test_numbers_of_a_tiny_or_huge_range_have_significant_digits():
 
 def test_rules_that_found_nothing_are_named_at_most():
     assert rule_in_words(Rule("none"), 100) == ""
-    assert rule_in_words(Rule("rate", "sqrt"), 100) == "sqrt"
+    assert rule_in_words(Rule("rate", "sqrt"), 100) == "sqrt(n)"
 
 
 def test_control_characters_are_spaces_in_latex():

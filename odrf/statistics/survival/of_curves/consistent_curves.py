@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from odrf.statistics.theorems import ASSUMED, FAILS, HOLDS, UNKNOWN, Condition
+from odrf.statistics.theorem_facts import ASSUMED, FAILS, HOLDS, UNKNOWN, Condition
 
 __all__ = ["SurvivalFitProperties", "conclusion_on_curves", "conditions_of_curves"]
 
