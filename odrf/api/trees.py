@@ -87,7 +87,8 @@ def odt(
     subset_size : "random" or int, default "random"
         Predictors in each random subset.  By default the number is drawn for every direction,
         uniformly from 1 … min(⌈N(A)^0.4⌉, P), P being the number of predictors.  The theorems on
-        consistency for every continuous regression function suppose this.
+        consistency for every continuous regression function suppose this.  A number is refused
+        where no family has subsets, as of ``"axis"`` or ``"sparse"``.
     n_projections : "auto" or int, default "auto"
         Directions tried at each node.  By default max(5, ⌈√P⌉) where directions are estimated on
         random subsets, as by ``"logistic"``, and the number of columns of the design for

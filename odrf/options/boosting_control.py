@@ -270,7 +270,7 @@ def _settings(
 
     The response of a model for `n_classes` classes is not that of the tree, which has numbers.
     """
-    size = checked_subset_size(options["subset_size"], P)
+    size = checked_subset_size(options["subset_size"], P, families)
     thresholds = checked_thresholds(options["n_thresholds"], families)
     return Settings(
         criterion=SQUARED_ERROR,

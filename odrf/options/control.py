@@ -256,7 +256,7 @@ def resolve(
     limited = any(limit is not None for limit in limits)
     alpha, alpha_rule = complexity_parameter(request.alpha, n, single_tree, limited)
     fraction, fraction_rule = _fraction(request.sample_fraction, resample, n)
-    max_depth, size = options["max_depth"], checked_subset_size(request.subset_size, P)
+    max_depth, size = options["max_depth"], checked_subset_size(request.subset_size, P, families)
     thresholds = checked_thresholds(request.n_thresholds, families)
     newton_steps, direction_rows = _effort(single_tree)
     exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
@@ -316,8 +316,14 @@ def _limit_or_none(limit: int) -> int | None:
     return None if limit == NO_LIMIT else limit
 
 
-def checked_subset_size(value: Any, P: int) -> str | int:
-    """Return ``"random"`` or the size of a subset; raise `InputError` if it is out of range."""
+def checked_subset_size(value: Any, P: int, families: Collection[Family]) -> str | int:
+    """Return ``"random"`` or the size of a subset.
+
+    Raises
+    ------
+    InputError
+        It is out of range, or no family has subsets.
+    """
     if is_word(value, RANDOM):
         return RANDOM
     if isinstance(value, str):
@@ -327,6 +333,12 @@ def checked_subset_size(value: Any, P: int) -> str | int:
         raise InputError(
             f"subset_size={size} is above the number of predictors, {P}: "
             f'use "random" or a whole number from 1 to {P}'
+        )
+    if not any(family.on_subsets for family in families):
+        names = ", ".join(f'"{family.name}"' for family in families)
+        raise InputError(
+            f"subset_size={size} does not go with projection={names}, whose directions are on no "
+            "subsets of predictors: leave it out"
         )
     return size
 

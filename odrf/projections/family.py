@@ -68,6 +68,8 @@ class Family(ABC):
         Whether ``projection=`` takes the name, that is, whether all parameters have defaults.
     beside_singles : bool
         Whether single predictors are tried beside its directions.
+    on_subsets : bool
+        Whether its directions are on subsets of predictors, whose size is ``subset_size``.
     criterion : str
         The default impurity for classes.  It is entropy for random directions, where it finds
         better ones; estimated directions gain nothing by it.
@@ -90,6 +92,7 @@ class Family(ABC):
     source: ClassVar[str]
     by_name: ClassVar[bool] = True
     beside_singles: ClassVar[bool] = False
+    on_subsets: ClassVar[bool] = False
     criterion: ClassVar[str] = "gini"
     n_thresholds: ClassVar[str | int] = "all"
     mixes: ClassVar[bool] = True

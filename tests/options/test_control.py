@@ -165,6 +165,10 @@ def test_a_rule_of_the_rows_drawn():
         ({"subset_size": 11}, "subset_size=11 is above the number of predictors, 10"),
         ({"subset_size": 0}, "subset_size=0: use a whole number of at least 1"),
         ({"subset_size": "all"}, "subset_size='all': use \"random\" or a whole number"),
+        (
+            {"projection": "axis", "subset_size": 3},
+            'subset_size=3 does not go with projection="axis"',
+        ),
         ({"n_trees": 0}, "n_trees=0: use a whole number"),
         ({"n_trees": 2.5}, "n_trees=2.5: use a whole number"),
         ({"n_trees": True}, "n_trees=True: use a whole number"),

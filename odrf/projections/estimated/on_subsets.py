@@ -32,6 +32,7 @@ class OnSubsets(Family):
     """
 
     beside_singles: ClassVar[bool] = True
+    on_subsets: ClassVar[bool] = True
 
     def n_default(self, table: Table) -> int:
         """Return max(5, ⌈√P⌉)."""

@@ -81,7 +81,7 @@ def test_one_by_one_the_draws_and_the_nodes_are_those_of_all_rows(rows, formula)
 
 def test_splits_of_single_columns_are_those_that_all_nodes_give(rows, monkeypatch):
     """Where no direction is drawn, the order of the rows of a leaf does not matter."""
-    options = {"projection": "axis", "n_projections": "auto", "subset_size": 3}
+    options = {"projection": "axis", "n_projections": "auto"}
     first = odrf.odt(REGRESSION, rows[:300], alpha=None, seed=1, **options)
     quick = one_by_one(first, rows[300:330])
     monkeypatch.setattr(updating, "FEW", 10**9)
