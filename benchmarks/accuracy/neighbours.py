@@ -2,7 +2,8 @@
 
     python -m benchmarks.accuracy.neighbours benchmarks/accuracy/results/neighbours.csv
 
-Each line compares a method with ``odrf`` on the random partitions (``protocol.py``, Z) on which
+The first line has training times on the first partition of each table, summed over tables.  Each
+other line compares a method with ``odrf`` on the random partitions (``protocol.py``, Z) on which
 both finished: the number of tables on which the mean error of ``odrf`` is smaller and larger, the
 geometric mean over the tables of the ratio of training times, and where ``odrf`` takes longest
 beside the method.
@@ -15,7 +16,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-__all__ = ["METHODS", "PLAIN_FOREST", "beside", "longest_beside", "main"]
+__all__ = ["METHODS", "PLAIN_FOREST", "beside", "longest_beside", "main", "seconds_in_all"]
 
 METHODS = ("treeple", "ydf_oblique")
 PLAIN_FOREST = "rf"
@@ -38,6 +39,13 @@ def longest_beside(results: pd.DataFrame, method: str) -> str:
     return f"{ratio.idxmax()}, {ratio.max():.1f} ×"
 
 
+def seconds_in_all(results: pd.DataFrame) -> pd.Series:
+    """Return the training times of each method on the first partition of all its tables, in all."""
+    first = results[(results["status"] == "ok") & (results["partition"] == 0)]
+    in_all = first.groupby("method")["fit_s"].agg(["sum", "count"])
+    return in_all["sum"].map("{:.2f} s".format) + in_all["count"].map(" on {} tables".format)
+
+
 def _means_of_both(results: pd.DataFrame, method: str) -> pd.DataFrame:
     """Return mean errors and seconds of ``odrf`` and of a method, for each table."""
     done = results[(results["status"] == "ok") & (results["protocol"] == "Z")]
@@ -51,6 +59,7 @@ def _means_of_both(results: pd.DataFrame, method: str) -> pd.DataFrame:
 def main() -> None:
     """Print the figures."""
     results = pd.read_csv(sys.argv[1], low_memory=False)
+    print(", ".join(f"{name}: {text}" for name, text in seconds_in_all(results).items()))
     for method in (*METHODS, PLAIN_FOREST):
         errors, times = beside(results, method)
         print(f"{method}: {errors}; {times}; longest: {longest_beside(results, method)}")
