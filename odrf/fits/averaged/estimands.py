@@ -14,6 +14,7 @@ from odrf.checks import is_list
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import touched, variables, with_levels
 from odrf.errors import InputError
+from odrf.fits.averaged.beyond_training import warn_of_values_beyond
 from odrf.fits.averaged.contrasts import (
     OF_FACTORS,
     OF_NUMBERS,
@@ -33,9 +34,16 @@ __all__ = ["comparison_estimands", "prediction_estimands", "slope_estimands"]
 
 
 def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
-    """Return the estimand of an average for each combination of the values of `at`."""
+    """Return the estimand of an average for each combination of the values of `at`.
+
+    Warns
+    -----
+    UserWarning
+        A number in `at` is beyond the training rows.
+    """
     combinations = values_at(at)
     _require_known(fit, combinations)
+    warn_of_values_beyond(fit, _values_of(combinations))
     return [
         Estimand({"term": "prediction", "contrast": "mean", **values}, None, values)
         for values in combinations
@@ -52,6 +60,11 @@ def comparison_estimands(
     InputError
         A variable is unknown or also in `at`, the contrast does not fit it, or all variables are
         factors of one level.
+
+    Warns
+    -----
+    UserWarning
+        A number in `at`, or in a contrast of two values, is beyond the training rows.
     """
     if isinstance(names, Mapping) and names:
         name, values = next(iter(names.items()))
@@ -81,7 +94,8 @@ def comparison_estimands(
             f"{asked[0]!r} has one level in the training rows, so there is nothing to compare: "
             "name another variable"
         )
-    return _estimands(fit, found, at)
+    pair = {} if contrast is None or isinstance(contrast, str) else dict.fromkeys(asked, contrast)
+    return _estimands(fit, found, at, pair)
 
 
 def slope_estimands(
@@ -93,6 +107,11 @@ def slope_estimands(
     ------
     InputError
         A variable is unknown, also in `at`, or holds no numbers.
+
+    Warns
+    -----
+    UserWarning
+        A number in `at` is beyond the training rows.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
@@ -110,15 +129,21 @@ def slope_estimands(
     found = {
         name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
     }
-    return _estimands(fit, found, at)
+    return _estimands(fit, found, at, {})
 
 
-def _estimands(fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any) -> list[Estimand]:
+def _estimands(
+    fit: AnyFit,
+    contrasts: dict[str, list[Contrast]],
+    at: Any,
+    pairs: Mapping[str, Sequence[Any]],
+) -> list[Estimand]:
     combinations = values_at(at)
     _require_known(fit, combinations)
     twice = [name for name in contrasts if name in combinations[0]]
     if twice:
         raise InputError(f"{twice[0]!r} is compared and set by at=: leave it out of one of them")
+    warn_of_values_beyond(fit, {**_values_of(combinations), **pairs})
     return [
         Estimand(
             {"term": name, "contrast": contrast.label, **values},
@@ -130,6 +155,11 @@ def _estimands(fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any) -> li
         for contrast in of_variable
         for values in combinations
     ]
+
+
+def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of each variable of the combinations."""
+    return {name: [values[name] for values in combinations] for name in combinations[0]}
 
 
 def _asked(fit: AnyFit, names: Any) -> list[str]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from odrf.design.replacing import touched, with_levels
 from odrf.errors import InputError
+from odrf.fits.averaged.beyond_training import warn_of_values_beyond
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows
 from odrf.statistics.curves.variable_points import VariablePoints
@@ -43,6 +44,11 @@ def points_of(
     InputError
         No predictor is computed from the variable; it has no value, or holds neither numbers nor
         labels; `values` are missing or of another kind.
+
+    Warns
+    -----
+    UserWarning
+        One of the `values` is beyond the training rows.
     """
     touched(fit.design, name)
     column = with_levels(fit.design, rows.frame[[name]])[name]
@@ -55,7 +61,10 @@ def points_of(
     if column.notna().sum() == 0:
         raise InputError(f"{name!r} is empty in all rows: give other rows as newdata=")
     if numeric:
-        return _of_numbers(name, column, points, values)
+        found = _of_numbers(name, column, points, values)
+        if values is not None:
+            warn_of_values_beyond(fit, {name: found.values.tolist()})
+        return found
     return _of_levels(name, column, values)
 
 

@@ -85,7 +85,8 @@ class AveragedResults(FittedResults):
         Warns
         -----
         UserWarning
-            The forest has too few trees for standard errors.
+            The forest has too few trees for standard errors; or a number of `at` is beyond the
+            training rows.
 
         Notes
         -----
@@ -163,7 +164,8 @@ class AveragedResults(FittedResults):
         Warns
         -----
         UserWarning
-            The forest has too few trees for standard errors.
+            The forest has too few trees for standard errors; or a number of `at`, or of a pair
+            `contrast`, is beyond the training rows.
 
         Examples
         --------
@@ -224,7 +226,8 @@ class AveragedResults(FittedResults):
         Warns
         -----
         UserWarning
-            The forest has too few trees for standard errors.
+            The forest has too few trees for standard errors; or a number of `at` is beyond the
+            training rows.
 
         Examples
         --------

@@ -78,6 +78,11 @@ class CurveResults(FittedResults):
             If no predictor is computed from a variable, or it holds dates; if `values` or `points`
             are none; if the fit does not hold its training rows.
 
+        Warns
+        -----
+        UserWarning
+            A number of `values` is beyond the training rows.
+
         References
         ----------
         Friedman (2001), Greedy function approximation: a gradient boosting machine, Annals of
