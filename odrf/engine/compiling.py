@@ -28,6 +28,7 @@ __all__ = [
     "inlined",
     "kernel",
     "merged",
+    "name_of_types",
     "of_these_types",
     "part",
     "summing",
@@ -129,6 +130,14 @@ def compiled_at_ease(function: Any) -> Iterator[None]:
 _entry_points: dict[tuple[Any, bytes], Any] = {}
 
 
+def name_of_types(arguments: tuple[Any, ...]) -> bytes:
+    """Return a short name of the types of the arguments.
+
+    To ask Numba for the types takes as long as a small tree, and holds the interpreter lock.
+    """
+    return bytes(compute_fingerprint(arguments))
+
+
 def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Return what calls a kernel with arguments of the same types as these, which it has had.
 
@@ -138,8 +147,7 @@ def of_these_types(function: Any, arguments: tuple[Any, ...]) -> Any:
     """
     if not hasattr(function, "overloads"):  # without a compiler, by NUMBA_DISABLE_JIT
         return function
-    # to ask Numba for the types takes as long as a small tree, and holds the interpreter lock
-    key = function, compute_fingerprint(arguments)
+    key = function, name_of_types(arguments)
     entry_point = _entry_points.get(key)
     if entry_point is None:
         compiled = function.overloads.get(tuple(map(typeof, arguments)))

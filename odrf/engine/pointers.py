@@ -7,11 +7,12 @@ from typing import Any
 
 from llvmlite import ir
 from numba import config, typeof, types
-from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic
+
+from odrf.engine.compiling import name_of_types
 
 __all__ = [
     "PLACE",
@@ -50,8 +51,7 @@ def address_for(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Return the same for these arguments."""
     if not isinstance(function, Dispatcher):
         return function
-    # to ask Numba for the types takes as long as several small trees
-    key = function, compute_fingerprint(arguments)
+    key = function, name_of_types(arguments)
     if key not in _addresses:
         _addresses[key] = address_of(function, tuple(typeof(each) for each in arguments))
     return _addresses[key]

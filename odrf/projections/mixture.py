@@ -20,7 +20,6 @@ from odrf.errors import InputError, allowed
 from odrf.projections.axis import Axis, AxisSampler
 from odrf.projections.custom import Custom
 from odrf.projections.estimated.linear import EstimatedSampler, Logistic
-from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.family import FAMILIES, Family, Table
 from odrf.projections.sparse import Sparse, SparseSampler
 from odrf.projections.usual import usual_sampler
@@ -75,7 +74,7 @@ class Mixture:
     @property
     def on_subsets(self) -> bool:
         """Whether directions are estimated on random subsets of the predictors."""
-        return any(isinstance(family, OnSubsets) for family, _ in self.shares)
+        return any(family.on_subsets for family, _ in self.shares)
 
     @property
     def rotates(self) -> bool:

@@ -9,10 +9,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba._dispatcher import compute_fingerprint
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import ONE, ZERO, inlined, kernel, of_these_types, part
+from odrf.engine.compiling import (
+    ONE,
+    ZERO,
+    inlined,
+    kernel,
+    name_of_types,
+    of_these_types,
+    part,
+)
 from odrf.engine.directions.samplers import placed
 from odrf.engine.growth.branches import grows_in_branches
 from odrf.engine.growth.growing_on import BUDGET, PER_ROW, as_tree, growth_kernel
@@ -285,7 +292,7 @@ class TreesInOneCall:
             self._address, *self._growing, targets, self._columns, self._found.permutations,
             self._out, root, leaf, done,
         )  # fmt: skip
-        changing = compute_fingerprint((targets, leaf))
+        changing = name_of_types((targets, leaf))
         if changing == self._types:
             self._grow(*arguments)
             return
