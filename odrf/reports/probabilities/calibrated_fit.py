@@ -34,7 +34,7 @@ ESTIMATORS = (
     'estimators of scikit-learn predict without its maps: use predict(newdata, type="prob"), or '
     "CalibratedClassifierCV of scikit-learn with to_sklearn() of the fit it was made from"
 )
-OF_THE_FIT = "ask the fit whose calibrate() has made it, for whose probabilities it only has maps"
+OF_THE_FIT = ": ask the fit whose calibrate() has made it, for whose probabilities it only has maps"
 
 
 @public
@@ -75,11 +75,10 @@ class CalibratedFit(Carded):
             """Say where to ask for what fits have and it has not."""
             if name.startswith("_") or name == "recalibration":
                 raise AttributeError(name)
+            if name == "to_sklearn":
+                raise AbsentError(f"CalibratedFit has no {name!r}: {ESTIMATORS}")
             own = [each for each in (*dir(type(self)), "table") if not each.startswith("_")]
-            reason = ESTIMATORS if name == "to_sklearn" else OF_THE_FIT
-            raise AbsentError(
-                f"{type(self).__name__} has no {name!r}{nearest(name, own)}: {reason}"
-            )
+            raise AbsentError(f"CalibratedFit has no {name!r}{nearest(name, own) or OF_THE_FIT}")
 
     @property
     def call(self) -> str:
