@@ -23,13 +23,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
 from benchmarks.accuracy.elo import elo_ratings
 from benchmarks.accuracy.sections import friedman_line
 from benchmarks.accuracy.table_groups import groups_of_tables
 from benchmarks.shared.markdown import in_bold, table
-from benchmarks.shared.ranks import mean_ranks, relative_differences, wilcoxon_against
+from benchmarks.shared.ranks import by_holm, mean_ranks, relative_differences, wilcoxon_against
 
 FROM_STACKS = {"together": "auto", "forest": "odrf"}
 LOSSES = {
@@ -171,8 +170,8 @@ def _tested(losses: pd.DataFrame, tested: str, own: Sequence[str]) -> pd.DataFra
     against = losses.drop(columns=[name for name in own if name != tested])
     tests = wilcoxon_against(relative_differences(against, tested))
     cells = tests[["wins", "ties", "losses"]].astype(str)
-    cells["p"] = tests["p"].map("{:.2g}".format)
-    cells["p, Holm"] = [f"{p:.2g}" for p in multipletests(tests["p"], method="holm")[1]]
+    for name, p in {"p": tests["p"], "p, Holm": by_holm(tests["p"])}.items():
+        cells[name] = p.map("{:.2g}".format).where(p.notna(), "–")
     return cells
 
 

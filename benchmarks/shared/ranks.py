@@ -12,6 +12,7 @@ from scipy.stats import friedmanchisquare, wilcoxon
 from statsmodels.stats.multitest import multipletests
 
 __all__ = [
+    "by_holm",
     "friedman",
     "mean_ranks",
     "pairwise_wilcoxon",
@@ -77,6 +78,15 @@ def wilcoxon_against(differences: pd.DataFrame) -> pd.DataFrame:
         corrected = multipletests(tests.loc[tested, "p"], method="bonferroni")[1]
         tests.loc[tested, "p_bonferroni"] = corrected
     return tests
+
+
+def by_holm(p: pd.Series) -> pd.Series:
+    """Return p-values after Holm's correction for the number of tests; NaN is no test."""
+    known = p.dropna()
+    if known.empty:
+        return p
+    corrected = pd.Series(multipletests(known, method="holm")[1], known.index)
+    return corrected.reindex(p.index)
 
 
 def pairwise_wilcoxon(losses: pd.DataFrame) -> pd.DataFrame:

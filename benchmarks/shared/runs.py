@@ -32,7 +32,10 @@ def go_on(
     for task in tqdm([task for task in tasks if task not in known], unit="fit"):
         lines = pd.DataFrame([(*task, *line) for line in lines_of(*task)], columns=columns)
         done = lines if done.empty else pd.concat([done, lines], ignore_index=True)
-        done.to_csv(path, index=False, float_format=written)
+        # a run that is killed while it writes leaves the lines of the tasks before
+        beside = path.with_name(f"{path.name}.part")
+        done.to_csv(beside, index=False, float_format=written)
+        beside.replace(path)
     return pd.read_csv(path)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
 from benchmarks.shared.markdown import in_bold
 from benchmarks.shared.markdown import table as markdown_table
-from benchmarks.shared.ranks import mean_ranks, wilcoxon_against
+from benchmarks.shared.ranks import by_holm, mean_ranks, wilcoxon_against
 
 __all__ = ["report"]
 
@@ -48,8 +47,7 @@ def tests_of(means: pd.DataFrame, base: str, larger: bool) -> pd.DataFrame:
     known = tests["p"].dropna()
     found["p"] = known.map("{:.2g}".format)
     if len(known):
-        holm = pd.Series(multipletests(known, method="holm")[1], known.index)
-        found["p, Holm"] = holm.map("{:.2g}".format)
+        found["p, Holm"] = by_holm(known).map("{:.2g}".format)
     return found.fillna("").sort_values("mean rank", key=lambda ranks: ranks.astype(float))
 
 

@@ -74,7 +74,8 @@ def compare(
           `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
           as ``predict(newdata, type="prob")``, for survival as ``predict(newdata,
           type="survival", times=times)``.  If it has an argument `seed` that is not set yet,
-          a seed is passed to it;
+          a seed is passed to it.  Options are set in it: of events of several causes, for example,
+          ``functools.partial(odrf.odrf, cause=…)`` splits for one of them;
         - a formula with the same response, for `odrf`;
         - a pair (formula, function);
         - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
@@ -104,6 +105,8 @@ def compare(
         - Or a function of observed and predicted values, numbers or labels, two arrays (n,); of
           times to an event of a data frame with the columns ``time`` and ``event``, and of risks.
           It returns a number; smaller is better.
+
+        Metrics of times to an event are those of the events of all causes.
     groups : str or array-like, optional
         Which rows belong together, such as all rows of one subject: the name of a column, or a
         value for each row of the only table.  Folds hold out whole groups.

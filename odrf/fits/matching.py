@@ -82,6 +82,9 @@ def _of_designs(first: Design, second: Design) -> Iterator[tuple[str, str]]:
     if first.missing != second.missing:
         words = f"missing=, {first.missing!r} and {second.missing!r}"
         yield words, "only one of them predicts rows with missing values; use the same missing="
+    if first.unseen != second.unseen:
+        words = f"unseen=, {first.unseen!r} and {second.unseen!r}"
+        yield words, "only one of them predicts rows with new levels; use the same unseen="
 
 
 def _name_difference(first: Sequence[str], second: Sequence[str]) -> str:

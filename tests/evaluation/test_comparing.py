@@ -437,3 +437,18 @@ def test_the_table_whose_folds_cannot_be_is_named(table):
             TWO,
             cv="site",
         )
+
+
+@pytest.mark.parametrize("function", [odrf.compare, odrf.learning_curve])
+def test_options_of_models_are_set_in_models(function):
+    data = odrf.load_data("melanoma")
+    models = {"all": odrf.odt, "one": partial(odrf.odt, cause="melanoma")}
+    with pytest.raises(InputError, match=r"'cause'.*partial\(odrf.odrf, cause=…\)"):
+        function("Surv(time, event) ~ .", data, models, cause="melanoma")
+
+
+def test_models_split_for_one_cause():
+    data, cause = odrf.load_data("melanoma"), partial(odrf.odt, cause="melanoma")
+    models = {"all": odrf.odt, "one": cause, "again": cause}
+    scores = odrf.compare("Surv(time, event) ~ .", data, models, cv=2, seed=1).scores
+    assert (scores["one"] == scores["again"]).all() and (scores["one"] != scores["all"]).any()

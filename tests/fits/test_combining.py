@@ -182,6 +182,7 @@ def test_other_formulas_are_refused(table, one, formula, message):
     [
         ({"weights": np.arange(120) + 1.0}, "case weights in row 1 and 118 more"),
         ({"missing": "drop"}, "missing=, 'split' and 'drop'"),
+        ({"unseen": "raise"}, "unseen=, 'missing' and 'raise': only one of them predicts"),
         ({"projection": "axis"}, r"projection=, .* of Logistic\(\) and 2 of Axis\(\)"),
         ({"n_projections": 7}, r"projection=, .* 7 of Logistic\(\)"),
         ({"min_leaf": 7}, "min_leaf=, 2 and 7: a combined forest has one set of options"),

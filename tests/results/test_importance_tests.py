@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,10 @@ import pytest
 
 import odrf
 from odrf.errors import InputError
+from odrf.fits.growing import grow_fit
+from odrf.fits.importance_tests import stand_ins as stand_ins_of_terms
+from odrf.fits.importance_tests import term_losses
+from odrf.fits.importance_tests.distinct_draws import DistinctDraws
 from odrf.fits.importance_tests.stand_ins import laws_given_others, stand_ins
 
 COLUMNS = [
@@ -166,3 +171,40 @@ def test_plots_draw_intervals():
         assert len(axes.collections) == 1
     for type in ("permutation", "impurity", "knockoff"):
         assert forest.plot("importance", type=type).get_yticklabels()[0].get_text() in ("b", "c")
+
+
+@pytest.mark.parametrize("function", GROW)
+@pytest.mark.parametrize("type", ["conditional", "loco"])
+def test_rises_are_those_of_all_rows_of_all_draws(function, type, monkeypatch):
+    def all_rows(X, draws):
+        n = X.shape[1]
+        number = np.arange(len(draws) * n).reshape(len(draws), n)
+        return DistinctDraws(np.hstack(draws), np.tile(np.arange(n), len(draws)), number)
+
+    data = table().assign(few=lambda d: (d["few"] == "x").astype(float))
+    fit = getattr(odrf, function)("k ~ b + few", data, seed=1, **GROW[function])
+    found = fit.importance(type)
+    monkeypatch.setattr(term_losses, "distinct_draws", all_rows)
+    pd.testing.assert_frame_equal(found, fit.importance(type), rtol=1e-12)
+
+
+def test_a_number_that_others_determine_tells_nothing():
+    data = table().assign(twice=lambda d: 2 * d["b"] + 1, code=lambda d: 7.0 * (d["few"] == "x"))
+    data["sum"] = data["b"] - 3 * data["code"]
+    found = odrf.odrf("y ~ b + few + sum + twice", data, seed=1, n_trees=10)
+    found = found.importance("conditional").set_index("term")
+    assert (found.loc[["sum", "twice", "b"], "estimate"] == 0).all()
+    assert (found.loc[["sum", "twice", "b"], "p_value"] == 1).all()
+
+
+def test_trees_of_large_tables_draw_a_part_of_the_rows(monkeypatch):
+    shares = []
+
+    def seen(call, design, data, request):
+        shares.append(request.sample_fraction)
+        return grow_fit(call, design, data, replace(request, n_trees=2, max_leaves=3))
+
+    monkeypatch.setattr(stand_ins_of_terms, "grow_fit", seen)
+    for n in (500, 4000, 30_000):
+        laws_given_others(table(n)[["a", "b"]], ["a"], 1, 1)
+    assert shares == [1.0, 0.5, 0.1]

@@ -21,6 +21,7 @@ from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
+from odrf.fits.importance_tests.distinct_draws import distinct_draws
 from odrf.fits.importance_tests.grown_alike import grown_alike
 from odrf.fits.importance_tests.stand_ins import laws_given_others, stand_ins
 from odrf.fits.prediction.expected_response import expected_response
@@ -88,7 +89,8 @@ def loss_rises(
     full = np.full(n, np.nan)
     grown = [grown_alike(fit, fit.data, fold.train) for fold in folds]
     for of_fold, fold in zip(grown, folds, strict=True):
-        full[fold.test] = _losses(fit, of_fold, X, fold.test)
+        rows = np.flatnonzero(fold.test)
+        full[rows] = _losses(fit, of_fold, with_rows(X, rows), rows)
     rises = np.zeros((len(sets), n))
     for t, names in enumerate(sets):
         laws = laws_given_others(frame, names, control.seed, control.n_jobs)
@@ -98,12 +100,16 @@ def loss_rises(
             for _ in range(n_draws + 1)
         ]
         for of_fold, fold in zip(grown, folds, strict=True):
-            judged = of_fold
+            rows = np.flatnonzero(fold.test)
+            judged, of_rows = of_fold, with_rows(X, rows)
+            unchanged = full[rows]
             if type == LOCO:
                 judged = grown_alike(fit, replace(fit.data, X=draws[-1]), fold.train)
-            for draw in draws[:-1]:
-                rise = _losses(fit, judged, draw, fold.test) - full[fold.test]
-                rises[t, fold.test] += rise / n_draws
+                unchanged = _losses(fit, judged, of_rows, rows)
+            drawn = distinct_draws(of_rows, [with_rows(draw, rows) for draw in draws[:-1]])
+            loss = _losses(fit, judged, drawn.changed, rows[drawn.row])
+            losses = np.where(drawn.number < 0, unchanged, np.append(loss, 0.0)[drawn.number])
+            rises[t, rows] = ((losses - full[rows]) / n_draws).sum(axis=0)
         advance()
     rows = np.flatnonzero(~np.isnan(full) & (fit.data.weights > 0))
     return LossRises(rises[:, rows], rows, _inflation(type, folds))
@@ -127,10 +133,12 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     return float(1.0 + sum(fold.test.sum() for fold in folds) / (4 * N))
 
 
-def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the loss of each of the rows by what was grown without them."""
+def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the losses (m,) of some rows as they are in X (p, m), by what grew without them."""
+    if not len(rows):
+        return np.empty(0)
     offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
-    value = expected_response(grown, with_rows(X, rows), offset)
+    value = expected_response(grown, X, offset)
     y, K = fit.data.y[rows], fit.design.response.n_classes
     target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
     return np.asarray(((value - target) ** 2).sum(axis=1))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_truth
+from odrf.errors import AbsentError, nearest
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.labels import spread_numbers
@@ -29,6 +30,11 @@ __all__ = ["CalibratedFit"]
 
 TYPES = ("prob", "class", "response", "cumulative")
 POINTS = 201
+ESTIMATORS = (
+    'estimators of scikit-learn predict without its maps: use predict(newdata, type="prob"), or '
+    "CalibratedClassifierCV of scikit-learn with to_sklearn() of the fit it was made from"
+)
+OF_THE_FIT = ": ask the fit whose calibrate() has made it, for whose probabilities it only has maps"
 
 
 @public
@@ -62,6 +68,17 @@ class CalibratedFit(Carded):
         self.recalibration = recalibration
         scores = {"before": recalibration.before, "after": recalibration.after}
         self.table = pd.DataFrame(scores, index=pd.Index(self.classes, name="class"))
+
+    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where to ask for what fits have and it has not."""
+            if name.startswith("_") or name == "recalibration":
+                raise AttributeError(name)
+            if name == "to_sklearn":
+                raise AbsentError(f"CalibratedFit has no {name!r}: {ESTIMATORS}")
+            own = [each for each in (*dir(type(self)), "table") if not each.startswith("_")]
+            raise AbsentError(f"CalibratedFit has no {name!r}{nearest(name, own) or OF_THE_FIT}")
 
     @property
     def call(self) -> str:

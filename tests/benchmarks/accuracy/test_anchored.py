@@ -154,3 +154,16 @@ def test_our_methods_without_results_are_named(files, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         anchored.main()
     assert "no results of auto, odrf: use --own" in capsys.readouterr().err
+
+
+def test_a_method_that_always_ties_is_no_test_to_correct_for():
+    rng = np.random.default_rng(0)
+    ours = rng.uniform(1, 2, 12)
+    losses = pd.DataFrame(
+        {"auto": ours, "same": ours, "worse": ours + 1, "other": ours + rng.normal(0, 1, 12)}
+    )
+    cells = anchored._tested(losses, "auto", ["auto"])
+    assert cells.loc["same", ["p", "p, Holm"]].tolist() == ["–", "–"]
+    assert float(cells.loc["worse", "p, Holm"]) == pytest.approx(
+        2 * float(cells.loc["worse", "p"]), rel=0.05
+    )

@@ -37,6 +37,25 @@ def asked(folder: Path, *words: str) -> argparse.Namespace:
     )
 
 
+def test_a_run_killed_while_it_writes_keeps_the_tasks_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, columns = tmp_path / "out.csv", ["number", "square"]
+    go_on(out, columns, [(1,)], lambda k: [(k**2,)])
+    before = out.read_text()
+
+    def half(frame: pd.DataFrame, path: Path, **how: object) -> None:
+        Path(path).write_text("number,squ")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(pd.DataFrame, "to_csv", half)
+        go_on(out, columns, [(1,), (2,)], lambda k: [(k**2,)])
+    assert out.read_text() == before
+    assert go_on(out, columns, [(1,), (2,)], lambda k: [(k**2,)])["square"].tolist() == [1, 4]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
 def test_a_place_is_that_in_the_index_whichever_tables_are_asked_for(folder: Path) -> None:
     options = asked(folder, "--tables", "third,second")
     assert tasks_on(options) == [

@@ -125,6 +125,15 @@ def test_a_power_leaves_the_order_of_classes(two_classes, class_forest, table):
             np.testing.assert_allclose(drawn, found["yes"], atol=1e-3)
 
 
+def test_a_calibrated_fit_says_who_has_what_it_lacks(two_classes):
+    calibrated = two_classes[0].calibrate()
+    with pytest.raises(InputError, match=r"no 'to_sklearn': .*CalibratedClassifierCV"):
+        calibrated.to_sklearn()
+    with pytest.raises(InputError, match=r"no 'importance': ask the fit whose calibrate\(\)"):
+        calibrated.importance()
+    assert not hasattr(calibrated, "importance") and not hasattr(calibrated, "_repr_x_")
+
+
 def test_a_calibrated_fit_can_be_pickled(two_classes):
     fit, data = two_classes
     calibrated = fit.calibrate()
