@@ -17,7 +17,7 @@ from odrf.engine.rows.coded import Layout
 from odrf.engine.surrogates.complete_rows import write_test
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.level_tables import with_level_tables
-from odrf.engine.trees.packing import HEAD, Packed
+from odrf.engine.trees.packing import HEAD, Packed, write_terms
 
 __all__ = ["pack_with_surrogates"]
 
@@ -135,18 +135,5 @@ def _written(
             words[place + side] = np.where(child < 0, child, place[np.maximum(child, 0)] - place)
         packed.floats[place + 2] = threshold
         words[place + 3] = sizes
-        _write_terms(packed, sizes, columns, theta)
+        write_terms(packed, 0, sizes, columns, theta)
     return packed
-
-
-def _write_terms(
-    packed: Packed,
-    sizes: NDArray[np.integer],
-    index: NDArray[np.integer],
-    coef: NDArray[np.float32],
-) -> None:
-    """Write the terms of consecutive records, which have so many terms."""
-    heads = HEAD * np.repeat(np.arange(1, len(sizes) + 1), sizes)
-    at = heads + 2 * np.arange(len(heads))
-    packed.words[at] = index
-    packed.floats[at + 1] = coef

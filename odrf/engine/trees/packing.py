@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout
 from odrf.engine.trees.level_tables import with_level_tables
 
-__all__ = ["FEWER", "HEAD", "Packed", "groups_of_trees", "pack"]
+__all__ = ["FEWER", "HEAD", "Packed", "groups_of_trees", "pack", "write_terms"]
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4
@@ -73,18 +72,23 @@ def pack(
         coded = with_level_tables(left, start, index, coef, layout)
         packed = pack(root, left, threshold, coded.start, coded.row, coded.coef)
         return packed._replace(level_words=coded.words, level_floats=coded.floats)
+    # In NumPy: a kernel would be faster, but the first summary would wait for its compilation.
     words = np.empty(_n_words(root, left, start), dtype=np.int32)
     packed = Packed(np.empty(len(root) - 1, dtype=np.int64), words, words.view(np.float32))
-    begin, place = 0, np.empty(0, dtype=np.int64)
+    begin = 0
     for trees in groups_of_trees(root):
-        first, last = int(root[trees.start]), int(root[trees.stop])
-        if len(place) < last - first:
-            place = np.empty(last - first, dtype=np.int64)
-        end = _find_places(left, start, first, last, begin, place)
+        nodes = slice(int(root[trees.start]), int(root[trees.stop]))
+        terms = slice(int(start[nodes.start]), int(start[nodes.stop]))
+        sizes = np.diff(start[nodes.start : nodes.stop + 1])
+        split = left[nodes] >= 0
+        place, end = _places(split, sizes, nodes.start, begin)
         # of trees that are packed together, or of a large one
         require_numbers(end - begin, MOST_PLACES, "numbers that describe a tree", LARGER)
-        packed.root[trees] = place[root[trees] - first]
-        _write_records(left, threshold, start, index, coef, first, last, place, *packed[1:3])
+        packed.root[trees] = place[root[trees] - nodes.start]
+        _write_heads(packed, place, left[nodes] - nodes.start, threshold[nodes], sizes)
+        # a cut leaves its node's terms in the arrays
+        kept = np.repeat(split, sizes)
+        write_terms(packed, begin, sizes[split], index[terms][kept], coef[terms][kept])
         begin = end
     return packed
 
@@ -111,35 +115,40 @@ def groups_of_trees(root: NDArray[np.integer]) -> Iterator[slice]:
         first = max(first + 1, beyond - 1)
 
 
-@kernel
-def _find_places(left, start, first, last, begin, place):
-    """Write where the records of the splits from node `first` on begin; -1 - i for leaf i.
-
-    Return where the last one ends; the first one begins at `begin`.
-    """
-    at = begin
-    for i in range(first, last):
-        if left[i] < 0:
-            place[i - first] = -1 - i
-        else:
-            place[i - first] = at
-            at += HEAD + 2 * (np.int64(start[i + 1]) - np.int64(start[i]))
-    return at
+def _places(
+    split: NDArray[np.bool_], sizes: NDArray[np.integer], first: int, begin: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return where each split's record begins, -1 - i for leaf i; and where the last one ends."""
+    ends = begin + np.cumsum(np.where(split, HEAD + 2 * sizes, 0), dtype=np.int64)
+    leaf = np.arange(-1 - first, -1 - first - len(split), -1)
+    return np.where(split, ends - HEAD - 2 * sizes, leaf), int(ends[-1])
 
 
-@kernel
-def _write_records(left, threshold, start, index, coef, first, last, place, words, floats):
-    """Write the records of the splits from node `first` on, which begin at their `place`."""
-    for i in range(first, last):
-        at = place[i - first]
-        if at < 0:  # a cut leaves its node's terms in the arrays
-            continue
-        for side in range(2):
-            child = place[np.int64(left[i]) + side - first]
-            words[at + side] = child if child < 0 else child - at
-        floats[at + 2] = threshold[i]
-        words[at + 3] = start[i + 1] - start[i]
-        at += HEAD
-        for term in range(start[i], start[i + 1]):
-            words[at], floats[at + 1] = index[term], coef[term]
-            at += 2
+def _write_heads(
+    packed: Packed,
+    place: NDArray[np.int64],
+    left: NDArray[np.integer],
+    threshold: NDArray[np.float32],
+    sizes: NDArray[np.integer],
+) -> None:
+    split = place >= 0
+    at, left = place[split], left[split]
+    for side in range(2):
+        child = place[left + side]
+        packed.words[at + side] = np.where(child < 0, child, child - at)
+    packed.floats[at + 2] = threshold[split]
+    packed.words[at + 3] = sizes[split]
+
+
+def write_terms(
+    packed: Packed,
+    begin: int,
+    sizes: NDArray[np.integer],
+    index: NDArray[np.integer],
+    coef: NDArray[np.float32],
+) -> None:
+    """Write the terms of consecutive records from `begin` on, which have so many terms."""
+    heads = HEAD * np.repeat(np.arange(1, len(sizes) + 1), sizes)
+    at = begin + heads + 2 * np.arange(len(heads))
+    packed.words[at] = index
+    packed.floats[at + 1] = coef
