@@ -208,9 +208,11 @@ def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> No
         if not known:
             raise UnknownArgumentError(f"{title}() takes no argument by name, such as {name!r}")
         if name not in known:
-            hint = suggestion(name, known) or f"; it has {', '.join(known) or 'none'}"
-            if hint.startswith("; it has") and "models" in known:
-                hint += f"; set options of a model in it: functools.partial(odrf.odrf, {name}=…)"
+            hint = suggestion(name, known)
+            if not hint:
+                hint = f"; it has {', '.join(known) or 'none'}"
+                if "models" in known:
+                    hint += f"; models have their own: functools.partial(odrf.odrf, {name}=…)"
             raise UnknownArgumentError(f"{title}() has no argument {name!r}{hint}")
 
 
