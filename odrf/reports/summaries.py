@@ -15,6 +15,7 @@ from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
+from odrf.fits.pruned import cut_by_call
 from odrf.fits.updatable.updatable_forest import rows_added
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
@@ -320,7 +321,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > leaves).any():
-        facts["Pruned"] = f"{_alpha(control, fit.data.n_rows)}from {mean_and_range(grown)} leaves"
+        facts["Pruned"] = f"{_cut_by(fit)}from {mean_and_range(grown)} leaves"
     return facts
 
 
@@ -343,12 +344,14 @@ def subset_size(control: Control | BoostingControl) -> dict[str, str]:
     return {"Subset size q": words} if control.mixture.on_subsets else {}
 
 
-def _alpha(control: Control, n: int) -> str:
-    if control.alpha is None:
-        return ""
-    rule = control.alpha_rule
-    words = "" if rule.kind in (NONE, FIXED) else f" ({rule_in_words(rule, n)})"
-    return f"alpha = {control.alpha:.4g}{words}, "
+def _cut_by(fit: Fit) -> str:
+    called, alpha, rule = cut_by_call(fit), fit.control.alpha, fit.control.alpha_rule
+    words = "" if rule.kind in (NONE, FIXED) else f"({rule_in_words(rule, fit.data.n_rows)})"
+    if called is not None:
+        alpha = called[1]
+        words = "" if alpha is not None and "(alpha=" in called[0] else f"by {called[0]}"
+    said = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
+    return f"{said}, " if said else ""
 
 
 def _leaf_limit(control: Control, n: int) -> str:
