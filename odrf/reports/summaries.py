@@ -120,7 +120,7 @@ def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
         "Rows": rows_in_words(fit),
         **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
-        "Leaves": _leaves(fit),
+        "Leaves": mean_and_range(fit.forest.leaves()),
         **scores,
     }
     return Card(f"{name}: {fit.kind}", facts)
@@ -240,7 +240,7 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
     ordered = "ordered " if response.ordered else ""
     classes = "" if response.classes is None else f" ({len(response.classes)} {ordered}classes)"
     return {
-        "Response": f"{response.name}{classes}",
+        "Response": f"{response.in_words}{classes}",
         "Rows": rows_in_words(fit),
         **_structure(fit),
         **weights_in_words(fit),
@@ -288,7 +288,9 @@ def _updates(fit: Fit) -> dict[str, str]:
 
 def rows_in_words(fit: AnyFit) -> str:
     """Return how many training rows a fit has, and how many were dropped for missing values."""
-    dropped = fit.data.n_dropped
+    dropped, response = fit.data.n_dropped, fit.design.response
+    if response.imitated and response.classes is not None:
+        return f"{fit.data.n_rows}, one for each class of a row, weighted by its probability"
     return f"{fit.data.n_rows}" + (f" ({dropped} dropped)" if dropped else "")
 
 
@@ -387,10 +389,6 @@ def _resampling(drawn: str, control: Control) -> str:
 def tried(control: Control | BoostingControl) -> str:
     """Return the numbers of single predictors and directions that a node tries, as text."""
     return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
-
-
-def _leaves(fit: Fit) -> str:
-    return mean_and_range(fit.forest.leaves())
 
 
 def mean_and_range(values: NDArray[np.int64]) -> str:
