@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
+from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
+from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.stacked.additive_base import base_of, can_have_base
 from odrf.fits.stacked.few_predictors import ForestsOnFew
 from odrf.fits.stacked.further_runs import further_runs
@@ -92,6 +94,11 @@ def grow_stack(
     """
     end = time.monotonic() + (math.inf if control.budget is None else control.budget)
     forest = grow_fit(call, design, data, request, progress)
+    if not leaves_rows_out(forest):
+        raise InputError(
+            "auto() weighs models by rows out of bag, and so few rows leave none: use 3 or more, or "
+            "odrf()"
+        )
     parts = [StackedPart(FOREST, forest)]
     of_forest = forest_out_of_bag(forest).value
     # leaving out single rows, or random folds, would not leave out a row's group, or later rows
