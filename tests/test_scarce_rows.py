@@ -182,7 +182,8 @@ def test_a_weighted_mean_of_models_needs_rows_out_of_bag():
 def test_a_response_that_is_constant_where_it_has_weight_is_refused(grow, response):
     data = rows(12)
     weights = (data[response] == data[response].iloc[0]).to_numpy(dtype=float)
-    message = f"{response!r} is constant in the {weights.sum():g} rows of positive weight"
+    counted = "only row" if weights.sum() == 1 else f"{weights.sum():g} rows"
+    message = f"{response!r} is constant in the {counted} of positive weight"
     with pytest.raises(InputError, match=message):
         grow(f"{response} ~ a + b", data, weights=weights)
 

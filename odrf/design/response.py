@@ -289,9 +289,10 @@ def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.flo
     counted = y[weights > 0]
     spread = np.ptp(counted)
     if spread == 0:
+        rows = f"{len(counted)} rows" if len(counted) > 1 else "only row"
         raise InputError(
-            f"response {name!r} is constant in the {len(counted)} rows of positive weight: there "
-            "is nothing to predict"
+            f"response {name!r} is constant in the {rows} of positive weight: there is nothing to "
+            "predict"
         )
     if spread < NARROWEST:
         raise InputError(

@@ -259,7 +259,9 @@ def _response(design: Design, data: TrainingData) -> str:
         span = _range([number(first), number(times.time.max())])
         return f"{response.name}: time to an event, {span}"
     if response.classes is None:
-        return f"{response.in_words}: number, {_range([number(data.y.min()), number(data.y.max())])}"
+        return (
+            f"{response.in_words}: number, {_range([number(data.y.min()), number(data.y.max())])}"
+        )
     between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")
     words = f"{ordered}class", f"{ordered}classes"
     return f"{response.in_words}: {_levels(response.classes, between, *words)}"
