@@ -252,16 +252,14 @@ def _new_level(design: Design, variables: list[Variable]) -> str:
 
 
 def _response(design: Design, data: TrainingData) -> str:
-    response = design.response
+    response, y = design.response, data.y
     if data.times is not None:
         times = data.times
         first = times.time.min() if times.start is None else times.start.min()
         span = _range([number(first), number(times.time.max())])
         return f"{response.name}: time to an event, {span}"
     if response.classes is None:
-        return (
-            f"{response.in_words}: number, {_range([number(data.y.min()), number(data.y.max())])}"
-        )
+        return f"{response.in_words}: number, {_range([number(y.min()), number(y.max())])}"
     between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")
     words = f"{ordered}class", f"{ordered}classes"
     return f"{response.in_words}: {_levels(response.classes, between, *words)}"
