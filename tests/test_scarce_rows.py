@@ -172,12 +172,18 @@ def test_a_few_rows_of_weight(name, response, tmp_path):
     assert ask(fit, data, tmp_path, **asked_of(name, response)) > 10
 
 
+def test_a_weighted_mean_of_models_needs_rows_out_of_bag():
+    with pytest.raises(InputError, match="so few rows leave none: use 3 or more, or odrf"):
+        odrf.auto("y ~ a + b", rows(2), n_trees=20, kind="regression", seed=1)
+
+
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf, odrf.odbt, odrf.graf])
 def test_a_response_that_is_constant_where_it_has_weight_is_refused(grow, response):
     data = rows(12)
     weights = (data[response] == data[response].iloc[0]).to_numpy(dtype=float)
-    message = f"{response!r} is constant in the {weights.sum():g} rows of positive weight"
+    counted = "only row" if weights.sum() == 1 else f"{weights.sum():g} rows"
+    message = f"{response!r} is constant in the {counted} of positive weight"
     with pytest.raises(InputError, match=message):
         grow(f"{response} ~ a + b", data, weights=weights)
 

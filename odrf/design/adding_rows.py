@@ -120,7 +120,8 @@ def encoded_rows(
         missing.require_none()
     if not missing.complete.any():
         raise InputError(
-            "newdata has no complete rows: every row has a missing value in the columns used"
+            "newdata has no complete rows: it is empty, or every row has a missing value in the "
+            "columns used"
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
     check_weights(np.append(w, 1.0))  # the training rows do not all have the weight 0

@@ -70,6 +70,8 @@ class Response:
         Whether the numbers are probabilities of events, such as survival at a time.
     censored : str
         What censored rows are called if the events are a categorical; else empty.
+    imitated : bool
+        Whether it is what another fit predicts.
     """
 
     name: str
@@ -82,6 +84,12 @@ class Response:
     causes: tuple[str, ...] = ()
     of_events: bool = False
     censored: str = ""
+    imitated: bool = False
+
+    @property
+    def in_words(self) -> str:
+        """Its name, as summaries have it."""
+        return f"{self.name}, as another fit predicts it" if self.imitated else self.name
 
     @property
     def in_probabilities(self) -> bool:
@@ -281,9 +289,10 @@ def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.flo
     counted = y[weights > 0]
     spread = np.ptp(counted)
     if spread == 0:
+        rows = f"{len(counted)} rows" if len(counted) > 1 else "only row"
         raise InputError(
-            f"response {name!r} is constant in the {len(counted)} rows of positive weight: there "
-            "is nothing to predict"
+            f"response {name!r} is constant in the {rows} of positive weight: there is nothing to "
+            "predict"
         )
     if spread < NARROWEST:
         raise InputError(

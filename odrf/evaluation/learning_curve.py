@@ -91,7 +91,8 @@ class LearningCurve(Carded):
         ``c_conf_high``.  The intervals are bootstrap intervals over repeats, with percentiles
         that allow for few of them: of 5 repeats they hold about 90 % instead of 95 %, of 10 or
         more nearly 95 %.  They reflect how the rows were
-        divided into training and test rows, not how the table was sampled.
+        divided into training and test rows, not how the table was sampled.  They are missing if
+        there is one repeat only.
         """
         lines = []
         for model in self.models:
@@ -115,9 +116,16 @@ class LearningCurve(Carded):
 
     def _interval(self, values: list[float] | NDArray[np.float64]) -> tuple[NDArray, NDArray]:
         """Return the ends of the bootstrap interval of values by draws, along their first axis."""
-        levels = bootstrap_levels(len(self.errors) // len(self.n), LEVEL)
+        if self._repeats == 1:
+            unknown = np.nan * np.mean(values, axis=0)
+            return unknown, unknown
+        levels = bootstrap_levels(self._repeats, LEVEL)
         low, high = np.quantile(np.asarray(values), levels, axis=0)
         return low, high
+
+    @property
+    def _repeats(self) -> int:
+        return len(self.errors) // len(self.n)
 
     def _of(self, model: str) -> NDArray[np.float64]:
         """Return the errors (repeats, k) of a model."""
@@ -135,7 +143,7 @@ class LearningCurve(Carded):
         -------
         DataFrame
             One row for each model; columns ``error``, and ``conf_low`` and ``conf_high``, the ends
-            of a 95 % bootstrap interval over repeats.
+            of a 95 % bootstrap interval over repeats; missing if there is one only.
 
         Raises
         ------
@@ -158,13 +166,15 @@ class LearningCurve(Carded):
         """Return errors, power law and its extrapolation to ten times the rows, as a summary."""
         most = float(self.n.max())
         sections = {
-            "Power law: error = a + b·n^(-c)": self.law,
+            "Power law: error = a + b·n^(-c)": self.law.dropna(axis=1, how="all"),
             f"At n = {EXTRAPOLATION * most:.0f}, ten times the rows": self.extrapolate(
                 EXTRAPOLATION * most
-            ),
+            ).dropna(axis=1, how="all"),
             "Mean errors": self.table["error"].unstack("n")[[int(n) for n in self.n]],
         }
         notes = ["Intervals are 95 % bootstrap intervals over repeats."]
+        if self._repeats == 1:
+            notes = ["There are no intervals, because there is one repeat only."]
         ends = [name for name, law in self._laws.items() if law.is_at_an_end]
         if ends:
             notes.append(
@@ -200,12 +210,13 @@ class LearningCurve(Carded):
         return plots.plot_learning(self.table, curves, self.metric.words, ax)
 
     def _card(self) -> Card:
-        return Card("Learning curve: error = a + b·n^(-c)", self._facts(), self.law)
+        law = self.law.dropna(axis=1, how="all")
+        return Card("Learning curve: error = a + b·n^(-c)", self._facts(), law)
 
     def _facts(self) -> dict[str, str]:
         return {
             "Metric": self.metric.words,
             "Test rows": str(self.n_test),
             "Training rows": f"{self.n.min():.0f} to {self.n.max():.0f}",
-            "Repeats": str(len(self.errors) // len(self.n)),
+            "Repeats": str(self._repeats),
         }

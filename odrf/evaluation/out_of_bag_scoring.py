@@ -12,8 +12,10 @@ from odrf.design.folds import fold_of_rows
 from odrf.errors import InputError
 from odrf.evaluation.metrics import AUTO, Metric
 from odrf.evaluation.survival.out_of_bag_times import JUDGED, out_of_bag_score_of_times
-from odrf.fits.fit import Fit
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.scores import out_of_bag_loss
+from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.results.out_of_bag import OutOfBagResults
 
 __all__ = ["out_of_bag_score"]
@@ -45,7 +47,7 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     """
     if isinstance(fit, JUDGED):
         return out_of_bag_score_of_times(fit, metric)
-    if not isinstance(fit, OutOfBagResults):
+    if not isinstance(fit, OutOfBagResults) or _is_one_run(fit.fit):
         raise InputError(
             'method="oob" needs out-of-bag rows, which only forests of odrf.odrf, boosted trees '
             'with several runs and stacks of odrf.auto have: use method="cv"'
@@ -62,6 +64,10 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     spread = np.array(without) - np.mean(without)
     std_error = np.sqrt((len(without) - 1) / len(without) * np.sum(spread**2))
     return _score(fit, metric, y, predicted), float(std_error)
+
+
+def _is_one_run(fit: AnyFit) -> bool:
+    return isinstance(fit, BoostedFit) and not leaves_rows_out(fit)
 
 
 def _observed_and_predicted(

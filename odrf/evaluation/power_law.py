@@ -85,16 +85,14 @@ def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:
 
     The deviations of R drawn repeats are √((R - 1)/R) times as large as they should be, and normal
     where Student's t with R - 1 degrees of freedom is right.  These percentiles make up for both
-    where the estimate is a mean (Hesterberg 2015, "expanded percentiles").  One repeat tells
-    nothing; its percentiles are those of many.
+    where the estimate is a mean (Hesterberg 2015, "expanded percentiles").  There are two or more
+    repeats: one tells nothing.
 
     References
     ----------
     Hesterberg (2015), What teachers should know about the bootstrap: resampling in the
     undergraduate statistics curriculum, The American Statistician 69, 371-386.
     """
-    tail = (1 - level) / 2
-    if repeats > 1:
-        width = np.sqrt(repeats / (repeats - 1)) * student.isf(tail, repeats - 1)
-        tail = float(norm.sf(width))
+    width = np.sqrt(repeats / (repeats - 1)) * student.isf((1 - level) / 2, repeats - 1)
+    tail = float(norm.sf(width))
     return tail, 1 - tail

@@ -14,6 +14,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
+from odrf.options.rule import FIXED, Rule
 from odrf.pruning.complexity import ERROR, LOG_RANK, critical_alphas, pruned
 from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
 from odrf.pruning.forests import unseen_alphas
@@ -24,6 +25,7 @@ __all__ = [
     "before_pruning",
     "checked_alpha",
     "checked_leaves",
+    "cut_by_call",
     "judged_folds",
     "pruned_at",
     "pruned_unseen",
@@ -79,11 +81,14 @@ def pruned_at(
     critical = critical_alphas(trees, rule, loss) if path is None else path.critical
     forest = replace(fit.forest, left=pruned(trees, critical, alpha, loss).left)
     smaller = with_forest(fit, forest, option, path, choice)
-    largest = fit.control.alpha
+    largest, chosen = fit.control.alpha, fit.control.alpha_rule
     if loss != LOG_RANK:  # the option alpha= is on the scale of errors
         # the fit may have been pruned at a larger α before
         largest = max(alpha, largest or 0.0)
-    return replace(smaller, control=replace(fit.control, alpha=largest, pruning=rule))
+    if option and largest != fit.control.alpha:
+        chosen = Rule(FIXED)
+    control = replace(fit.control, alpha=largest, alpha_rule=chosen, pruning=rule)
+    return replace(smaller, control=control)
 
 
 def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
@@ -134,3 +139,28 @@ def before_pruning(fit: Fit, doing: str) -> Fit:
             f"{doing} that prune() has pruned: use its parent instead, and prune the result"
         )
     return fit.pruning.grown
+
+
+def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
+    """Return the last call of `prune` that cut something, and the α that it set; None without one.
+
+    A call may set the leaves alone: then α is None.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> tree = odrf.odt("mpg ~ .", odrf.load_data("auto_mpg"), seed=1)
+    >>> cut_by_call(tree.fit) is None
+    True
+    >>> cut_by_call(tree.prune(leaves=2).prune(alpha=0).fit)
+    ('prune(leaves=2)', None)
+    """
+    if fit.pruning is None:
+        return None
+    before, alpha = fit.pruning.grown, fit.control.alpha
+    called = fit.call.removeprefix(f"{before.call}.")
+    if not called.startswith("prune("):
+        return None
+    if (fit.forest.is_split() == before.forest.is_split()).all():
+        return cut_by_call(before)
+    return called, None if alpha == before.control.alpha else alpha

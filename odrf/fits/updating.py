@@ -63,6 +63,11 @@ def updated_fit(
         If the rows, or a function of n, are invalid, if the trees have been pruned by `prune`, or
         if the fit cannot keep a part of the rows only.
     """
+    if fit.design.response.imitated:
+        raise InputError(
+            "update() cannot update a tree that imitates another fit: update that fit, and take "
+            "its surrogate() again"
+        )
     unpruned = before_pruning(fit, "update() cannot update a fit")
     _require_whole(unpruned)
     revised = _revised(fit) if isinstance(revise, str) else revise

@@ -74,6 +74,7 @@ class DataSummary(Carded):
     def __init__(self, fit: AnyFit) -> None:
         self.fit = fit
         design, data = fit.design, fit.data
+        self._facts = _facts(design, data)
         lines = [_line(design, data, j) for j in range(len(design.predictors))]
         self.table = pd.DataFrame(lines, index=pd.Index(design.predictors))
 
@@ -81,16 +82,6 @@ class DataSummary(Carded):
         """Return the table as a summary with text, HTML and LaTeX output."""
         sections = {"Predictors": self.table}
         return Summary("Data of the fit", self.fit.call, self._facts, sections, _notes(self.table))
-
-    @property
-    def _facts(self) -> dict[str, str]:
-        data = self.fit.data
-        dropped = f" ({data.n_dropped} dropped)" if data.n_dropped else ""
-        return {
-            "Response": _response(self.fit.design, data),
-            "Rows": f"{len(data.y)}{dropped}",
-            "Missing": self.fit.design.missing,
-        }
 
     def _card(self) -> Card:
         of_type = self.table["taken_as"].value_counts()
@@ -105,6 +96,15 @@ def with_data(summary: Summary, fit: AnyFit) -> Summary:
     report = DataSummary(fit)
     sections = {**summary.sections, "Predictors as they were taken": report.table}
     return replace(summary, sections=sections, notes=(*summary.notes, *_notes(report.table)))
+
+
+def _facts(design: Design, data: TrainingData) -> dict[str, str]:
+    dropped = f" ({data.n_dropped} dropped)" if data.n_dropped else ""
+    return {
+        "Response": _response(design, data),
+        "Rows": f"{len(data.y)}{dropped}",
+        "Missing": design.missing,
+    }
 
 
 def _notes(table: pd.DataFrame) -> tuple[str, ...]:
@@ -252,14 +252,14 @@ def _new_level(design: Design, variables: list[Variable]) -> str:
 
 
 def _response(design: Design, data: TrainingData) -> str:
-    response = design.response
+    response, y = design.response, data.y
     if data.times is not None:
         times = data.times
         first = times.time.min() if times.start is None else times.start.min()
         span = _range([number(first), number(times.time.max())])
         return f"{response.name}: time to an event, {span}"
     if response.classes is None:
-        return f"{response.name}: number, {_range([number(data.y.min()), number(data.y.max())])}"
+        return f"{response.in_words}: number, {_range([number(y.min()), number(y.max())])}"
     between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")
     words = f"{ordered}class", f"{ordered}classes"
-    return f"{response.name}: {_levels(response.classes, between, *words)}"
+    return f"{response.in_words}: {_levels(response.classes, between, *words)}"

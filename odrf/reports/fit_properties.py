@@ -7,6 +7,7 @@ import numpy as np
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.pruned import cut_by_call
 from odrf.options.control import ALL, Control
 from odrf.options.rule import CV, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
 from odrf.options.scale_names import IN_WORDS
@@ -29,8 +30,9 @@ def properties_of(fit: Fit) -> FitProperties:
     other_families = [
         kind.mixture.name for kind in used if kind not in axis and not kind.mixture.on_subsets
     ]
-    size, by_hand = control.subset_size, _pruned_by_hand(fit)
-    cut = by_hand and _same_alpha(fit)
+    size, called = control.subset_size, cut_by_call(fit)
+    by_hand = called is not None
+    cut = called is not None and called[1] is None
     alpha, measured = (None, fit) if cut else (control.alpha, fit.first_grown)
     fixed_size = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
     limited = control.max_leaves is not None or control.max_depth is not None
@@ -67,19 +69,6 @@ def properties_of(fit: Fit) -> FitProperties:
         no_rule=_no_rule(control, by_hand, cut),
         constant_by=rule.found_by if (rule := _rule(control)).kind == RATE else "",
     )
-
-
-def _pruned_by_hand(fit: Fit) -> bool:
-    """Return whether the last pruning was a call of `prune` that cut something."""
-    pruning = fit.pruning
-    if pruning is None or not fit.call.startswith(f"{pruning.grown.call}.prune("):
-        return False
-    return bool((fit.forest.is_split() != pruning.grown.forest.is_split()).any())
-
-
-def _same_alpha(fit: Fit) -> bool:
-    """Return whether the last pruning left α as it was, so that the leaves were set."""
-    return fit.pruning is not None and fit.control.alpha == fit.pruning.grown.control.alpha
 
 
 def _random_cuts(fit: Fit) -> float:

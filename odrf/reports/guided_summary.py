@@ -39,7 +39,7 @@ def guided_summary(
         **_score(fit, fitted),
         "Trees": str(guided.n_trees),
         "Subspace M": f"{quantity(control.subspace, 'predictor')} ({control.subspace_rule})",
-        "Trials": f"{control.trials} planes per step",
+        "Trials": f"{quantity(control.trials, 'plane')} per step",
         "Coefficients": f"uniform on the region's range, from the mean of the {control.origin}",
         "Min. split": str(control.min_split),
         "Seed": seeds(fit),

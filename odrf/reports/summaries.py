@@ -15,6 +15,7 @@ from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
+from odrf.fits.pruned import cut_by_call
 from odrf.fits.updatable.updatable_forest import rows_added
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
@@ -119,7 +120,7 @@ def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
         "Rows": rows_in_words(fit),
         **weights_in_words(fit),
         "Predictors": predictors_in_words(fit),
-        "Leaves": _leaves(fit),
+        "Leaves": mean_and_range(fit.forest.leaves()),
         **scores,
     }
     return Card(f"{name}: {fit.kind}", facts)
@@ -239,7 +240,7 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
     ordered = "ordered " if response.ordered else ""
     classes = "" if response.classes is None else f" ({len(response.classes)} {ordered}classes)"
     return {
-        "Response": f"{response.name}{classes}",
+        "Response": f"{response.in_words}{classes}",
         "Rows": rows_in_words(fit),
         **_structure(fit),
         **weights_in_words(fit),
@@ -287,7 +288,9 @@ def _updates(fit: Fit) -> dict[str, str]:
 
 def rows_in_words(fit: AnyFit) -> str:
     """Return how many training rows a fit has, and how many were dropped for missing values."""
-    dropped = fit.data.n_dropped
+    dropped, response = fit.data.n_dropped, fit.design.response
+    if response.imitated and response.classes is not None:
+        return f"{fit.data.n_rows}, one for each class of a row, weighted by its probability"
     return f"{fit.data.n_rows}" + (f" ({dropped} dropped)" if dropped else "")
 
 
@@ -320,7 +323,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > leaves).any():
-        facts["Pruned"] = f"{_alpha(control, fit.data.n_rows)}from {mean_and_range(grown)} leaves"
+        facts["Pruned"] = f"{_cut_by(fit)}from {mean_and_range(grown)} leaves"
     return facts
 
 
@@ -343,12 +346,14 @@ def subset_size(control: Control | BoostingControl) -> dict[str, str]:
     return {"Subset size q": words} if control.mixture.on_subsets else {}
 
 
-def _alpha(control: Control, n: int) -> str:
-    if control.alpha is None:
-        return ""
-    rule = control.alpha_rule
-    words = "" if rule.kind in (NONE, FIXED) else f" ({rule_in_words(rule, n)})"
-    return f"alpha = {control.alpha:.4g}{words}, "
+def _cut_by(fit: Fit) -> str:
+    called, alpha, rule = cut_by_call(fit), fit.control.alpha, fit.control.alpha_rule
+    words = "" if rule.kind in (NONE, FIXED) else f"({rule_in_words(rule, fit.data.n_rows)})"
+    if called is not None:
+        alpha = called[1]
+        words = "" if alpha is not None and "(alpha=" in called[0] else f"by {called[0]}"
+    said = words if alpha is None else f"alpha = {alpha:.4g} {words}".strip()
+    return f"{said}, " if said else ""
 
 
 def _leaf_limit(control: Control, n: int) -> str:
@@ -384,10 +389,6 @@ def _resampling(drawn: str, control: Control) -> str:
 def tried(control: Control | BoostingControl) -> str:
     """Return the numbers of single predictors and directions that a node tries, as text."""
     return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
-
-
-def _leaves(fit: Fit) -> str:
-    return mean_and_range(fit.forest.leaves())
 
 
 def mean_and_range(values: NDArray[np.int64]) -> str:

@@ -370,9 +370,3 @@ def test_it_is_compared_with_others(table):
         seed=1,
     )
     assert found.table.index[0] == "auto"
-
-
-def test_two_numbers_are_too_few_to_weigh_models():
-    data = pd.DataFrame({"x": [1.0, 2.0], "y": [1.5, 3.5]})
-    with pytest.raises(InputError, match=r"auto\(\) weighs its models .*fit with more rows"):
-        odrf.auto("y ~ x", data, kind="regression", seed=1)

@@ -72,6 +72,10 @@ def test_new_data_of_another_type(column, values, message):
         ([1, 2], r"data must be a data frame, not list: .*pd.DataFrame\(X, columns="),
         (FRAME["age"], "data must be a data frame, not pandas.Series"),
         (FRAME.rename(columns={"age": 0, "sex": 1}), "must be text, but 0, 1 are not: rename"),
+        (
+            pd.concat({"u": FRAME}, axis=1),
+            r"rename them, for example with data.columns = \[\"_\"\.join\(map\(str, name\)\) for",
+        ),
         (FRAME[["age", "sex", "age"]], "data has more than one column named 'age'"),
         (FRAME.iloc[:1], "data has 1 row: at least 2"),
         (FRAME.iloc[:0], "data has 0 rows: at least 2"),

@@ -207,3 +207,18 @@ def test_a_model_that_makes_no_error(data, formula):
         assert (curve.extrapolate(1e4).loc["tree"] == 0).all()
         assert "tree" in repr(curve) and "tree" in str(curve.summary())
         curve.plot()
+
+
+def test_one_repeat_has_no_intervals(data):
+    one, two = (
+        odrf.learning_curve("y ~ a", data, {"t": grown}, sizes=[10, 20, 30], repeats=k, seed=1)
+        for k in (1, 2)
+    )
+    ends = ["conf_low", "conf_high"]
+    assert one.law[[f"a_{end}" for end in ends]].isna().all(axis=None)
+    assert one.extrapolate(300)[ends].isna().all(axis=None)
+    assert two.extrapolate(300)[ends].notna().all(axis=None)
+    for text in (str(one.summary()), repr(one)):
+        assert "conf_low" not in text and "bootstrap" not in text
+    assert "there is one repeat only" in str(one.summary())
+    one.plot()

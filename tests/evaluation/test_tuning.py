@@ -231,6 +231,12 @@ def test_boosted_trees_of_several_runs_have_rows_out_of_bag(data):
         assert line["error"] == pytest.approx(fit.oob_error)
 
 
+@pytest.mark.parametrize("options", [{}, {"validation": 0.3}])
+def test_one_run_of_boosting_is_told_the_method_that_judges_it(data, options):
+    with pytest.raises(InputError, match=r'boosted trees with several runs .*: use method="cv"'):
+        odrf.tune("y ~ a", data, {"max_depth": [1, 2]}, model=odrf.odbt, n_trees=3, **options)
+
+
 @pytest.mark.usefixtures("quick_stacks")
 @pytest.mark.parametrize(("formula", "metric"), [("y ~ a + b", "mse"), ("side ~ a + b", "brier")])
 def test_stacks_of_models_have_rows_out_of_bag(data, formula, metric):

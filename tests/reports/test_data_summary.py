@@ -185,3 +185,10 @@ def test_a_number_of_curves_is_a_number():
     forest = odrf.odrf("Surv(days, event) ~ dose + y", data, n_trees=5, inference=True, seed=1)
     facts = forest.estimand("survival", time=30).data_summary().summary().facts
     assert facts["Response"].startswith("S(30): number, ")
+
+
+def test_factors_alone_are_refused_at_once_without_the_training_rows():
+    """Their table is known without rows, what is said of the response is not."""
+    fit = odrf.odbt("y ~ town", table(), n_trees=3, seed=1).without_data()
+    with pytest.raises(odrf.InputError, match="this needs the training rows"):
+        fit.data_summary()

@@ -233,6 +233,11 @@ def test_noise_is_of_no_importance():
     assert set(importance.index[:2]) < {"x1", "x2", "x4"}
 
 
+def test_a_summary_counts_one_plane(table):
+    one = odrf.graf("y ~ a + b", table, n_trees=2, trials=1, seed=1)
+    assert re.search(r"Trials +1 plane per step", str(one.summary()))
+
+
 def test_summary(classes, numbers, weighted):
     text = str(classes.summary())
     assert "Guided random forest: classification" in text

@@ -266,3 +266,28 @@ def test_a_tree_pruned_by_its_options_shows_the_held_out_error(table):
     assert "(SE" in str(tree.summary()) and "Held-out R²" in str(tree.summary())
     by_rows = odrf.odt("y ~ a + b + f", table[:80], seed=1).pruning_path(newdata=table[80:])
     assert "40 new rows)" in str(by_rows.best("min").summary())
+
+
+def pruned_line(result):
+    lines = str(result.summary()).split("\n")
+    return next(line.split("Pruned")[1].strip() for line in lines if "Pruned" in line)
+
+
+def test_a_summary_says_which_call_has_pruned_a_tree_whose_alpha_folds_have_chosen(table):
+    tree = odrf.odt("y ~ a + b + f", table, seed=1)
+    most = int((tree.forest.order > 0).sum()) + 1
+    assert "(smallest error, 10-fold cross-validation)" in pruned_line(tree)
+    assert pruned_line(tree.prune(alpha=0)) == pruned_line(tree)
+    assert pruned_line(tree.prune(leaves=2)) == f"by prune(leaves=2), from {most} leaves"
+    by_alpha = f"alpha = 1.5, from {most} leaves"
+    assert pruned_line(tree.prune(alpha=1.5)) == by_alpha
+    assert pruned_line(tree.prune(alpha=1.5).prune(alpha=0)) == by_alpha
+    by_rule = tree.prune(rule="1se")
+    assert pruned_line(by_rule).endswith(f"by prune(rule='1se'), from {most} leaves")
+    assert by_rule.n_leaves[0] < tree.n_leaves[0]
+
+
+def test_a_tree_of_a_forest_pruned_by_a_call_does_not_say_that_rows_chose_alpha(table):
+    forest = odrf.odrf("y ~ a + b + f", table, n_trees=5, alpha="oob", seed=1)
+    assert "smallest out-of-bag error" in pruned_line(forest.tree(0))
+    assert "alpha = 1.5, from" in pruned_line(forest.prune(alpha=1.5).tree(0))

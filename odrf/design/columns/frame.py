@@ -167,9 +167,11 @@ def check_frame(data: pd.DataFrame) -> None:
     _require_frame(data, "data")
     odd = [name for name in data.columns if not isinstance(name, str)]
     if odd:
+        joined = '["_".join(map(str, name)) for name in data.columns]'
+        names = joined if data.columns.nlevels > 1 else "data.columns.map(str)"
         raise InputError(
             f"column names must be text, but {listed(odd)} are not: rename them, for example "
-            "with data.columns = data.columns.map(str)"
+            f"with data.columns = {names}"
         )
     _require_unique(data.columns, "data")
     if len(data) < 2:

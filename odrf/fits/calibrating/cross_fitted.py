@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.design import TrainingData
 from odrf.design.dividing.structured import most_folds, rows_to_divide
 from odrf.design.folds import FoldRows
 from odrf.engine.rows.coded import with_rows
@@ -24,7 +25,7 @@ from odrf.pruning.subtrees import nested_subtrees
 from odrf.public.progress import progress_bar
 from odrf.statistics.probabilities.judged_rows import JudgedRows
 
-__all__ = ["cross_fitted_rows"]
+__all__ = ["cross_fitted_rows", "with_class_weights"]
 
 FOLDS = 5
 
@@ -69,8 +70,14 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> JudgedRow
         p[fold.test] = _predicted(grown, fit, fold)
     used = (data.weights > 0) & ~np.isnan(p[:, 0])
     code = data.y[used].astype(np.int64)
-    source, groups = f"held out by {asked.by}", groups_of_rows(fit, None, used)
+    source = with_class_weights(f"held out by {asked.by}", data)
+    groups = groups_of_rows(fit, None, used)
     return JudgedRows(p[used], code, data.weights[used], classes, source, groups)
+
+
+def with_class_weights(source: str, data: TrainingData) -> str:
+    """Return in words which training rows judge, and whether they count by class weights."""
+    return source if data.class_weights is None else f"{source}, with class weights"
 
 
 def _folds(fit: AnyFit, cv: Any) -> JudgingFolds:

@@ -148,8 +148,7 @@ def _rows_to_imitate(
 
 def _response(fit: AnyFit) -> Response:
     """Return the response of the tree: the prediction of the fit's, in the same unit or classes."""
-    own = fit.design.response
-    return Response(own.name, own.kind, own.classes)
+    return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
 
 
 def _request(seed: int, min_leaf: int, n_jobs: int) -> Request:
@@ -220,6 +219,6 @@ def _judged(
     if target.shape[1] == 1:
         error = float(weights @ (y - predicted[:, 0]) ** 2)
         return Imitation(tree, fidelity, None, error, asked.by)
-    classes = predicted_classes(predicted, False)
-    agreement = float(weights @ (classes == predicted_classes(target, False)))
+    classes = predicted_classes(predicted, tree.ordered)
+    agreement = float(weights @ (classes == predicted_classes(target, fit.ordered)))
     return Imitation(tree, fidelity, agreement, float(weights @ (classes != y)), asked.by)

@@ -96,8 +96,8 @@ def grow_stack(
     forest = grow_fit(call, design, data, request, progress)
     if not leaves_rows_out(forest):
         raise InputError(
-            "auto() weighs its models on rows that trees have not drawn, and of so few rows they "
-            "leave none: fit with more rows, or use odrf()"
+            "auto() weighs models by rows out of bag, and so few rows leave none: use 3 or more, "
+            "or odrf()"
         )
     parts = [StackedPart(FOREST, forest)]
     of_forest = forest_out_of_bag(forest).value

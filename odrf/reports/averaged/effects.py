@@ -140,7 +140,10 @@ class Effects(Carded):
         notes = self.notes + note_on_agreement(self.table)
         if np.isinf(self.table["estimate"]).any():
             notes += (DIVIDED_BY_0,)
-        return Summary(self.title, self.call, facts, {"": self._shown()}, notes)
+        shown = self._shown()
+        if self.estimates.uncertainty is None:
+            shown = shown.drop(columns=[name for name in NUMBERS if name != "estimate"])
+        return Summary(self.title, self.call, facts, {"": shown}, notes)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the estimates as points, with their intervals.

@@ -169,9 +169,11 @@ class EffectCurve(Carded):
             "Variable": self.axis.name,
             "Points": str(len(self.axis.values)),
             "Rows": str(len(self.axis.observed)),
-            "Level": percentage(self.level),
         }
-        tables = {"Extremes": self._extremes, "Curve": self.table.drop(columns="term")}
+        shown = self.table.drop(columns="term").dropna(axis=1, how="all")
+        if "std_error" in shown:
+            facts["Level"] = percentage(self.level)
+        tables = {"Extremes": self._extremes, "Curve": shown}
         notes = (self.note,) if self.note else ()
         return Summary(f"{self.title.capitalize()}", self.call, facts, tables, notes)
 

@@ -118,9 +118,10 @@ class EffectSurface(Carded):
             "Variables": ", ".join(axis.name for axis in self.axes),
             "Points": " × ".join(str(len(axis.values)) for axis in self.axes),
             "Rows": str(len(self.axes[0].observed)),
-            "Level": percentage(self.level),
         }
-        ranked = self.table.sort_values("estimate", kind="stable")
+        ranked = self.table.sort_values("estimate", kind="stable").dropna(axis=1, how="all")
+        if "std_error" in ranked:
+            facts["Level"] = percentage(self.level)
         tables = {"Lowest": ranked.head(TOP), "Highest": ranked.tail(TOP)[::-1]}
         return Summary(
             self.title.capitalize(), self.call, facts, tables, (self.note,) if self.note else ()

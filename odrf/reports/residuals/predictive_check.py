@@ -28,6 +28,10 @@ LEVERAGE = (
     "leverage adds up the weights of a row's response in the out-of-bag predictions of the others: "
     "1 on average, and unlike the leverage in a linear model it may be more."
 )
+OWN_RESIDUALS = (
+    "The distributions are made of these rows' own out-of-bag residuals: of all rows together they "
+    "are right by construction. The regions tell, and newdata=."
+)
 
 
 @public
@@ -117,6 +121,8 @@ class PredictiveCheck(Carded):
         if self.influence is not None:
             sections["Most influential rows"] = self.influence.head(MOST_INFLUENTIAL)
             notes = (LEVERAGE,)
+        elif self.source == "out of bag":
+            notes = (OWN_RESIDUALS,)
         return Summary("Predictive check", self.call, self._facts(), sections, notes)
 
     def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:

@@ -10,7 +10,7 @@ import pandas as pd
 from odrf.checks import checked_choice, checked_part, checked_whole
 from odrf.design.dividing.division import Folds
 from odrf.errors import InputError
-from odrf.fits.calibrating.cross_fitted import cross_fitted_rows
+from odrf.fits.calibrating.cross_fitted import cross_fitted_rows, with_class_weights
 from odrf.fits.calibrating.recalibration import recalibration
 from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.training_rows import leaves_rows_out
@@ -41,7 +41,7 @@ class CalibrationResults(FittedResults):
         ----------
         newdata : DataFrame, optional
             Rows with their classes.  By default the training rows, predicted out of bag and with
-            their case weights.
+            their case and class weights.
         bins : int, default 10
             Bins of about equally many rows in the table.
         level : float, default 0.95
@@ -233,7 +233,8 @@ class CalibrationResults(FittedResults):
             used = (data.weights > 0) & ~np.isnan(p[:, 0])
             code = data.y[used].astype(np.int64)
             groups = groups_of_rows(self.fit, None, used)
-            rows = JudgedRows(p[used], code, data.weights[used], classes, "out of bag", groups)
+            source = with_class_weights("out of bag", data)
+            rows = JudgedRows(p[used], code, data.weights[used], classes, source, groups)
         return _of_several_classes(rows)
 
 

@@ -602,3 +602,9 @@ def test_numbers_that_are_levels_have_the_effects_of_a_factor(fit_on_levels):
     nearest = fit.explain({name: 1, "b": 0.0}, change=0.3).changes
     assert fit.explain({name: 1, "b": 0.0}).slopes.index.tolist() == ["b"]
     assert nearest.loc[nearest["variables"] == name, "values"].tolist() == ["2"]
+
+
+def test_a_summary_without_standard_errors_has_no_empty_columns(number_tree):
+    text = str(number_tree.comparisons().summary())
+    assert "estimate" in text
+    assert not any(name in text for name in ("std_error", "p_value", "conf_low"))

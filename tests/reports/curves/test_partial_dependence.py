@@ -165,3 +165,12 @@ def test_regions_without_rows_are_hatched(data):
     assert high == pytest.approx(apart["x"][apart["x"] > 0].min(), abs=1e-3)
     even = data.assign(z=np.linspace(0, 1, len(data)))
     assert not odrf.odrf("y ~ x + z", even, n_trees=5, seed=1).partial("z").plot().patches
+
+
+@pytest.mark.parametrize("variables", ["a", ["a", "b"]])
+def test_a_summary_without_standard_errors_has_no_empty_columns(
+    number_tree, number_forest, variables
+):
+    bare, full = (str(fit.partial(variables).summary()) for fit in (number_tree, number_forest))
+    for words in ("std_error", "conf_low", "Level"):
+        assert words in full and words not in bare

@@ -1,6 +1,7 @@
 """Trees that imitate a fit, and how faithful they are."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import KFold
 
@@ -80,3 +81,29 @@ def test_bad_arguments_are_named(number_forest, number_tree, table):
     stump = odrf.odrf("y ~ a", table, n_trees=3, max_leaves=1, seed=1)
     with pytest.raises(InputError, match="nothing to imitate"):
         stump.surrogate()
+
+
+def test_a_summary_of_the_tree_says_what_its_response_is(number_forest, class_forest):
+    tree, of_classes = (forest.surrogate(4).tree for forest in (number_forest, class_forest))
+    for shown in (tree.summary(), tree.data_summary().summary()):
+        assert "y, as another fit predicts it" in str(shown)
+    text = str(of_classes.summary())
+    assert "c, as another fit predicts it (3 classes)" in text
+    assert f"{of_classes.nobs}, one for each class of a row" in text
+    assert "another fit" not in str(number_forest.summary())
+
+
+def test_the_tree_is_not_updated_with_responses_beside_predictions(number_forest, table):
+    with pytest.raises(InputError, match="update that fit, and take its surrogate"):
+        number_forest.surrogate(4).tree.update(table)
+
+
+def test_ordered_classes_stay_ordered(table):
+    ordered = pd.Categorical(table["c"], ["low", "mid", "top"], ordered=True)
+    forest = odrf.odrf("o ~ a + b + f", table.assign(o=ordered), n_trees=10, seed=1)
+    surrogate = forest.surrogate(6)
+    predicted, own = (each.predict(table) for each in (forest, surrogate.tree))
+    assert predicted.dtype == own.dtype
+    assert surrogate.tree.fit.ordered
+    assert surrogate.agreement > 0.7
+    assert (predicted == own).mean() > 0.7

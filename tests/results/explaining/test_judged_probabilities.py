@@ -283,3 +283,13 @@ def test_a_single_row_out_of_bag_calibrates_nothing():
     fit = odrf.odrf("y ~ a", data, n_trees=3, order=list(range(6)), seed=3)
     with pytest.raises(InputError):
         fit.calibrate()
+
+
+def test_reports_say_whether_rows_count_by_class_weights(two_classes):
+    fit, data = two_classes
+    balanced = odrf.odrf("c ~ a + b + f", data, n_trees=10, class_weights="balanced", seed=1)
+    for report in (balanced.calibration(), balanced.discrimination(), balanced.calibrate()):
+        assert "out of bag, with class weights" in str(report.summary())
+    assert "with class weights" in str(balanced.calibrate(cv=3).summary())
+    assert "with class weights" not in str(fit.calibration().summary())
+    assert "with class weights" not in str(balanced.calibration(data).summary())

@@ -195,10 +195,12 @@ def test_predicted_distributions_are_compared_with_responses(stacks, table):
         np.sort(check.rows["pit"]), (np.arange(known.sum()) + 0.5) / known.sum()
     )
     assert check.influence is None and list(check.coverage["region"]) == ["x", "y", "z"]
+    assert "right by construction" in str(check.summary())
     assert check.plot("coverage") is not None
     with pytest.raises(InputError, match="of a stack see part"):
         check.plot("influence")
     new = fit.predictive_check(table.head(30), level=0.8)
+    assert "right by construction" not in str(new.summary())
     quantiles = fit.predict(table.head(30), quantiles=[0.2, 0.7])
     inner = new.rows["pit"].between(0.21, 0.69)
     between = table["y"].head(30).between(quantiles[0.2], quantiles[0.7])
