@@ -17,7 +17,7 @@ __all__ = ["plot_effects"]
 
 MOST = 40
 # Columns whose values need no name.
-PLAIN = ("term", "contrast", "class")
+PLAIN = ("term", "contrast", "class", "predictor")
 
 
 def plot_effects(
@@ -58,7 +58,7 @@ def plot_effects(
     note = f" (first {MOST} of {len(numbers)})" if len(numbers) > MOST else ""
     ax.xaxis.set_major_locator(MaxNLocator(5))
     label_x(ax, f"estimate{note}", beside)
-    title(ax, ": ".join(filter(None, (words, common))))
+    title(ax, "; ".join(filter(None, (words, common))))
     plain(ax, "x")
     ax.grid(axis="y", color=faint(ax), linewidth=0.4)
     ax.tick_params(axis="y", length=0)
