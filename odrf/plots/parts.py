@@ -37,10 +37,10 @@ def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None
     ax.scatter(errors, at, s=20 + 180 * weights, color=ACCENT, zorder=2)
     ax.axvline(together, color=MUTED, linewidth=1, linestyle=":", zorder=1)
     named = zip(parts.index, weights, strict=True)
-    names = [f"{name}, weight {weight:.2f}" for name, weight in named]
+    names = [f"{name} ({weight:.2f})" for name, weight in named]
     beside = named_rows(ax, names)
     ax.set_xlim(left=0)
-    label_x(ax, f"{words}; dotted: together", beside)
+    label_x(ax, f"{words}; dotted: together; in brackets: weights", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax
