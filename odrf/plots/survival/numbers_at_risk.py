@@ -65,10 +65,11 @@ def draw_numbers_at_risk(
     )
     lines = zip(counts, colours, names, strict=True)
     for line, (of_group, colour, name) in enumerate(lines, start=1):
-        ax.annotate(
-            name, (0.0, 0.0), xytext=(-BESIDE, -HEADING - LINE * line),
-            ha="right", va="top", color=colour, **place,
-        )  # fmt: skip
+        if name:
+            ax.annotate(
+                name, (0.0, 0.0), xytext=(-BESIDE, -HEADING - LINE * line),
+                ha="right", va="top", color=colour, **place,
+            )  # fmt: skip
         for time, count in zip(times, of_group, strict=True):
             ax.annotate(
                 f"{count:.0f}", (float(time), 0.0), xytext=(0, -HEADING - LINE * line),
