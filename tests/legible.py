@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 from matplotlib.axis import Axis
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-__all__ = ["faults_of"]
+__all__ = ["faint_texts", "faults_of"]
 
+# Text of less contrast with what is behind it is hard to read (WCAG 2.1, for large letters).
+CONTRAST = 3.0
 # pixels by which the boxes of two texts may meet, as boxes are a little larger than letters
 TOUCH = 1.0
 
@@ -31,6 +35,36 @@ def faults_of(figure: Figure) -> list[str]:
         if min(wide, high) > TOUCH and not _lines_of_a_box(one, other, high):
             faults.append(f"overlap: {one.get_text()!r} and {other.get_text()!r}")
     return faults
+
+
+def faint_texts(figure: Figure) -> list[str]:
+    """Return the texts that hardly differ in brightness from what is behind most of their box."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    pixels = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3] / 255.0
+    faint = []
+    for text in _shown_texts(figure):
+        if not text.get_text().strip():
+            continue
+        box = text.get_window_extent(renderer)
+        rows = slice(max(0, int(box.y0)), int(box.y1) + 1)
+        behind = pixels[rows, max(0, int(box.x0)) : int(box.x1) + 1].reshape(-1, 3)
+        if (
+            len(behind)
+            and _contrast(np.median(behind, axis=0), to_rgb(text.get_color())) < CONTRAST
+        ):
+            faint.append(text.get_text())
+    return faint
+
+
+def _contrast(one, other) -> float:
+    low, high = sorted(_luminance(colour) for colour in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour) -> float:
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
 
 
 def _lines_of_a_box(one: Text, other: Text, high: float) -> bool:

@@ -198,7 +198,7 @@ class Design:
         self.schema.check_contents(frame)
         frame = filled(frame, self.fills)
         refused = unseen_levels_refused() if self.unseen == "raise" else nullcontext()
-        with refused, GatheredLevels():
+        with refused, GatheredLevels(self.missing in ("split", "surrogate")):
             unknown = np.nan if self.missing == "split" else 0.0
             return self.recipe.columns_on(frame).scaled(self.scaling, unknown), complete
 

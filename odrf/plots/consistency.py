@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -92,13 +93,14 @@ def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
 
 def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
     title(ax, "Sizes of leaves")
-    largest = leaf_sizes.max()
-    edges = np.unique(np.geomspace(1, largest + 1, 25).astype(int))
+    smallest, largest = max(1, leaf_sizes.min()), leaf_sizes.max()
+    edges = np.unique(np.geomspace(smallest, largest + 1, 25).astype(int))
     edges = np.append(edges, largest + 1) if len(edges) < 2 else edges
     ax.hist(leaf_sizes, bins=list(edges - 0.5), color=ACCENT)
     log_scale(ax, "x")
     label_x(ax, "training rows in a leaf")
     ax.set_ylabel("leaves")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     plain(ax, "y")
 
 

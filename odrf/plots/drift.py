@@ -8,7 +8,15 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import ACCENT, INK, MUTED, new_panels, plain, whole_numbers
+from odrf.plots.elements.style import (
+    ACCENT,
+    MUTED,
+    ink,
+    legend_over,
+    new_panels,
+    plain,
+    whole_numbers,
+)
 
 __all__ = ["plot_drift"]
 
@@ -42,12 +50,12 @@ def plot_drift(
     ax.plot(at, table["before"], color=MUTED, linewidth=1.2, label="all earlier new rows")
     if marked.any():
         ax.plot(
-            at[marked], level[marked], "o", mfc="none", mec=INK, markersize=10, mew=1.5,
+            at[marked], level[marked], "o", mfc="none", mec=ink(ax), markersize=10, mew=1.5,
             label="larger than before",
         )  # fmt: skip
     label_x(ax, "number of the row")
     label_y(ax, error)
     whole_numbers(ax)
-    ax.legend(facecolor="white", edgecolor="none", framealpha=0.9)
+    legend_over(ax)
     plain(ax, "y")
     return ax

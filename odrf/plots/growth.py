@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
 
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import ACCENT, INK, MUTED, new_panels, plain
+from odrf.plots.elements.style import ACCENT, MUTED, ink, legend_over, new_panels, plain
 from odrf.pruning.growth_stages import DEPTH
 from odrf.text.quantity import quantity
 
@@ -58,7 +58,7 @@ def plot_growth(
     ax.fill_between(at, test - width, test + width, color=ACCENT, alpha=0.15, linewidth=0)
     ax.plot(at, test, color=ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")
     ax.plot(
-        at[chosen], test[chosen], "o", mfc="none", mec=INK, markersize=10, mew=1.5,
+        at[chosen], test[chosen], "o", mfc="none", mec=ink(ax), markersize=10, mew=1.5,
         label=f"{choice}: {_sized(at[chosen], along)}",
     )  # fmt: skip
     ax.axvline(
@@ -74,7 +74,7 @@ def plot_growth(
     label_y(ax, error)
     ax.margins(x=0.03)
     # the line at this fit may pass behind
-    ax.legend(facecolor="white", edgecolor="none", framealpha=0.9)
+    legend_over(ax)
     plain(ax, "y")
     return ax
 

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, named_rows
-from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
 
 __all__ = ["plot_parts"]
 
@@ -33,13 +33,14 @@ def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None
     ax = named_panel(len(parts)) if ax is None else ax
     at = np.arange(len(parts))[::-1]
     errors, weights = parts["oob_error"].to_numpy(), parts["weight"].to_numpy()
-    ax.hlines(at, 0, errors, color=GRID, linewidth=2, zorder=1)
+    ax.hlines(at, 0, errors, color=faint(ax), linewidth=2, zorder=1)
     ax.scatter(errors, at, s=20 + 180 * weights, color=ACCENT, zorder=2)
     ax.axvline(together, color=MUTED, linewidth=1, linestyle=":", zorder=1)
-    names = [f"{name} ({weight:.2f})" for name, weight in zip(parts.index, weights, strict=True)]
+    named = zip(parts.index, weights, strict=True)
+    names = [f"{name} ({weight:.2f})" for name, weight in named]
     beside = named_rows(ax, names)
     ax.set_xlim(left=0)
-    label_x(ax, f"{words}; dotted: together", beside)
+    label_x(ax, f"{words}; dotted: together; in brackets: weights", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

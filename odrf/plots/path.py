@@ -19,7 +19,13 @@ LABELS = 9
 
 
 def plot_error_path(
-    table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None
+    table: pd.DataFrame,
+    best: int,
+    chosen: int,
+    choice: str,
+    error: str,
+    ax: Axes | None = None,
+    sizes: str = "leaves",
 ) -> Axes:
     """Plot the held-out error of each subtree, ± 1 standard error.
 
@@ -40,6 +46,8 @@ def plot_error_path(
         Name of the error.
     ax : Axes, optional
         By default the axes of a new figure.
+    sizes : str, optional
+        What the sizes are.
 
     Returns
     -------
@@ -51,11 +59,13 @@ def plot_error_path(
     words = f"{choice}: {quantity(leaves, 'leaf', 'leaves')}"
     draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
     label_y(ax, error)
-    _label_subtrees(ax, table, at, chosen)
+    _label_subtrees(ax, table, at, chosen, sizes)
     return ax
 
 
-def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64], chosen: int) -> None:
+def _label_subtrees(
+    ax: Axes, table: pd.DataFrame, at: NDArray[np.float64], chosen: int, sizes: str
+) -> None:
     """Label some subtrees by their smallest α below the axes, and by their leaves above."""
     alphas = [number(float(alpha), 2) for alpha in table["alpha"]]
     leaves = [number(float(size), 3) for size in table["leaves"]]
@@ -67,7 +77,7 @@ def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64], chos
     ax.margins(x=0.03)
     top = ax.secondary_xaxis("top")
     top.set_xticks(at[shown], labels=[leaves[tick] for tick in shown])
-    top.set_xlabel("leaves", labelpad=7)
+    top.set_xlabel(sizes, labelpad=7)
     top.tick_params(colors=MUTED)
     top.spines["top"].set_visible(False)
 

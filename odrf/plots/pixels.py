@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.elements.style import ACCENT, HEAT, INK, MUTED, new_panels, plain
+from odrf.plots.elements.style import ACCENT, HEAT, MUTED, ink, new_panels, plain
 
 __all__ = ["plot_pixels"]
 
@@ -49,8 +49,10 @@ def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -
     else:
         for channel, panel in enumerate(panels):
             image = _image(shares[channel], shares.max(), panel)
+            panel.set_xlabel("column")
             if C > 1:
-                panel.set_title(f"channel {channel}", fontsize="medium", color=INK)
+                panel.set_title(f"channel {channel}", fontsize="medium", color=ink(panel))
+        panels[0].set_ylabel("row")
         _bar(image, panels)
     return panels[0] if count == 1 else panels
 
@@ -79,12 +81,12 @@ def _image(shares: NDArray[np.float64], largest: float, ax: Axes) -> AxesImage:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True))
     ax.spines[:].set_color(MUTED)
-    ax.tick_params(colors=MUTED, labelcolor=INK)
+    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
     return image
 
 
 def _bar(image: AxesImage, panels: NDArray) -> None:
     bar = panels[0].figure.colorbar(image, ax=list(panels))
-    bar.set_label(LABEL, color=INK)
+    bar.set_label(LABEL, color=ink(bar.ax))
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=INK)
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(bar.ax))

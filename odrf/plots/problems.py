@@ -16,11 +16,11 @@ from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.lettering import title as set_title
 from odrf.plots.elements.style import (
     CLASSES,
-    GRID,
-    INK,
     MUTED,
     VALUES,
     class_colour,
+    faint,
+    ink,
     new_panels,
     plain,
 )
@@ -123,9 +123,9 @@ def plot_surface(
             linewidths=0.5, norm=scale,
         )  # fmt: skip
     bar = ax.figure.colorbar(filled, ax=ax)
-    bar.set_label("m(x)", color=INK)
+    bar.set_label("m(x)", color=ink(ax))
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=INK)
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
     _dress(ax, box, names, title)
     return ax
 
@@ -163,7 +163,7 @@ def plot_rings(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = No
             across = at * RING_PITCH + np.cos(angle)
             up = -line * RING_PITCH + np.sin(angle)
             lit = ring > 0
-            ax.plot(across[~lit], up[~lit], ".", color=GRID, markersize=2.5)
+            ax.plot(across[~lit], up[~lit], ".", color=faint(ax), markersize=2.5)
             ax.plot(across[lit], up[lit], "o", color=CLASSES[line], markersize=3)
     _name_lines(ax, [-line * RING_PITCH for line in range(len(of_class))], of_class, title)
     ax.set_aspect("equal")
@@ -181,7 +181,7 @@ def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = N
             ax.plot(at, base + curve, color=CLASSES[line], linewidth=0.8)
         base = -CURVE_PITCH * (line * (CURVES + 1) + CURVES) + CURVE_PITCH / 4
         # means are flatter than single series, and so are drawn enlarged
-        ax.plot(at, base + CURVES * series.mean(axis=0), color=INK, linewidth=1.2)
+        ax.plot(at, base + CURVES * series.mean(axis=0), color=ink(ax), linewidth=1.2)
         places.append(base + CURVE_PITCH * CURVES / 2)
     _name_lines(ax, places, of_class, f"{title}: examples, and mean × {CURVES} (black)")
     ax.set_xticks([1, *range(20, at[-1] + 1, 20)])
@@ -199,6 +199,8 @@ def _dress(ax: Axes, box: Box, names: Sequence[str], title: str) -> None:
     ax.set_ylim(*box[1])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
+    if np.ptp(box[0]) == np.ptp(box[1]):
+        ax.set_aspect("equal")
     label_x(ax, names[0])
     label_y(ax, names[1])
     set_title(ax, title)
@@ -212,6 +214,6 @@ def _name_lines(
     """Label the rows of examples by their classes; hide ticks and spines."""
     ax.set_yticks(places, labels=[f"class {name}" for name in of_class])
     ax.set_xticks([])
-    ax.tick_params(length=0, labelcolor=INK)
+    ax.tick_params(length=0, labelcolor=ink(ax))
     ax.spines[:].set_visible(False)
     set_title(ax, title)

@@ -67,7 +67,7 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     ax.tick_params(which="minor", length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
-    label_y(bar.ax, "coefficient (columns scaled to [0, 1])")
+    label_y(bar.ax, "coefficient (columns scaled to [0,\u00a01])")
     return ax
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import CLASSES, GRID, HEAT, INK, MUTED, plain
+from odrf.plots.elements.style import CLASSES, HEAT, MUTED, faint, ink, plain
 
 __all__ = ["plot_sensitivity"]
 
@@ -69,7 +69,7 @@ def plot_sensitivity(
     _bar(dots, panels[0], "probability / mean")
     title(panels[0], "sensitivity")
     for panel, (words, rows) in zip(panels[1:], kept.items(), strict=True):
-        panel.scatter(first, second, s=size / 2, c=GRID, linewidths=0)
+        panel.scatter(first, second, s=size / 2, c=faint(panel), linewidths=0)
         drawn = _kept(panel, first[rows], second[rows], y, rows, classes, size)
         title(panel, words)
         panel.tick_params(labelleft=False)
@@ -111,9 +111,9 @@ def _kept(
 
 def _bar(dots: PathCollection, panel: Axes, label: str) -> None:
     bar = panel.figure.colorbar(dots, ax=panel)
-    bar.set_label(label, color=INK)
+    bar.set_label(label, color=ink(bar.ax))
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=INK)
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(bar.ax))
 
 
 def _panels(count: int, ax: NDArray | None) -> NDArray[np.object_]:

@@ -16,7 +16,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, Ends, boxes
 from odrf.plots.elements.layout import centres
 from odrf.plots.elements.lettering import text_width
-from odrf.plots.elements.style import INK, MUTED
+from odrf.plots.elements.style import INK, MUTED, ink
 from odrf.text.shortening import shortened
 
 __all__ = ["plot_tree"]
@@ -94,7 +94,8 @@ def plot_tree(
         drawing.width / 2,
         drawing.height - MARGIN,
         title,
-        ha="center", va="top", fontsize=TITLE_SIZE * FONT_SIZE * scale, color=INK, parse_math=False,
+        ha="center", va="top", fontsize=TITLE_SIZE * FONT_SIZE * scale, color=ink(ax),
+        parse_math=False,
     )  # fmt: skip
     return ax
 

@@ -98,6 +98,11 @@ class Chunks:
         columns : sequence of str, optional
             The columns that are needed, in this order; by default all.
 
+        Yields
+        ------
+        DataFrame
+            A chunk.
+
         Raises
         ------
         InputError
@@ -113,6 +118,10 @@ class Chunks:
 
     def columns(self) -> list[str]:
         """Return the names of the columns, as the first chunk has them.
+
+        Returns
+        -------
+        list of str
 
         Raises
         ------

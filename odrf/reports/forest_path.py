@@ -143,7 +143,8 @@ class ForestPath(ErrorTable, Generic[Forest]):
         table = self.table.rename(columns={"error": "xerror", "std_error": "xstd"})
         what = f"out-of-bag {error_name(self.fit.kind)}"
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-        return plots.plot_error_path(table, self.row("min"), row, words, what, ax)
+        sizes = "leaves, mean of the trees"
+        return plots.plot_error_path(table, self.row("min"), row, words, what, ax, sizes)
 
     def _card(self) -> Card:
         title = f"Pruning path of a forest: {len(self.table)} values of alpha"

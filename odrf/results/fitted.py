@@ -160,8 +160,9 @@ class FittedResults(AnyResults, Measured):
         -----
         UserWarning
             If a factor of `newdata` has levels that no training row has, declared as categories or
-            not: nothing is known of them, and the row is taken to have none of the known levels.
-            An ordered factor has a rank for each declared category, whether or not a row has it.
+            not: they count as missing values if the fit has ``missing="split"``, the default, or
+            ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered
+            factor has a rank for each declared category, whether or not a row has it.
         """
         checked_choice("type", type, PREDICTIONS)
         return predict_rows(self._rows(newdata, training, type), type, priors, progress)

@@ -81,7 +81,17 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
         return shares.reindex(columns=self.classes_, fill_value=0.0).to_numpy(dtype=np.float64)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of `predict_proba`; -inf for a probability of 0."""
+        """Return the logarithm of `predict_proba`; -inf for a probability of 0.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n, p)
+            As in `predict`.
+
+        Returns
+        -------
+        array (n, K)
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 

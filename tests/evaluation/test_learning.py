@@ -134,7 +134,8 @@ def test_summary_and_drawing(data):
         assert words in text
     assert "at an end of this range" not in " ".join(text.split())
     ax = curve.plot()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tree", "stump"]
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert named == ["largest sample", "tree", "stump"]
     assert ax.get_xscale() == "log"
     given = plt.subplots()[1]
     assert curve.plot(ax=given) is given

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import odrf
-from legible import faults_of
+from legible import faint_texts, faults_of
 from odrf.reports.residuals.predictive_check import PLOTS
 from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
 
@@ -63,6 +63,22 @@ def test_texts_neither_overlap_nor_leave_the_figure(group, p):
                 faults[f"{name}, {kind}"] = found
             plt.close(figure)
     assert faults == {}
+
+
+@pytest.mark.parametrize(
+    "group, p", [(results_of, 3), (reports_of, 3), (studies_of, MANY)],
+    ids=lambda value: getattr(value, "__name__", value),
+)  # fmt: skip
+def test_texts_can_be_read_on_a_dark_background(group, p):
+    faint = {}
+    with plt.style.context("dark_background"):
+        for name, shown in group(p).items():
+            for kind, draw in drawings(name, shown, p).items():
+                figure = np.ravel(draw())[0].figure
+                if found := faint_texts(figure):
+                    faint[f"{name}, {kind}"] = found
+                plt.close(figure)
+    assert faint == {}
 
 
 @pytest.mark.parametrize("size", [(4.5, 3.0), (2.0, 1.5)])

@@ -82,12 +82,23 @@ def test_there_is_one_warning_for_all_factors(rows):
 @pytest.mark.parametrize("missing", ["split", "drop"])
 def test_such_rows_have_none_of_the_levels(rows, missing):
     fit = odrf.odt("y ~ a + f", rows, missing=missing, seed=1)
-    with pytest.warns(UserWarning, match="They are taken to have none of the known levels"):
+    with pytest.warns(UserWarning, match="levels that no training row has"):
         X, _ = fit.design.matrix(of_level(rows, "new"))
     assert fit.design.columns == ("a", "f[x]", "f[y]", "f[z]")
     unknown = X[1:, [3, 8]]
     assert np.isnan(unknown).all() if missing == "split" else (unknown == 0).all()
     assert (X[1:].sum(axis=0) == 1).sum() == 118
+
+
+@pytest.mark.parametrize("missing", ["split", "surrogate", "median", "drop", "raise"])
+def test_the_warning_says_what_such_a_level_counts_as(rows, missing):
+    fit = odrf.odt("y ~ f", rows, missing=missing, seed=1)
+    kept = missing in ("split", "surrogate")
+    said = "They count as missing values: " if kept else "have none of the known levels: "
+    with pytest.warns(UserWarning, match=said):
+        predicted = fit.predict(of_level(rows, "new"))
+    if kept:
+        assert predicted.equals(fit.predict(of_level(rows, None)))
 
 
 def test_a_misspelt_level_has_a_suggestion(rows):

@@ -68,11 +68,19 @@ class GatheredLevels:
 
     It is no generator: a warning is to name the user's line, and `contextlib` would be in between.
 
+    Parameters
+    ----------
+    as_missing : bool
+        Whether such a level counts as a missing value; else the row has none of the known levels.
+
     Raises
     ------
     InputError
         At its end, if unseen levels are refused.
     """
+
+    def __init__(self, as_missing: bool) -> None:
+        self._as_missing = as_missing
 
     def __enter__(self) -> None:
         self._found: list[_Unseen] = []
@@ -81,7 +89,7 @@ class GatheredLevels:
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         _gathered.reset(self._token)
         if self._found and error is None:
-            _say(self._found)
+            _say(self._found, self._as_missing)
 
 
 def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
@@ -98,12 +106,12 @@ def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: p
     found = _Unseen(name, new, rows_listed(unseen, values.index), known)
     gathered = _gathered.get()
     if gathered is None:
-        _say([found])
+        _say([found], as_missing=False)
     else:
         gathered.append(found)
 
 
-def _say(found: list[_Unseen]) -> None:
+def _say(found: list[_Unseen], as_missing: bool) -> None:
     """Raise `InputError` where unseen levels are refused; warn elsewhere."""
     if len(found) == 1:
         name, new, rows, known = found[0]
@@ -123,10 +131,10 @@ def _say(found: list[_Unseen]) -> None:
         )
     if _refused.get():
         raise InputError(
-            f'{said}Recode these rows{hint}, or fit with unseen="missing", which treats such '
-            "levels as missing values"
+            f'{said}Recode these rows{hint}, or fit with unseen="missing", which warns of such '
+            "levels and predicts the rows"
         )
-    warn_user(
-        f"{said}They are taken to have none of the known levels: recode these rows if a level is "
-        f"misspelt{hint}"
+    taken = (
+        "count as missing values" if as_missing else "are taken to have none of the known levels"
     )
+    warn_user(f"{said}They {taken}: recode these rows if a level is misspelt{hint}")

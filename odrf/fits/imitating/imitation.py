@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.design.folds import FoldRows
 from odrf.design.response import Response
-from odrf.engine.rows.coded import with_rows
+from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.engine.trees.routing import predict
+from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.evaluating import grown_without
@@ -109,7 +110,8 @@ def imitated(
     )
     row = _smallest_error(path, max_leaves)
     alpha = float(path.table["alpha"].iloc[row])
-    tree = pruned_at(grown, alpha, WEAKEST_LINK, "", path=path)
+    forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
+    tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
     predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
     return _judged(fit, tree, target, predicted, asked)
 
@@ -144,6 +146,15 @@ def _rows_to_imitate(
         structure=None,
     )
     return row, copied
+
+
+def _rows_in_nodes(tree: Forest, X: Matrix) -> NDArray[np.int32]:
+    """Return how many rows of X (p, n) reach each node (m,): each once, without its copies."""
+    count = np.bincount(leaf_nodes(tree, X, 1)[:, 0], minlength=tree.n_nodes)
+    for node in np.flatnonzero(tree.left >= 0)[::-1]:
+        left = tree.left[node]
+        count[node] = count[left] + count[left + 1]
+    return count.astype(np.int32)
 
 
 def _response(fit: AnyFit) -> Response:

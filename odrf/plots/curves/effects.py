@@ -12,7 +12,15 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x, label_y, named_rows
-from odrf.plots.elements.style import CLASSES, GRID, HEIGHT, MUTED, WIDTH, named_panel, plain
+from odrf.plots.elements.style import (
+    CLASSES,
+    HEIGHT,
+    MUTED,
+    WIDTH,
+    faint,
+    named_panel,
+    plain,
+)
 from odrf.text.shortening import shortened_names
 
 if TYPE_CHECKING:
@@ -31,9 +39,11 @@ APART = 0.6
 FEW = 10
 # inches that labels of curves take up beside the axes
 LEGEND = 2.4
-Dash = Literal["-", "--", ":"]
-DASHES: tuple[Dash, ...] = ("-", "--", ":")
+Dash = Literal["-", "--", ":", "-."]
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 NAME = 26
+# More names than these are written in small letters; of more small ones there are two columns.
+MOST_LINES, MOST_SMALL = 12, 20
 
 
 def plot_effect(
@@ -129,7 +139,7 @@ def hatch_gaps(ax: Axes, axis: VariablePoints) -> None:
     ends = np.concatenate([[low], inside, [high]])
     for left, right in pairwise(ends):
         if right - left > GAP * (high - low) and not _neighbours(axis.at, left, right):
-            ax.axvspan(left, right, facecolor="none", edgecolor=GRID, hatch="///", linewidth=0)
+            ax.axvspan(left, right, facecolor="none", edgecolor=faint(ax), hatch="///", linewidth=0)
 
 
 def _neighbours(at: NDArray[np.float64], left: float, right: float) -> bool:
@@ -160,4 +170,8 @@ def _legend(ax: Axes, labels: list[str]) -> None:
     for number, label in enumerate(shortened_names(labels, NAME)):
         colour, dash = line_of(number)
         handles += ax.plot([], [], color=colour, linestyle=dash, label=label.replace("$", r"\$"))
-    ax.legend(handles=handles, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    ax.legend(
+        handles=handles, frameon=False, loc="upper left", bbox_to_anchor=(1, 1),
+        fontsize="medium" if len(labels) <= MOST_LINES else "small",
+        ncols=-(-len(labels) // MOST_SMALL),
+    )  # fmt: skip

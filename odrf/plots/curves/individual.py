@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from odrf.plots.curves.effects import draw_rug, hatch_gaps, line_of
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import HEIGHT, INK, MUTED, WIDTH, PlainNumbers, plain
+from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink, plain
 from odrf.text.shortening import shortened_names
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def plot_individual(
     ax.add_collection(lines)
     _colour(ax, lines, by)
     mark = "o" if len(at) == 1 or not axis.numeric else None
-    ax.plot(at, curves.mean(axis=0), color=INK, linewidth=2.2, marker=mark)
+    ax.plot(at, curves.mean(axis=0), color=ink(ax), linewidth=2.2, marker=mark)
     ax.autoscale_view()
     if axis.numeric:
         if len(at) > 1:
@@ -95,7 +95,7 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
         bar = ax.figure.colorbar(lines, ax=ax, format=PlainNumbers())
         bar.set_alpha(1.0)
         bar.outline.set_visible(False)
-        bar.ax.tick_params(color=MUTED, labelcolor=INK)
+        bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
         label_y(bar.ax, str(by.name))
         return
     code, found = pd.factorize(by, sort=True)

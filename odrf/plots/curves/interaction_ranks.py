@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from odrf.plots.elements.lettering import label_x, named_rows
-from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
 from odrf.text.shortening import shortened_names
 
 __all__ = ["plot_interactions"]
@@ -41,7 +41,7 @@ def plot_interactions(
     shown = table.head(MOST)
     ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
     at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown["strength"], color=GRID, linewidth=2, zorder=1)
+    ax.hlines(at, 0, shown["strength"], color=faint(ax), linewidth=2, zorder=1)
     noise = float(table["noise"].iloc[0]) if "noise" in table else -1.0
     above = (shown["strength"] > noise).to_numpy()
     ax.plot(shown["strength"][above], at[above], "o", color=ACCENT, markersize=6)

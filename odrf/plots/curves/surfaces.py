@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import HEIGHT, INK, MUTED, WIDTH, PlainNumbers
+from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink
 from odrf.text.shortening import shortened_names
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def plot_effect_surface(
     )
     bar = ax.figure.colorbar(drawn, ax=ax, format=PlainNumbers())
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=MUTED, labelcolor=INK)
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
     label_y(bar.ax, scale)
     if second.numeric:
         ax.yaxis.set_major_formatter(PlainNumbers())
@@ -83,7 +83,7 @@ def plot_effect_surface(
     if first.numeric:
         ax.xaxis.set_major_formatter(PlainNumbers())
     ax.spines[:].set_visible(False)
-    ax.tick_params(colors=MUTED, labelcolor=INK)
+    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
     return ax
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.plots.elements.style import ACCENT, GRID, INK, MUTED, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, ink, plain
 
 __all__ = ["draw_errors"]
 
@@ -44,14 +44,14 @@ def draw_errors(
     if len(level) <= MOST_BARS:
         ax.errorbar(at, level, width, color=MUTED, fmt="none", capsize=2, linewidth=1)
     else:
-        ax.fill_between(at, level - width, level + width, color=GRID, linewidth=0)
+        ax.fill_between(at, level - width, level + width, color=faint(ax), linewidth=0)
     ax.plot(at, level, "o-", color=ACCENT, markersize=3.5, linewidth=1.2)
     limit = float(level[best] + width[best])
     if np.isfinite(limit):
         label = "smallest + 1 standard error"
         ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label=label)
     ax.plot(
-        at[chosen], level[chosen], "o", mfc="none", mec=INK, markersize=11, mew=1.6, label=words
+        at[chosen], level[chosen], "o", mfc="none", mec=ink(ax), markersize=11, mew=1.6, label=words
     )
     ax.margins(x=0.03)
     ax.legend(frameon=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
-from odrf.plots.elements.style import INK
+from odrf.plots.elements.style import ink
 from odrf.text.shortening import shortened, shortened_names
 
 __all__ = ["label_x", "label_y", "named_rows", "room_of", "shown_ticks", "text_width", "title"]
@@ -83,7 +84,7 @@ def label_y(ax: Axes, words: str) -> None:
 def title(ax: Axes, words: str) -> None:
     """Set the title of axes, on several lines if need be."""
     lines = _broken(words, room_of(ax)[0] - AROUND)
-    ax.set_title(lines, fontsize="medium", color=INK, parse_math=False)
+    ax.set_title(lines, fontsize="medium", color=ink(ax), parse_math=False)
 
 
 def named_rows(
@@ -148,7 +149,7 @@ def shown_ticks(
 def _broken(words: str, room: float) -> str:
     """Break words into lines of at most `room` points; a longer word is shortened."""
     lines: list[str] = []
-    for word in words.split():
+    for word in re.split(r"[ \t\n]+", words.strip()):
         width = text_width(word)
         if width > room:
             word = shortened(word, max(5, int(len(word) * room / width)))

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
+from matplotlib.legend import Legend
 from matplotlib.ticker import (
     Formatter,
     LogLocator,
@@ -29,6 +30,9 @@ __all__ = [
     "WIDTH",
     "PlainNumbers",
     "class_colour",
+    "faint",
+    "ink",
+    "legend_over",
     "log_scale",
     "named_panel",
     "new_panels",
@@ -45,6 +49,8 @@ DECADES = 100.0
 LARGE, SMALL, MOST_DECIMALS = 1e6, 1e-4, 8
 # Ticks are computed by adding up steps.
 ROUNDING = 1e-9
+# A background below this brightness, 0 to 1, is dark.
+DARK = 0.5
 INK = "#222222"
 MUTED = "#666666"
 GRID = "#dddddd"
@@ -62,6 +68,23 @@ def class_colour(code: int, certainty: float) -> tuple[float, float, float]:
     strength = 0.12 + 0.53 * certainty
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(CLASSES[code % len(CLASSES)]))
     return red, green, blue
+
+
+def _is_dark(ax: Axes) -> bool:
+    """Whether axes have a dark background, as in matplotlib's style "dark_background"."""
+    faces = (to_rgba(ax.get_facecolor()), to_rgba(ax.figure.get_facecolor()))
+    red, green, blue, _ = next((face for face in faces if face[3] > 0), (1.0, 1.0, 1.0, 1.0))
+    return 0.299 * red + 0.587 * green + 0.114 * blue < DARK
+
+
+def ink(ax: Axes) -> str:
+    """Return the colour of text and of marks on the background of axes."""
+    return "#eeeeee" if _is_dark(ax) else INK
+
+
+def faint(ax: Axes) -> str:
+    """Return the colour of grid lines and plain bands on the background of axes."""
+    return "#444444" if _is_dark(ax) else GRID
 
 
 def value_colour(position: float) -> tuple[float, float, float]:
@@ -109,6 +132,17 @@ def named_panel(rows: int, width: float = WIDTH) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
+def legend_over(ax: Axes, heading: str | None = None) -> Legend:
+    """Name what is drawn on a plate of the background's colour, which keeps lines off the names."""
+    legend = ax.legend(
+        title=heading, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.85,
+        fontsize="small" if heading else None,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend
+
+
 def log_scale(ax: Axes, which: Literal["x", "y"]) -> None:
     """Set a logarithmic scale with plain numbers, if it is short with ticks at 2 and 5, too."""
     ax.set(**{f"{which}scale": "log"})
@@ -128,8 +162,8 @@ def plain(ax: Axes, grid: Literal["x", "y"]) -> None:
             axis.set_major_formatter(PlainNumbers())
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(MUTED)
-    ax.tick_params(colors=MUTED, labelcolor=INK)
-    ax.grid(axis=grid, color=GRID, linewidth=0.8)
+    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
+    ax.grid(axis=grid, color=faint(ax), linewidth=0.8)
     ax.set_axisbelow(True)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import CLASSES, log_scale, new_panels, plain
+from odrf.plots.elements.style import CLASSES, MUTED, log_scale, new_panels, plain
 
 __all__ = ["plot_learning"]
 
@@ -45,7 +45,8 @@ def plot_learning(
             rows.index, rows["error"], rows["std_error"], fmt="o", color=colour, markersize=4,
             capsize=2, linewidth=1, label=model,
         )  # fmt: skip
-    ax.axvline(table.index.get_level_values("n").max(), color="#bbbbbb", linewidth=1, zorder=0)
+    largest = table.index.get_level_values("n").max()
+    ax.axvline(largest, color=MUTED, linewidth=1, linestyle=":", zorder=0, label="largest sample")
     log_scale(ax, "x")
     if (table["error"] > 0).any():
         log_scale(ax, "y")

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import room_of, text_width
-from odrf.plots.elements.style import ACCENT, INK
+from odrf.plots.elements.style import ACCENT, ink
 from odrf.text.shortening import shortened
 
 __all__ = ["groups_alike", "plot_ranks"]
@@ -86,7 +86,7 @@ def plot_ranks(
         _label(ax, labels[place], float(rank), row, edge, left, name == base)
     for number, bar in enumerate(bars):
         y = -FIRST_BAR - BAR * number
-        ax.plot(bar, [y, y], color=INK, lw=4.5, solid_capstyle="round")
+        ax.plot(bar, [y, y], color=ink(ax), lw=4.5, solid_capstyle="round")
     return ax
 
 
@@ -96,23 +96,23 @@ def _new_axes(rows: float) -> Axes:
 
 
 def _scale(ax: Axes, low: int, high: int) -> None:
-    ax.plot([low, high], [0, 0], color=INK, lw=1)
+    ax.plot([low, high], [0, 0], color=ink(ax), lw=1)
     for rank in range(low, high + 1):
-        ax.plot([rank, rank], [0, 0.22], color=INK, lw=1)
-        ax.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=9, color=INK)
+        ax.plot([rank, rank], [0, 0.22], color=ink(ax), lw=1)
+        ax.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=9, color=ink(ax))
 
 
 def _ruler(ax: Axes, low: int, difference: float) -> None:
-    ax.plot([low, low + difference], [1.5, 1.5], color=INK, lw=1, marker="|", ms=7)
+    ax.plot([low, low + difference], [1.5, 1.5], color=ink(ax), lw=1, marker="|", ms=7)
     words = f"critical difference {difference:.2f}"
-    ax.text(low, 1.85, words, ha="left", va="bottom", fontsize=9, color=INK)
+    ax.text(low, 1.85, words, ha="left", va="bottom", fontsize=9, color=ink(ax))
 
 
 def _label(
     ax: Axes, name: str, rank: float, row: float, edge: float, left: bool, highlighted: bool
 ) -> None:
     """Draw a line from a rank on the scale to the name of the method."""
-    colour = ACCENT if highlighted else INK
+    colour = ACCENT if highlighted else ink(ax)
     ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if highlighted else 0.9)
     ax.text(
         edge,

@@ -10,8 +10,8 @@ from matplotlib.ticker import MaxNLocator
 from odrf.plots.elements.lettering import label_x, label_y, named_rows
 from odrf.plots.elements.style import (
     ACCENT,
-    INK,
     MUTED,
+    ink,
     log_scale,
     named_panel,
     new_panels,
@@ -27,6 +27,8 @@ MOST_CHARACTERS, MOST_OF_A_VALUE = 60, 18
 WIDTH = 8.0
 # Values are drawn on a logarithmic scale if the largest is more than this times the smallest.
 WIDE = 20.0
+# So few values are marked, each.
+MOST_TICKS = 8
 
 
 def plot_option(
@@ -58,9 +60,12 @@ def plot_option(
     ax.errorbar(at, level, width, color=MUTED, fmt="none", capsize=2, linewidth=1)
     ax.plot(at, level, "o-", color=ACCENT, markersize=4, linewidth=1.2)
     best = float(values.iloc[0]), float(table["error"].iloc[0])
-    ax.plot(*best, "o", mfc="none", mec=INK, markersize=11, mew=1.6)
+    ax.plot(*best, "o", mfc="none", mec=ink(ax), markersize=11, mew=1.6)
     if at[0] > 0 and at[-1] > WIDE * at[0]:
         log_scale(ax, "x")
+    if len(at) <= MOST_TICKS:
+        ax.set_xticks(at)
+        ax.minorticks_off()
     label_x(ax, option)
     label_y(ax, error)
     plain(ax, "y")

@@ -9,8 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf.plots.curves.effects import line_of
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, CLASSES, GRID, MUTED, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 
@@ -42,12 +43,11 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
     names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
     alone = len(labels) == 1
     for code, (label, name) in enumerate(zip(labels, names, strict=True)):
-        colour = ACCENT if alone else CLASSES[code % len(CLASSES)]
-        style = "-" if code < len(CLASSES) else ":"
+        colour, style = (ACCENT, "-") if alone else line_of(code)
         bins, curve = (each[each["class"] == label] for each in (table, curves))
         if alone:
             band = curve["predicted"], curve["band_low"], curve["band_high"]
-            ax.fill_between(*band, color=GRID, linewidth=0, zorder=0)
+            ax.fill_between(*band, color=faint(ax), linewidth=0, zorder=0)
             ax.vlines(bins["predicted"], bins["conf_low"], bins["conf_high"], color=colour)
             ax.plot(bins["predicted"], bins["observed"], "o", color=colour, markersize=5)
         ax.plot(
@@ -87,8 +87,8 @@ def plot_maps(
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
     names = shortened_names(list(curves), MOST_CHARACTERS)
     for code, (curve, name) in enumerate(zip(curves.values(), names, strict=True)):
-        style = "-" if code < len(CLASSES) else ":"
-        ax.plot(at, curve, style, color=CLASSES[code % len(CLASSES)], label=name, linewidth=1.4)
+        colour, style = line_of(code)
+        ax.plot(at, curve, style, color=colour, label=name, linewidth=1.4)
     classes_named(ax)
     label_x(ax, "predicted probability")
     label_y(ax, "calibrated probability")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.plots.curves.effects import line_of
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, plain
+from odrf.plots.elements.style import ACCENT, MUTED, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 
@@ -89,7 +90,7 @@ def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
         ax.plot(at, of_class["all"], color=colour, linewidth=0.8, alpha=0.5)
     highest = float(benefit["benefit"].max())
     ax.set_ylim(-0.15 * highest, 1.1 * highest)
-    label_x(ax, "threshold (thin lines: acting on all rows)")
+    label_x(ax, "threshold (thin: acting on all rows; dashed: on none)")
     label_y(ax, "net benefit")
     title(ax, "Decision curves")
     _finished(ax)
@@ -102,10 +103,8 @@ def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
     names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
     if len(labels) == 1:
         return [(labels[0], names[0], ACCENT, "-")]
-    return [
-        (label, name, CLASSES[k % len(CLASSES)], "-" if k < len(CLASSES) else ":")
-        for k, (label, name) in enumerate(zip(labels, names, strict=True))
-    ]
+    named = zip(labels, names, strict=True)
+    return [(label, name, *line_of(k)) for k, (label, name) in enumerate(named)]
 
 
 def _finished(ax: Axes) -> None:

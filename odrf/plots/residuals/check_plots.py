@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from odrf.checks import checked_choice
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, title
-from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
 from odrf.statistics.residuals.predicted_distributions import quantiles_to_compare
 from odrf.text.quantity import percentage
 
@@ -60,7 +60,7 @@ def _shares(rows: pd.DataFrame, ax: Axes) -> None:
     n = len(rows)
     ax.hist(rows["pit"], bins=BINS, range=(0, 1), color=ACCENT, alpha=0.7, edgecolor="white")
     low, high = scipy.stats.binom.ppf([0.025, 0.975], n, 1 / BINS)
-    ax.axhspan(low, high, color=GRID, zorder=0)
+    ax.axhspan(low, high, color=faint(ax), zorder=0)
     ax.axhline(n / BINS, color=MUTED, linewidth=1, linestyle="--")
     label_x(ax, "share of the predicted distribution below the response")
     label_y(ax, "rows")

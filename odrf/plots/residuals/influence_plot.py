@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, label_y, room_of, text_width, title
-from odrf.plots.elements.style import ACCENT, INK, MUTED, plain
+from odrf.plots.elements.style import ACCENT, MUTED, ink, plain
 from odrf.text.shortening import shortened
 
 __all__ = ["plot_influence"]
@@ -74,6 +74,6 @@ def _label(rows: pd.DataFrame, ax: Axes) -> None:
             taken.append((begin, end, middle))
             ax.annotate(
                 words, (x, y), (beside, 0), textcoords="offset points", va="center",
-                ha="left" if inwards > 0 else "right", fontsize=FONT_SIZE, color=INK,
+                ha="left" if inwards > 0 else "right", fontsize=FONT_SIZE, color=ink(ax),
                 parse_math=False,
             )  # fmt: skip

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.level_numbers import as_numbers, is_ranked
 from odrf.plots.elements.lettering import label_x, named_rows
-from odrf.plots.elements.style import ACCENT, GRID, INK, MUTED, named_panel, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, ink, named_panel, plain
 
 __all__ = ["plot_shapley_sizes", "plot_shapley_swarm"]
 
@@ -44,7 +44,7 @@ def plot_shapley_sizes(
     shown = sizes.head(MOST)
     ax = named_panel(len(shown)) if ax is None else ax
     at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown, color=GRID, linewidth=2, zorder=1)
+    ax.hlines(at, 0, shown, color=faint(ax), linewidth=2, zorder=1)
     ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
     ax.set_xlim(left=0)
     _finish(ax, [str(name) for name in shown.index], measure, len(sizes), of)
@@ -100,7 +100,7 @@ def plot_shapley_swarm(
         bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
         bar.outline.set_visible(False)
-        bar.ax.tick_params(color=MUTED, labelcolor=INK)
+        bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
     return ax
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.plots.curves.effects import line_of
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import new_panels, plain
+from odrf.plots.elements.style import legend_over, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import time_axis
 from odrf.text.shortening import shortened_names
 
@@ -65,10 +65,6 @@ def plot_survival_bands(
     ax.set_ylim(0, 1.02)
     of = "" if cause is None else shortened_names([cause], MOST_CHARACTERS)[0]
     label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
-    legend = ax.legend(
-        title="row", facecolor="white", edgecolor="none", framealpha=0.8, fontsize="small"
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend_over(ax, "row")
     plain(ax, "y")
     return ax

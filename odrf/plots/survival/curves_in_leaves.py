@@ -48,7 +48,7 @@ class CurvesInLeaves:
     def box(self, node: int, hidden: int) -> Box:
         """Return the box of a node."""
         lines = (
-            f"hazard {number(float(self.relative[node]), self.digits)}",
+            f"relative hazard {number(float(self.relative[node]), self.digits)}",
             f"n = {self.count[node]}, events = {number(float(self.events[node]))}",
             *hidden_leaves(hidden),
         )

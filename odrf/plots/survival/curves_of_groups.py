@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_y, title
-from odrf.plots.elements.style import CLASSES, new_panels, plain
+from odrf.plots.elements.style import CLASSES, legend_over, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
 from odrf.statistics.survival.of_curves.risk_groups import RiskGroup
 
@@ -46,7 +46,8 @@ def plot_risk_groups(
     """
     ax = new_panels(1)[0] if ax is None else ax
     colours = [CLASSES[g % len(CLASSES)] for g in range(len(groups))]
-    for name, group, colour in zip(_names(len(groups)), groups, colours, strict=True):
+    names = _names(len(groups))
+    for name, group, colour in zip(names, groups, colours, strict=True):
         at, known = np.insert(group.observed.times, 0, 0.0), group.observed
         observed, low, high = (
             np.insert(curve, 0, 1.0) for curve in (known.survival, *known.limits())
@@ -58,11 +59,11 @@ def plot_risk_groups(
             label=name,
         )  # fmt: skip
     ticks = time_axis(ax, float(times[-1]))
-    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours)
+    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
     ax.set_ylim(0, 1.02)
     label_y(ax, "survival")
     title(ax, f"Predicted ({source}); thin: Kaplan–Meier, 95% limits")
-    ax.legend(title="risk", facecolor="white", edgecolor="none", framealpha=0.8, fontsize="small")
+    legend_over(ax, "risk")
     plain(ax, "y")
     return ax
 

@@ -11,12 +11,14 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x
-from odrf.plots.elements.style import INK, PlainNumbers
+from odrf.plots.elements.style import PlainNumbers, ink
 
 __all__ = ["draw_numbers_at_risk", "time_axis"]
 
 # points: from the axis to the heading, whose space the label of the axis leaves, and between lines
 HEADING, LINE = 38.0, 12.0
+# points: from the names of groups to the first number
+BESIDE = 16.0
 SIZE = 9.0
 STEPS = 5
 
@@ -38,6 +40,7 @@ def draw_numbers_at_risk(
     times: NDArray[np.float64],
     counts: Sequence[NDArray[np.float64]],
     colours: Sequence[str],
+    names: Sequence[str] = ("",),
 ) -> None:
     """Write below the axis how many rows are at risk, a line for each group in its colour.
 
@@ -49,6 +52,8 @@ def draw_numbers_at_risk(
     counts : sequence of (k,) float64
         Weights of rows at risk in each group.
     colours : sequence of str
+    names : sequence of str, optional
+        Of the groups, beside the numbers.
     """
     place: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
@@ -56,9 +61,15 @@ def draw_numbers_at_risk(
         "fontsize": SIZE,
     }
     ax.annotate(
-        "at risk", (0.0, 0.0), xytext=(0, -HEADING), ha="left", va="top", color=INK, **place
+        "at risk", (0.0, 0.0), xytext=(0, -HEADING), ha="left", va="top", color=ink(ax), **place
     )
-    for line, (of_group, colour) in enumerate(zip(counts, colours, strict=True), start=1):
+    lines = zip(counts, colours, names, strict=True)
+    for line, (of_group, colour, name) in enumerate(lines, start=1):
+        if name:
+            ax.annotate(
+                name, (0.0, 0.0), xytext=(-BESIDE, -HEADING - LINE * line),
+                ha="right", va="top", color=colour, **place,
+            )  # fmt: skip
         for time, count in zip(times, of_group, strict=True):
             ax.annotate(
                 f"{count:.0f}", (float(time), 0.0), xytext=(0, -HEADING - LINE * line),

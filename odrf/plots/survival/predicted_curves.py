@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import ACCENT, CLASSES, INK, new_panels, plain
+from odrf.plots.elements.style import ACCENT, CLASSES, ink, legend_over, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
 from odrf.text.quantity import quantity
 from odrf.text.shortening import shortened_names
@@ -51,17 +51,13 @@ def plot_predicted_curves(
         style = bold if named else faint
         ax.plot(times, [1.0, *row], drawstyle="steps-post", **style)
     ticks = time_axis(ax, float(times[-1]))
-    draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [INK])
+    draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [ink(ax)])
     ax.set_ylim(0, 1.02)
     label_y(ax, "predicted survival")
     if named:
-        legend = ax.legend(
-            title="row", facecolor="white", edgecolor="none", framealpha=0.8, fontsize="small"
-        )
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+        legend_over(ax, "row")
     else:
         of = f" (first {MOST} of {len(survival)})" if len(survival) > MOST else ""
-        ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=INK)
+        ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=ink(ax))
     plain(ax, "y")
     return ax

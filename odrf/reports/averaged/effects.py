@@ -118,6 +118,11 @@ class Effects(Carded):
         joint : bool, default False
             Test in addition that all hold, by Wald's statistic: by χ², with ``groups=`` by F.
 
+        Returns
+        -------
+        HypothesisTests
+            With ``table``, ``covariance``, ``joint`` and ``summary()``.
+
         Raises
         ------
         InputError

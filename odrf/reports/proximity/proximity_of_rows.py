@@ -66,6 +66,11 @@ class Proximity(Carded):
     def to_frame(self) -> pd.DataFrame:
         """Return the proximities as a dense data frame (m, n), which takes 8·m·n bytes.
 
+        Returns
+        -------
+        DataFrame
+            Rows and columns have the labels of the rows.
+
         Raises
         ------
         MemoryError

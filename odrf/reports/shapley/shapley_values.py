@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ShapleyValues", "shapley_report"]
 
 GLOBAL, ONE_ROW, ONE_TERM = "global", "row", "term"
+MEAN = "mean response"
 
 
 @public
@@ -267,8 +268,8 @@ class ShapleyValues(Carded):
 
     def _words(self, k: int) -> str:
         """Return what is explained, in words."""
-        name = self.outputs[k]
-        return f"{self.explains} of {name}"
+        explains = "mean" if self.explains == MEAN else self.explains
+        return f"{explains} of {self.outputs[k]}"
 
     def _row_number(self, row: Any) -> int:
         if len(self.data) == 0:
@@ -303,7 +304,7 @@ def shapley_report(fit: AnyFit, explained: ExplainedRows) -> ShapleyValues:
     """Return the report on the Shapley values of rows."""
     shares, outputs = explained.shares, output_names(fit)
     several = len(outputs) > 1
-    explains = "probability" if fit.design.response.classes is not None else "mean response"
+    explains = "probability" if fit.design.response.classes is not None else MEAN
     return ShapleyValues(
         call=fit.call,
         explains="score" if isinstance(fit, BoostedFit) else explains,

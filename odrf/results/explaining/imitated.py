@@ -62,6 +62,7 @@ class SurrogateTreeResults(Explained):
 
         Of classes, the tree has a copy of each row for each class, weighted by its probability.  So
         its own summary counts copies, and its training error is that of drawing a class at random.
+        Its nodes, and the drawn tree, count each row once.
 
         References
         ----------

@@ -149,7 +149,8 @@ def test_groups_of_risk_are_drawn_with_what_was_observed(forest):
     ax = forest.plot("curves")
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["lowest", "2", "3", "highest"]
-    at_start = [text.get_text() for text in ax.texts if text.xy[0] == 0][1:]
+    counts = [text for text in ax.texts if text.get_ha() == "center"]
+    at_start = [text.get_text() for text in counts if text.xy[0] == 0]
     assert sum(map(int, at_start)) == len(DATA)
     risk = forest.predict().to_numpy()
     lowest = risk <= np.sort(risk)[int(at_start[0]) - 1]
