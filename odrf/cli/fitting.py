@@ -52,7 +52,9 @@ def fit_tables(
 ) -> tuple[Any, pd.DataFrame | None]:
     """Return the fit, and the rows to predict; what can fail before the fit, fails before it."""
     data = read_table(options.table, options.format)
-    new = rows_to_predict(options, [name for name in data if contents(data[name]) == TEXT])
+    new = rows_to_predict(
+        options, [str(name) for name, column in data.items() if contents(column) == TEXT]
+    )
     if new is None:
         require_harmless(options.formula, data)
     else:

@@ -18,10 +18,10 @@ __all__ = [
     "COMPRESSIONS",
     "FORMATS",
     "STDIN",
+    "columns_of_text",
     "ending",
     "read_table",
     "require_one_stdin",
-    "text_columns",
 ]
 
 FORMATS = ("csv", "csv2", "tsv", "parquet")
@@ -70,7 +70,8 @@ def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) 
         if format == "parquet":
             table = pd.read_parquet(source)
         else:
-            table = read_separated(source, *SEPARATED.get(format, ()), text=text)
+            separator, decimal = SEPARATED.get(format, (",", "."))
+            table = read_separated(source, separator, decimal, text)
     except Exception as error:  # whatever the readers of damaged files raise
         if isinstance(error, OSError) and error.filename:
             raise
@@ -80,7 +81,7 @@ def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) 
     return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row"))
 
 
-def text_columns(fit: Any) -> list[str]:
+def columns_of_text(fit: Any) -> list[str]:
     """Return the columns that a fit knows as text, so that new rows are read as its rows were."""
     schema, response = fit.design.schema, fit.design.response
     held = zip(schema.columns, schema.contents, strict=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -137,6 +139,25 @@ def test_levels_in_two_spellings_are_warned_of():
 
 def test_single_letters_may_differ_in_capitals():
     assert said_of(pd.Series(np.array(["a", "A", "b"])[WHOLE % 3])) == []
+
+
+def test_row_names_of_r_are_warned_of():
+    text = pd.DataFrame({"y": Y, "x": WHOLE}).to_csv()
+    data = pd.read_csv(io.StringIO(text))
+    grown = partial(odrf.odt, data=data, max_leaves=3, alpha=None, seed=1)
+    with pytest.warns(UserWarning, match=r"^'Unnamed: 0' is a predictor.*index_col=0") as said:
+        grown("y ~ .")
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert grown("y ~ . - `Unnamed: 0`").design.predictors == ("x",)
+        grown("y ~ `Unnamed: 0`")
+
+
+def test_a_table_read_as_one_column_is_named():
+    data = pd.read_csv(io.StringIO("a;y\n1;2\n3;5\n"))
+    with pytest.raises(InputError, match=r"its only column is 'a;y': read the table with sep=';'"):
+        odrf.odt("y ~ .", data)
 
 
 def test_mixed_cells_are_named():
