@@ -107,7 +107,8 @@ def add_table(parser: argparse.ArgumentParser, words: str = "the rows", **how: A
     parser.add_argument(
         "--format",
         choices=FORMATS,
-        help="format of the tables; by default by the ending of the file, csv for stdin",
+        help="format of the tables; by default by the ending of the file, csv for stdin; csv2 has "
+        "semicolons and decimal commas",
     )
 
 

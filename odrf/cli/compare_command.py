@@ -25,6 +25,7 @@ from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.set_options import read_options
 from odrf.cli.table_files import read_table
 from odrf.cli.targets import check_targets
+from odrf.errors import InputError
 
 __all__ = ["COMPARE"]
 
@@ -60,6 +61,8 @@ def _run(options: Namespace) -> None:
     data = read_table(options.table, options.format)
     require_harmless(options.formula, data)
     models = read_model_words(options.models, data)
+    if len(models) < 2:
+        raise InputError("--model is needed twice or more, as in --model tree --model forest")
     comparison = without_names(
         odrf.compare, options.formula, data, models, **settings, progress=options.progress
     )

@@ -19,10 +19,10 @@ from odrf.cli.command import (
     add_table,
     command_parser,
 )
-from odrf.cli.fitting import check_files, fit_tables, with_seed, write_fit
+from odrf.cli.fitting import check_files, fit_tables, rows_to_predict, with_seed, write_fit
 from odrf.cli.functions_called import KINDS_OF_FITS
 from odrf.cli.set_options import read_options
-from odrf.cli.table_files import read_table
+from odrf.cli.table_files import columns_of_text
 from odrf.cli.written_predictions import check_type
 from odrf.errors import InputError
 
@@ -68,9 +68,9 @@ def _run(options: Namespace) -> None:
     _check(options)
     check_files(options)
     if options.load is not None:
-        new = None if options.predict is None else read_table(options.predict, options.format)
         fit = load(options.load)
         check_type(options.type, options.times, fit.kind)
+        new = rows_to_predict(options, columns_of_text(fit))
     else:
         function = KINDS_OF_FITS[options.model or "forest"]
         settings = with_seed(read_options(options.settings, [function]), options.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.table_files import read_table, require_one_stdin
 from odrf.cli.targets import check_targets
 from odrf.cli.written_predictions import check_type, predicted, times_asked, write_predictions
+from odrf.design.columns.measurement import TEXT, contents
 from odrf.errors import InputError
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "check_save",
     "described",
     "fit_tables",
+    "rows_to_predict",
     "save_to",
     "with_seed",
     "write_fit",
@@ -50,7 +52,9 @@ def fit_tables(
 ) -> tuple[Any, pd.DataFrame | None]:
     """Return the fit, and the rows to predict; what can fail before the fit, fails before it."""
     data = read_table(options.table, options.format)
-    new = None if options.predict is None else read_table(options.predict, options.format)
+    new = rows_to_predict(
+        options, [str(name) for name, column in data.items() if contents(column) == TEXT]
+    )
     if new is None:
         require_harmless(options.formula, data)
     else:
@@ -59,6 +63,13 @@ def fit_tables(
         check_type(options.type, options.times, design.response.kind)
     fit = without_names(function, options.formula, data, **settings, progress=options.progress)
     return fit, new
+
+
+def rows_to_predict(options: Namespace, text: Iterable[str]) -> pd.DataFrame | None:
+    """Return the rows to predict, if there are any; columns named in `text` stay text."""
+    if options.predict is None:
+        return None
+    return read_table(options.predict, options.format, text)
 
 
 def write_fit(command: str, fit: Any, new: pd.DataFrame | None, options: Namespace) -> None:

@@ -18,7 +18,7 @@ from odrf.cli.command import (
 )
 from odrf.cli.messages import show
 from odrf.cli.set_options import read_options
-from odrf.cli.table_files import read_table
+from odrf.cli.table_files import columns_of_text, read_table
 from odrf.cli.targets import check_targets
 from odrf.cli.written_predictions import check_type, predicted, times_asked, write_predictions
 from odrf.errors import InputError
@@ -49,7 +49,7 @@ def _run(options: Namespace) -> None:
         raise InputError("--times and --set times= are the same: leave one of them out")
     settings |= times
     check_type(options.type, options.times, fit.kind)
-    new = read_table(options.table, options.format)
+    new = read_table(options.table, options.format, columns_of_text(fit))
     predictions = predicted(fit, new, options.type, settings, options.progress)
     if options.out is not None:
         write_predictions(predictions, options.out)

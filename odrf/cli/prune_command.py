@@ -22,7 +22,7 @@ from odrf.cli.fitting import check_save, described, save_to, with_seed
 from odrf.cli.messages import show
 from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.set_options import read_options
-from odrf.cli.table_files import FORMATS, read_table
+from odrf.cli.table_files import FORMATS, columns_of_text, read_table
 from odrf.cli.targets import check_targets
 from odrf.errors import InputError
 
@@ -92,7 +92,7 @@ def _path(fit: Any, options: Namespace) -> Any:
         raise InputError(f"{options.fit}: {error}") from None
     settings = with_seed(read_options(options.settings, [pruning_path]), options.seed)
     if options.newdata is not None:
-        settings["newdata"] = read_table(options.newdata, options.format)
+        settings["newdata"] = read_table(options.newdata, options.format, columns_of_text(fit))
     return pruning_path(**settings, progress=options.progress)
 
 

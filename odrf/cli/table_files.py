@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,23 @@ from typing import Any
 import pandas as pd
 
 from odrf.datasets.separated import read_separated
+from odrf.design.columns.measurement import TEXT
 from odrf.errors import InputError
 
-__all__ = ["COMPRESSIONS", "FORMATS", "STDIN", "ending", "read_table", "require_one_stdin"]
+__all__ = [
+    "COMPRESSIONS",
+    "FORMATS",
+    "STDIN",
+    "columns_of_text",
+    "ending",
+    "read_table",
+    "require_one_stdin",
+]
 
-FORMATS = ("csv", "tsv", "parquet")
+FORMATS = ("csv", "csv2", "tsv", "parquet")
+# What separates columns, and what decimals; csv2 is what R calls so.
+SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
+NOT_UTF8 = "it is no text in UTF-8; save it so, or convert it with iconv -f latin1 -t utf-8"
 STDIN = Path("-")
 COMPRESSIONS: Mapping[str, Any] = {
     ".gz": "gzip",
@@ -31,15 +43,17 @@ def ending(path: Path) -> str:
     return Path(path.stem if path.suffix in COMPRESSIONS else path.name).suffix
 
 
-def read_table(path: Path, format: str | None = None) -> pd.DataFrame:
+def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) -> pd.DataFrame:
     """Read a table; its rows are numbered from 1.
 
     Parameters
     ----------
     path : Path
         The file; ``-`` stands for stdin.
-    format : {"csv", "tsv", "parquet"}, optional
+    format : {"csv", "csv2", "tsv", "parquet"}, optional
         By default by the ending of the file; csv for stdin and for unknown endings.
+    text : iterable of str
+        Columns of text: what is written in them stays so, such as 007.
 
     Raises
     ------
@@ -51,17 +65,40 @@ def read_table(path: Path, format: str | None = None) -> pd.DataFrame:
     from_stdin = path == STDIN
     format = format or ending(path).removeprefix(".")
     source: Any = BytesIO(sys.stdin.buffer.read()) if from_stdin else path
+    named = "the table from stdin" if from_stdin else str(path)
     try:
         if format == "parquet":
             table = pd.read_parquet(source)
         else:
-            table = read_separated(source, "\t" if format == "tsv" else ",")
+            separator, decimal = SEPARATED.get(format, (",", "."))
+            table = read_separated(source, separator, decimal, text)
     except Exception as error:  # whatever the readers of damaged files raise
         if isinstance(error, OSError) and error.filename:
             raise
-        named = "the table from stdin" if from_stdin else path
-        raise InputError(f"{named} cannot be read: {error}") from error
+        why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error).strip()
+        raise InputError(f"{named} cannot be read: {why}") from error
+    _require_columns(table, named)
     return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row"))
+
+
+def columns_of_text(fit: Any) -> list[str]:
+    """Return the columns that a fit knows as text, so that new rows are read as its rows were."""
+    schema, response = fit.design.schema, fit.design.response
+    held = zip(schema.columns, schema.contents, strict=True)
+    texts = [name for name, contents in held if contents == TEXT]
+    if response.classes is not None and all(isinstance(each, str) for each in response.classes):
+        texts += response.columns
+    return texts
+
+
+def _require_columns(table: pd.DataFrame, named: str) -> None:
+    """Raise `InputError` if a line of names was read as one name."""
+    for separator, format in ((";", "csv2"), ("\t", "tsv")):
+        if table.shape[1] == 1 and separator in str(table.columns[0]):
+            raise InputError(
+                f"{named} has one column, {str(table.columns[0])!r}: if {separator!r} separates "
+                f"columns, add --format {format}"
+            )
 
 
 def require_one_stdin(*paths: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,19 @@ EXACTLY: dict[str, Any] = (
 )
 
 
-def read_separated(source: Any, separator: str = ",") -> pd.DataFrame:
-    """Read a table of text with separators from a path or a stream."""
-    return pd.read_csv(source, sep=separator, **EXACTLY)
+def read_separated(
+    source: Any, separator: str = ",", decimal: str = ".", text: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Read a table of text with separators from a path or a stream.
+
+    Columns named in `text` stay text, as they are written; the table need not have them.
+    """
+    # with low_memory a column of numbers and text would be numbers in some parts, text in others
+    return pd.read_csv(
+        source,
+        sep=separator,
+        decimal=decimal,
+        dtype=dict.fromkeys(text, str),
+        low_memory=False,
+        **EXACTLY,
+    )

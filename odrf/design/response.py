@@ -15,6 +15,7 @@ from odrf.design.columns.encoding import observed_levels
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.columns.measurement import measurement
+from odrf.design.columns.text_as_read import warn_of_spellings, warn_of_text
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
@@ -212,7 +213,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     Warns
     -----
     UserWarning
-        `kind` is "auto" and the response is numeric with two distinct values.
+        `kind` is "auto" and the response is numeric with two distinct values; it is text, and its
+        many classes are numbers or dates; or classes differ only in spaces or capitals.
     """
     data = values.data
     if values.censored:
@@ -237,10 +239,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
             'use kind="classification", or convert it to numbers'
         )
     if kind == "classification":
-        if scale == "nominal" and not (
-            values.nominal or isinstance(data.dtype, pd.CategoricalDtype)
-        ):
-            require_shared(values.name, data, observed_levels(data), len(data))
+        if scale == "nominal" and not values.nominal:
+            _check_labels(values.name, data, guessed)
         return _read_classes(data, values)
     # a fit must not change when the user writes to the column
     y = data.to_numpy(dtype=np.float64, copy=True)
@@ -299,6 +299,16 @@ def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.flo
             f"response {name!r} varies by less than {NARROWEST:g}, and squares would leave the "
             "range of floats: multiply it by a large number"
         )
+
+
+def _check_labels(name: str, labels: pd.Series, guessed: bool) -> None:
+    """Raise or warn if labels do not look like classes; if `guessed`, nobody said that they are."""
+    levels = observed_levels(labels)
+    if not isinstance(labels.dtype, pd.CategoricalDtype):
+        require_shared(name, levels, len(labels))
+        if guessed:
+            warn_of_text(name, levels, "classes")
+    warn_of_spellings(name, levels)
 
 
 def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np.float64]]:

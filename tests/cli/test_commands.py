@@ -256,7 +256,7 @@ def test_json_has_its_keys_and_the_page_names_them(inside, capsys, command):
         (["prune", "tree.odrf", "--save", "x.odrf"], "--rule, --alpha or --leaves"),
         (["prune", "tree.odrf", "--rule", "min", "--save", "tree.odrf"], "the same file"),
         (["prune", "tree.odrf", "--set", "cv=none", "--rule", "min"], "cv"),
-        (["compare", FORMULA, "table.csv", "--model", "tree"], "at least 2"),
+        (["compare", FORMULA, "table.csv", "--model", "tree"], "twice or more"),
         (["compare", FORMULA, "table.csv", "--model", "bush", "--model", "tree"], "'boost'"),
         (["compare", FORMULA, "table.csv", "--model", "tree", "--model", "tree"], "NAME=KIND"),
         (["compare", FORMULA, "table.csv", "--model", "tree 'x"], "quotes in pairs"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,3 +19,11 @@ def test_numbers_are_read_to_the_last_bit():
         found = read_separated(io.StringIO(text), separator)
         np.testing.assert_array_equal(found["a"], numbers)
         assert found["b"].eq("text").all()
+
+
+def test_a_column_of_a_long_table_is_read_as_one():
+    rows = "".join(f"{row / 7},{row % 9}\n" for row in range(300_000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = read_separated(io.StringIO(f"a,code\n{rows}1,x\n"))
+    assert found["code"].map(type).eq(str).all()

@@ -122,7 +122,7 @@ def test_unseen_levels_of_several_factors_are_said_together():
     encodings = [learn_encoding(values(["a", "b"], name=f"x{j}")) for j in range(5)]
 
     def encode(number):
-        with GatheredLevels():
+        with GatheredLevels(as_missing=True):
             for j, encoding in enumerate(encodings[:number]):
                 encoding.encode(values(["z", "a"], name=f"x{j}"))
 

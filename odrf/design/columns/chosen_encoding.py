@@ -15,7 +15,9 @@ from odrf.design.columns.encoding import (
 from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents, measurement
 from odrf.design.columns.moments import learn_durations, learn_moments
+from odrf.design.columns.text_as_read import meant_as, warn_of_spellings, warn_of_text
 from odrf.design.columns.values import Values
+from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError
 
 __all__ = ["learn_encoding", "require_shared"]
@@ -51,7 +53,10 @@ def learn_encoding(values: Values) -> Encoding:
     if values.nominal or scale == "nominal":
         levels = observed_levels(data).astype(object)
         if not values.nominal and not _is_categorical(data):
-            require_shared(values.name, data, levels, len(data))
+            require_shared(values.name, levels, len(data))
+            warn_of_text(values.name, levels, "a factor")
+        if not values.nominal:
+            warn_of_spellings(values.name, levels)
         return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
     if scale == "ordinal":
         return Ranks(data.cat.categories.astype(object))
@@ -81,29 +86,17 @@ def _given_levels(name: str, data: pd.Series, levels: pd.Index) -> Indicators:
     return Indicators(levels, levels.difference(observed, sort=False))
 
 
-def require_shared(name: str, data: pd.Series, levels: pd.Index, n: int) -> None:
-    """Raise `InputError` if nearly every one of n rows has a level of its own.
-
-    `data` are these rows, or some that have all levels.
-    """
+def require_shared(name: str, levels: pd.Index, n: int) -> None:
+    """Raise `InputError` if nearly every one of n rows has one of these levels of its own."""
     if len(levels) < FEWEST_OWN or len(levels) <= SHARE_OWN * n:
         return
+    advice = meant_as(name, levels) or (
+        "leave it out, encode what matters in it as columns of their own, or write "
+        f"C({quoted(name)}) if it is a factor nevertheless"
+    )
     raise InputError(
         f"{name!r} is text with {len(levels)} different values in {n} rows, such as "
-        f"{listed(levels, 2)}, from which nothing can be learned for other rows: "
-        f"{_advice(name, data)}"
-    )
-
-
-def _advice(name: str, text: pd.Series) -> str:
-    """Return what to do with text that is different in nearly every row."""
-    if pd.to_numeric(text, errors="coerce").notna().all():
-        return f"turn it into numbers with pd.to_numeric(data[{name!r}])"
-    if pd.to_datetime(text, errors="coerce", format="ISO8601").notna().all():
-        return f"turn it into dates with pd.to_datetime(data[{name!r}])"
-    return (
-        f"leave it out, encode what matters in it as columns of their own, or write C({name}) if "
-        "it is a factor nevertheless"
+        f"{listed(levels, 2)}, from which nothing can be learned for other rows: {advice}"
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
+from odrf.design.columns.listing import listed
 from odrf.errors import InputError
 
 __all__ = [
@@ -47,6 +48,7 @@ _INFERRED = {
     "timedelta64": DURATIONS,
     "time": "times of day",
     "period": PERIODS,
+    "interval": "intervals",
     "bytes": "bytes",
 }
 _HELD_BY_CELLS = {list: "lists", tuple: "lists", set: "sets", dict: "dictionaries"}
@@ -58,6 +60,7 @@ _ADVICE = {
     "arrays": "make a column of each part, such as pd.DataFrame(data[{name!r}].tolist())",
     "sets": "make a column for each element, which says whether the set has it",
     "dictionaries": "make a column of each part, such as pd.json_normalize(data[{name!r}])",
+    "intervals": "make it an ordered factor with pd.Categorical(data[{name!r}], ordered=True)",
     "times of day": "take numbers from it first, such as the hour",
     "bytes": "decode it to text",
 }
@@ -122,10 +125,18 @@ def measurement(values: pd.Series, name: str) -> Measurement:
         return "logical"
     if held == TEXT:
         return "nominal"
-    advice = _ADVICE.get(
-        held, "make it all numbers with pd.to_numeric or all text with .astype(str)"
-    )
+    advice = _ADVICE[held].format(name=name) if held in _ADVICE else _of_mixed(values, name)
     raise InputError(
-        f"{name!r} holds {held} (dtype {dtype}), neither numbers nor labels: "
-        f"{advice.format(name=name)}, or leave it out"
+        f"{name!r} holds {held} (dtype {dtype}), neither numbers nor labels: {advice}, or leave it "
+        "out"
+    )
+
+
+def _of_mixed(values: pd.Series, name: str) -> str:
+    """Return what to do with a column of mixed values."""
+    texts = dict.fromkeys(value for value in values.array if isinstance(value, str))
+    found = f" (its texts are {listed(texts, 3)})" if texts else ""
+    return (
+        f"make it all numbers with pd.to_numeric(data[{name!r}], errors='coerce'), which makes "
+        f"other cells missing{found}, or all text with .astype(str)"
     )

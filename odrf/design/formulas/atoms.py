@@ -155,4 +155,9 @@ def _known(name: str, env: EvalEnvironment) -> bool:
 
 
 def _unknown(name: str, columns: Collection[str]) -> PatsyError:
-    return PatsyError(f"{name!r} is not a column of the data{nearest(name, columns)}")
+    hint = nearest(name, columns)
+    if len(columns) == 1:
+        (only,) = columns
+        for separator in filter(only.__contains__, (";", "\t", "|")):
+            hint = f"; its only column is {only!r}: read the table with sep={separator!r}"
+    return PatsyError(f"{name!r} is not a column of the data{hint}")

@@ -12,11 +12,14 @@ from patsy.parse_formula import parse_formula
 from odrf.design.formulas.atoms import Atom, Column, read_atom
 from odrf.design.formulas.spelling import DOT, respell
 from odrf.errors import InputError
+from odrf.warn import warn_user
 
 __all__ = ["Formula", "read_formula"]
 
 MOST_PRODUCTS, MOST_DIGITS = 100_000, 9
 SHOWN = 60
+# As pandas calls a first column without a name.
+ROW_NAMES = "Unnamed: 0"
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,12 @@ def read_formula(
         ) from None
     result = Formula(response, terms)
     _check_sides(result)
+    if ROW_NAMES in result.columns and ROW_NAMES not in formula:
+        warn_user(
+            f"{ROW_NAMES!r} is a predictor, by '.': pandas calls so a first column without a name, "
+            "which has the numbers or names of the rows in tables that R has written: read the "
+            f"table with index_col=0, or leave it out with - `{ROW_NAMES}`"
+        )
     return result
 
 

@@ -153,7 +153,7 @@ class TellingRows:
                 continue
             if contents(text) not in (NUMBERS, LOGICAL, DATES, PERIODS, DURATIONS):
                 known = told.n - n_empty[atom.name]
-                require_shared(atom.name, text, pd.Index(text.unique()), known)
+                require_shared(atom.name, pd.Index(text.unique()), known)
 
     def _of_response(self, frame: pd.DataFrame) -> NDArray[np.int64]:
         """Return the rows of classes, of extremes and of some different responses."""

@@ -1,0 +1,102 @@
+"""Tables that Excel, R and SAS write, and new rows that look unlike the training rows."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.cli import main
+
+N = 120
+OPTIONS = ("--seed", "1", "--set", "max_leaves=3", "--set", "alpha=none")
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"code": rng.choice(["007", "012", "x"], N), "x": rng.normal(size=N)})
+    return frame.assign(y=3.0 * (frame["code"] == "007") + frame["x"])
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(capsys, *arguments):
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("odrf: error: ") and said.count("\n") == 1
+    return said
+
+
+def answer(capsys, *arguments):
+    assert main(arguments) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def test_codes_of_digits_stay_text_in_rows_to_predict(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    new = data[data["code"] != "x"].head(4)
+    new.to_csv("new.csv", index=False)
+    expected = odrf.odt("y ~ .", data, seed=1, max_leaves=3, alpha=None).predict(new)
+    predict = ("--predict", "new.csv", "--out", "out.csv")
+    answer(capsys, "tree", "y ~ .", "table.csv", *OPTIONS, "--save", "fit.odrf", *predict)
+    assert pd.read_csv("out.csv")["prediction"].tolist() == expected.tolist()
+    found = pd.read_csv(io.StringIO(answer(capsys, "predict", "fit.odrf", "new.csv")))
+    assert found["prediction"].tolist() == expected.tolist()
+    answer(capsys, "fit", "--load", "fit.odrf", "--predict", "new.csv", "--out", "again.csv")
+    assert pd.read_csv("again.csv")["prediction"].tolist() == expected.tolist()
+
+
+def test_classes_of_digits_stay_text_in_rows_held_out(inside, data, capsys):
+    data["y"] = np.where(data["x"] > 0, data["code"], "x")
+    data.to_csv("table.csv", index=False)
+    answer(capsys, "tree", "y ~ x", "table.csv", *OPTIONS, "--save", "fit.odrf")
+    data[data["y"] != "x"].to_csv("new.csv", index=False)
+    assert "Pruning path" in answer(capsys, "prune", "fit.odrf", "--newdata", "new.csv")
+
+
+def test_semicolons_and_decimal_commas(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    data.to_csv("table2.csv", index=False, sep=";", decimal=",")
+    plain = answer(capsys, "tree", "y ~ .", "table.csv", *OPTIONS)
+    assert answer(capsys, "tree", "y ~ .", "table2.csv", *OPTIONS, "--format", "csv2") == plain
+    said = refusal(capsys, "tree", "y ~ .", "table2.csv")
+    assert (
+        "table2.csv has one column, 'code;x;y': if ';' separates columns, add --format csv2" in said
+    )
+
+
+def test_tabs_in_a_file_of_another_ending(inside, data, capsys):
+    data.to_csv("table.txt", index=False, sep="\t")
+    assert "add --format tsv" in refusal(capsys, "tree", "y ~ .", "table.txt")
+    answer(capsys, "tree", "y ~ .", "table.txt", *OPTIONS, "--format", "tsv")
+
+
+def test_text_that_is_not_utf8_is_refused_with_the_way_out(inside, data, capsys):
+    data.rename(columns={"x": "größe"}).to_csv("table.csv", index=False, encoding="latin-1")
+    said = refusal(capsys, "tree", "y ~ .", "table.csv")
+    assert "table.csv cannot be read: it is no text in UTF-8" in said and "iconv" in said
+
+
+def test_rows_of_other_lengths_are_refused_in_one_line(inside, capsys):
+    (inside / "table.csv").write_text("a,y\n1,2\n1,2,3\n")
+    assert "line 3" in refusal(capsys, "tree", "y ~ .", "table.csv")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(inside, data, capsys):
+    data.to_csv("table.csv", index=False, encoding="utf-8-sig")
+    answer(capsys, "tree", "y ~ code", "table.csv", *OPTIONS)
+
+
+def test_too_few_models_are_said_in_words_of_the_command(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    for models in ((), ("--model", "tree")):
+        said = refusal(capsys, "compare", "y ~ .", "table.csv", *models)
+        assert "--model is needed twice or more, as in --model tree --model forest" in said
