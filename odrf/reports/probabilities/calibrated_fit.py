@@ -10,6 +10,7 @@ import pandas as pd
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_truth
+from odrf.design import Design
 from odrf.errors import AbsentError, nearest
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.prediction.expected_response import expected_response
@@ -91,6 +92,11 @@ class CalibratedFit(Carded):
         return self.recalibration.fit.design.formula
 
     @property
+    def design(self) -> Design:
+        """The design of the fit: formula, predictors, columns and response."""
+        return self.recalibration.fit.design
+
+    @property
     def kind(self) -> str:
         """``"classification"``."""
         return self.recalibration.fit.kind
@@ -98,7 +104,7 @@ class CalibratedFit(Carded):
     @property
     def classes(self) -> pd.Index:
         """The classes, in the order of the probability columns."""
-        classes = self.recalibration.fit.design.response.classes
+        classes = self.design.response.classes
         assert classes is not None
         return classes
 
