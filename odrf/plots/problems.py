@@ -183,7 +183,7 @@ def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = N
         # means are flatter than single series, and so are drawn enlarged
         ax.plot(at, base + CURVES * series.mean(axis=0), color=ink(ax), linewidth=1.2)
         places.append(base + CURVE_PITCH * CURVES / 2)
-    _name_lines(ax, places, of_class, f"{title}: examples, and mean × {CURVES} (black)")
+    _name_lines(ax, places, of_class, f"{title}: examples, and mean × {CURVES} (thick)")
     ax.set_xticks([1, *range(20, at[-1] + 1, 20)])
     ax.set_xlabel("predictor")
     return ax

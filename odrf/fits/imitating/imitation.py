@@ -14,6 +14,7 @@ from odrf.design import TrainingData
 from odrf.design.folds import FoldRows
 from odrf.design.response import Response
 from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.survival.branch_sums import add_up_branches
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
@@ -150,11 +151,10 @@ def _rows_to_imitate(
 
 def _rows_in_nodes(tree: Forest, X: Matrix) -> NDArray[np.int32]:
     """Return how many rows of X (p, n) reach each node (m,): each once, without its copies."""
-    count = np.bincount(leaf_nodes(tree, X, 1)[:, 0], minlength=tree.n_nodes)
-    for node in np.flatnonzero(tree.left >= 0)[::-1]:
-        left = tree.left[node]
-        count[node] = count[left] + count[left + 1]
-    return count.astype(np.int32)
+    leaf = leaf_nodes(tree, X, 1)[:, 0]
+    count = np.bincount(leaf, minlength=tree.n_nodes).astype(np.float64)[:, None]
+    add_up_branches(tree.left, count)
+    return count[:, 0].astype(np.int32)
 
 
 def _response(fit: AnyFit) -> Response:

@@ -108,7 +108,8 @@ def loss_rises(
                 unchanged = _losses(fit, judged, of_rows, rows)
             drawn = distinct_draws(of_rows, [with_rows(draw, rows) for draw in draws[:-1]])
             loss = _losses(fit, judged, drawn.changed, rows[drawn.row])
-            losses = np.where(drawn.number < 0, unchanged, np.append(loss, 0.0)[drawn.number])
+            losses, changed = np.tile(unchanged, (n_draws, 1)), drawn.number >= 0
+            losses[changed] = loss[drawn.number[changed]]
             rises[t, rows] = ((losses - full[rows]) / n_draws).sum(axis=0)
         advance()
     rows = np.flatnonzero(~np.isnan(full) & (fit.data.weights > 0))

@@ -17,7 +17,7 @@ __all__ = ["plot_effects"]
 
 MOST = 40
 # Columns whose values need no name.
-PLAIN = ("term", "contrast", "class", "predictor")
+UNNAMED = ("term", "contrast", "class", "predictor")
 
 
 def plot_effects(
@@ -77,7 +77,7 @@ def _names(labels: pd.DataFrame) -> tuple[list[str], str]:
 def _joined(names: Sequence[object], values: NDArray) -> str:
     """Return the values, those of columns of the data with their names."""
     words = (
-        str(value) if name in PLAIN else f"{name} = {value}"
+        str(value) if name in UNNAMED else f"{name} = {value}"
         for name, value in zip(names, values, strict=True)
     )
     return ", ".join(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,6 +18,8 @@ from odrf.plots.elements.style import (
     MUTED,
     WIDTH,
     faint,
+    legend_columns,
+    line_of,
     named_panel,
     plain,
 )
@@ -26,7 +28,7 @@ from odrf.text.shortening import shortened_names
 if TYPE_CHECKING:
     from odrf.statistics.curves.variable_points import VariablePoints
 
-__all__ = ["draw_rug", "hatch_gaps", "line_of", "plot_effect"]
+__all__ = ["draw_rug", "hatch_gaps", "plot_effect"]
 
 # Regions without rows that are wider than this share of the axis are hatched.
 GAP = 0.08
@@ -39,11 +41,9 @@ APART = 0.6
 FEW = 10
 # inches that labels of curves take up beside the axes
 LEGEND = 2.4
-Dash = Literal["-", "--", ":", "-."]
-DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 NAME = 26
-# More names than these are written in small letters; of more small ones there are two columns.
-MOST_LINES, MOST_SMALL = 12, 20
+# More names than these are written in small letters.
+MOST_LINES = 12
 
 
 def plot_effect(
@@ -92,12 +92,6 @@ def plot_effect(
     if len(curves) > 1:
         _legend(ax, list(curves))
     return ax
-
-
-def line_of(number: int) -> tuple[str, Dash]:
-    """Return colour and dashes of a curve: colours begin again with other dashes."""
-    repeats, colour = divmod(number, len(CLASSES) - 2)
-    return CLASSES[colour], DASHES[repeats % len(DASHES)]
 
 
 def _points(
@@ -173,5 +167,5 @@ def _legend(ax: Axes, labels: list[str]) -> None:
     ax.legend(
         handles=handles, frameon=False, loc="upper left", bbox_to_anchor=(1, 1),
         fontsize="medium" if len(labels) <= MOST_LINES else "small",
-        ncols=-(-len(labels) // MOST_SMALL),
+        ncols=legend_columns(len(labels)),
     )  # fmt: skip

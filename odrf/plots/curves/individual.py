@@ -12,9 +12,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from odrf.plots.curves.effects import draw_rug, hatch_gaps, line_of
+from odrf.plots.curves.effects import draw_rug, hatch_gaps
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink, plain
+from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink, line_of, plain
 from odrf.text.shortening import shortened_names
 
 if TYPE_CHECKING:

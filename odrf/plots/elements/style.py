@@ -32,7 +32,9 @@ __all__ = [
     "class_colour",
     "faint",
     "ink",
+    "legend_columns",
     "legend_over",
+    "line_of",
     "log_scale",
     "named_panel",
     "new_panels",
@@ -59,6 +61,10 @@ ACCENT = "#0072b2"
 CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 # light to mid blue: black text stays readable on all of it
 VALUES = LinearSegmentedColormap.from_list("values", ["#f7fbff", "#c6dbef", "#6baed6"])
+Dash = Literal["-", "--", ":", "-."]
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
+# A column of a legend beside the axes has at most so many names.
+MOST_NAMES = 20
 # white to dark blue, for images without text
 HEAT = LinearSegmentedColormap.from_list("heat", ["#ffffff", "#9ecae1", "#2171b5", "#08234f"])
 
@@ -68,6 +74,12 @@ def class_colour(code: int, certainty: float) -> tuple[float, float, float]:
     strength = 0.12 + 0.53 * certainty
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(CLASSES[code % len(CLASSES)]))
     return red, green, blue
+
+
+def line_of(number: int) -> tuple[str, Dash]:
+    """Return colour and dashes of a curve: colours begin again with other dashes."""
+    repeats, colour = divmod(number, len(CLASSES) - 2)
+    return CLASSES[colour], DASHES[repeats % len(DASHES)]
 
 
 def _is_dark(ax: Axes) -> bool:
@@ -130,6 +142,11 @@ def named_panel(rows: int, width: float = WIDTH) -> Axes:
     """Return the axes of a new figure, `width` inches wide and high enough for rows with names."""
     size = (width, max(HEIGHT, ROW * rows + AROUND))
     return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def legend_columns(names: int) -> int:
+    """Return in how many columns a legend of so many names stands beside the axes."""
+    return -(-names // MOST_NAMES)
 
 
 def legend_over(ax: Axes, heading: str | None = None) -> Legend:

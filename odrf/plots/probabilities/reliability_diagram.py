@@ -9,9 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.plots.curves.effects import line_of
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, MUTED, faint, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, line_of, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
+from odrf.plots.elements.style import legend_columns
+
 __all__ = ["axes_for", "classes_named"]
 
 WIDTH, BESIDE, HEIGHT = 5.6, 3.0, 4.2
 # More names stand beside the curves, not between them.
 MOST_INSIDE = 3
-# Of more names there are several columns.
-MOST_LINES = 20
 
 
 def axes_for(n_classes: int) -> Axes:
@@ -22,9 +22,9 @@ def axes_for(n_classes: int) -> Axes:
 
 def classes_named(ax: Axes) -> None:
     """Name the curves that have labels: between them, or beside them if they are many."""
-    many = len(ax.get_legend_handles_labels()[1]) > MOST_INSIDE
+    names = len(ax.get_legend_handles_labels()[1])
+    many = names > MOST_INSIDE
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if many else {"loc": "best"}
-    columns = -(-len(ax.get_legend_handles_labels()[1]) // MOST_LINES)
-    legend = ax.legend(frameon=False, fontsize="small", ncols=columns, **beside)
+    legend = ax.legend(frameon=False, fontsize="small", ncols=legend_columns(names), **beside)
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.plots.curves.effects import line_of
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, MUTED, plain
+from odrf.plots.elements.style import ACCENT, MUTED, line_of, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 

@@ -8,9 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.plots.curves.effects import line_of
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import legend_over, new_panels, plain
+from odrf.plots.elements.style import legend_over, line_of, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import time_axis
 from odrf.text.shortening import shortened_names
 
