@@ -1,14 +1,16 @@
 """Size and power of tests of importance, and false discoveries of knockoffs.
 
     python -m benchmarks.inference.importance_tests --out importance_tests.csv [--repeats 200]
-                                                    [--trees 30]
+                                                    [--trees 30] [--rows 200]
+                                                    [--kinds test knockoff]
     python -m benchmarks.inference.importance_tests --report importance_tests.csv
 
-Samples of 200 rows have two relevant predictors (one linear, one by a sine), two that tell nothing
+Samples for tests have two relevant predictors (one linear, one by a sine), two that tell nothing
 but have a correlation with them (0, 0.5 or 0.9), and one of noise.  The tests of the package are
 compared with those of hidimstat, if it is installed, with the same forests: its conditional
 importance and its leave-one-covariate-out, which train on one half of the rows and test on the
-other.  Knockoffs are drawn for 30 predictors, of which 15 are relevant, in 300 rows.  A run with an
+other.  In more than 2,000 rows, forests that estimate the laws of stand-ins draw a part of the
+rows.  Knockoffs are drawn for 30 predictors, of which 15 are relevant, in 300 rows.  A run with an
 existing csv adds the missing samples.
 """
 
@@ -36,18 +38,18 @@ RELEVANT, RELATED, NOISE = ("a", "b"), ("c", "d"), ("e",)
 WIDE, WIDE_RELEVANT, SIZE = 30, 15, 0.6
 TESTS = ("conditional t", "conditional wilcoxon", "loco t", "loco wilcoxon")
 LEVEL, FDR = 0.05, 0.1
-KNOCKOFF = "knockoff"
+TEST, KNOCKOFF = "test", "knockoff"
 COLUMNS = ["correlation", "repeat", "kind", "method", "term", "p_value"]
 
 
-def sample(correlation: float, rng: np.random.Generator) -> pd.DataFrame:
+def sample(rows: int, correlation: float, rng: np.random.Generator) -> pd.DataFrame:
     """Draw the rows of a test."""
     covariance = np.eye(5)
     for i, j in ((0, 2), (1, 3)):
         covariance[i, j] = covariance[j, i] = correlation
-    x = rng.multivariate_normal(np.zeros(5), covariance, size=ROWS)
+    x = rng.multivariate_normal(np.zeros(5), covariance, size=rows)
     data = pd.DataFrame(x, columns=[*RELEVANT, *RELATED, *NOISE])
-    return data.assign(y=0.4 * x[:, 0] + 0.6 * np.sin(1.5 * x[:, 1]) + rng.normal(size=ROWS))
+    return data.assign(y=0.4 * x[:, 0] + 0.6 * np.sin(1.5 * x[:, 1]) + rng.normal(size=rows))
 
 
 def wide_sample(correlation: float, rng: np.random.Generator) -> pd.DataFrame:
@@ -60,7 +62,7 @@ def wide_sample(correlation: float, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def lines_of(
-    correlation: float, repeat: int, kind: str, trees: int, seed: int
+    correlation: float, repeat: int, kind: str, rows: int, trees: int, seed: int
 ) -> Iterator[tuple[str, str, float]]:
     """Yield method, term and p-value; of knockoffs, the smallest rate at which it is selected."""
     rng = np.random.default_rng([seed, repeat, round(10 * correlation)])
@@ -70,7 +72,7 @@ def lines_of(
         found = forest.importance("knockoff")
         yield from ((KNOCKOFF, *line) for line in found[["term", "p_adjusted"]].to_numpy())
         return
-    data = sample(correlation, rng)
+    data = sample(rows, correlation, rng)
     forest = odrf("y ~ .", data, blend=False, **options)
     for method in TESTS:
         type, test = method.split()
@@ -83,7 +85,7 @@ def lines_of(
 def _by_hidimstat(data: pd.DataFrame, options: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
     """Test by hidimstat with a forest of the package."""
     hidimstat = import_module("hidimstat")
-    X, y, half = data.drop(columns="y"), data["y"].to_numpy(), ROWS // 2
+    X, y, half = data.drop(columns="y"), data["y"].to_numpy(), len(data) // 2
     own = {"random_state" if name == "seed" else name: value for name, value in options.items()}
     forest = ODRFRegressor(blend=False, **own).fit(X[:half], y[:half])
     tests = {
@@ -119,12 +121,18 @@ def report(runs: pd.DataFrame) -> str:
         power = relevant.sum() / (n * WIDE_RELEVANT)
         line = {"samples": str(n), "false discovery rate": f"{rate:.3f}", "power": f"{power:.2f}"}
         wide[str(correlation)] = line
+    if not wide:
+        return text
     return f"{text}\n\n{markdown_table(pd.DataFrame(wide).T, 'correlation')}"
 
 
 def main() -> None:
     """Run or report."""
-    options: argparse.Namespace = parser(__doc__, "importance_tests.csv", 200, 30).parse_args()
+    asked = parser(__doc__, "importance_tests.csv", 200, 30)
+    asked.add_argument("--rows", type=int, default=ROWS, help="rows of each sample for tests")
+    kinds = (TEST, KNOCKOFF)
+    asked.add_argument("--kinds", nargs="+", choices=kinds, default=kinds, help="what is tried")
+    options: argparse.Namespace = asked.parse_args()
     if options.report:
         print(report(pd.read_csv(options.report)))
         return
@@ -133,9 +141,9 @@ def main() -> None:
         (correlation, repeat, kind)
         for repeat in range(options.repeats)
         for correlation in CORRELATIONS
-        for kind in ("test", KNOCKOFF)
+        for kind in options.kinds
     ]
-    evaluated = partial(lines_of, trees=options.trees, seed=options.seed)
+    evaluated = partial(lines_of, rows=options.rows, trees=options.trees, seed=options.seed)
     print(report(go_on(options.out, COLUMNS, tasks, evaluated)))
 
 

@@ -15,7 +15,7 @@ from odrf.checks import Seed
 from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
-from odrf.fits.repeated.warning import warned_of_repeated_rows
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.stacked.growing_stack import RUNS, RUNS_ON_SINGLES, grow_stack
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request, request_of
@@ -172,7 +172,7 @@ def auto(
     design, training = design_of(formula, data, options, environment(2))
     models = models_of_stack(options, design, training)
     fit = grow_stack(call, design, training, *models, progress)
-    return AutoResults(warned_of_repeated_rows(fit, data))
+    return AutoResults(warned_of_data(fit, data))
 
 
 def models_of_stack(

@@ -17,7 +17,7 @@ from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
-from odrf.fits.repeated.warning import warned_of_repeated_rows
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.options.boosting_control import PATIENCE
 from odrf.projections.family import Family
 from odrf.public import public
@@ -268,4 +268,4 @@ def odbt(
         grown = survival_boosted(call, design, training, data, offsets, control, progress)
         return cast("ODBTResults", grown)
     fit = grow_boosted_fit(call, design, training, offsets, control, progress)
-    return ODBTResults(warned_of_repeated_rows(fit, data))
+    return ODBTResults(warned_of_data(fit, data))

@@ -14,8 +14,8 @@ from odrf.api.survival_fits import survival_tree
 from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.fits.all_rows.growing_all_rows import grow_all_rows
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_tree
 from odrf.options.streamed_options import require_no_structure
 from odrf.public.chunks import Chunks, chunks_of
@@ -43,7 +43,7 @@ def fitted_tree(
         # a union of both types would make every use of a tree ask which one it is
         return cast("ODTResults", survival_tree(call, design, training, data, request, progress))
     fit = sized_tree(grow_fit(call, design, training, request), progress)
-    return ODTResults(warned_of_repeated_rows(fit, data))
+    return ODTResults(warned_of_data(fit, data))
 
 
 def _tree_of_chunks(

@@ -15,8 +15,8 @@ from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.columns.outlying_values import crowded_columns
 from odrf.design.formulas.lookup import environment
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.guided_fit import grow_guided_fit
-from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.options.guided_control import GuidedControl, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
@@ -170,7 +170,7 @@ def graf(
     _warn_of_outliers(design, training)
     frame = data.copy() if training.complete.all() else data[training.complete]
     fit = grow_guided_fit(call, design, training, frame, control, progress)
-    return GRAFResults(warned_of_repeated_rows(fit, data))
+    return GRAFResults(warned_of_data(fit, data))
 
 
 def _warn_of_outliers(design: Design, data: TrainingData) -> None:

@@ -16,8 +16,8 @@ from odrf.api.survival_fits import survival_forest
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_forest
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import in_partitions
@@ -214,4 +214,4 @@ def odrf(
             grown = survival_forest(call, design, training, table, request, progress)
             return cast("ODRFResults", grown)
         fit = sized_forest(grow_fit(call, design, training, request, progress))
-    return ODRFResults(warned_of_repeated_rows(fit, table))
+    return ODRFResults(warned_of_data(fit, table))

@@ -7,8 +7,8 @@ import pandas as pd
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
 from odrf.errors import InputError
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
 from odrf.fits.survival.survival_fit import with_curves
@@ -41,7 +41,7 @@ def survival_forest(
     """
     require_no_compact_curves(request)
     fit = with_curves(grow_fit(call, design, data, request, progress))
-    return SurvivalForestResults(warned_of_repeated_rows(fit, table))
+    return SurvivalForestResults(warned_of_data(fit, table))
 
 
 def require_no_compact_curves(request: Request) -> None:
@@ -63,7 +63,7 @@ def survival_tree(
 ) -> SurvivalTreeResults:
     """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
     grown = survival_tree_of(grow_fit(call, design, data, request))
-    return SurvivalTreeResults(warned_of_repeated_rows(sized_tree(grown, progress), table))
+    return SurvivalTreeResults(warned_of_data(sized_tree(grown, progress), table))
 
 
 def survival_boosted(
@@ -77,4 +77,4 @@ def survival_boosted(
 ) -> SurvivalBoostedResults:
     """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""
     fit = grow_boosted_survival(call, design, data, offset, control, progress)
-    return SurvivalBoostedResults(warned_of_repeated_rows(fit, table))
+    return SurvivalBoostedResults(warned_of_data(fit, table))

@@ -103,6 +103,7 @@ def test_columns_come_in_types_that_functions_know():
         ("log(bmi, 2)", r"takes no base: write log2\(x\), log10\(x\) or log\(x\)/log\(2\)"),
         ("log(bmi, 2) + log(bmi)", "log.* takes no base"),
         ("log(bmi, base=2)", "log.* takes no base"),
+        ("bmi | sex", r"'\|' is a logical or.*use groups="),
         ("bs(bmi, 1)", "ValueError: df=1 is too small"),
         ("bs(bmi, 'x')", "TypeError"),
         ("bmi.nonsense", "AttributeError"),

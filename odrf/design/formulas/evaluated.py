@@ -18,7 +18,7 @@ from odrf.design.columns.measurement import DATES, LOGICAL, NUMBERS, PERIODS, co
 from odrf.design.columns.moments import as_dates
 from odrf.design.columns.values import Values, result_values
 from odrf.design.formulas.atoms import Expression
-from odrf.design.formulas.functions import FUNCTIONS, gives_base_of_log, users_names
+from odrf.design.formulas.functions import FUNCTIONS, as_meant_in_r, users_names
 from odrf.design.formulas.trusted import is_harmless, untrusted_part
 from odrf.errors import InputError
 
@@ -98,9 +98,8 @@ class Evaluation:
                 return function(*args)
         except Exception as error:
             cause = error.__cause__ or error
-            why = f"{type(cause).__name__}: {cause}"
-            if isinstance(cause, TypeError) and gives_base_of_log(self.expression.code):
-                why = "log() takes no base: write log2(x), log10(x) or log(x)/log(2)"
+            meant = as_meant_in_r(self.expression.code) if isinstance(cause, TypeError) else None
+            why = meant or f"{type(cause).__name__}: {cause}"
             raise InputError(f"{self.expression.name!r} cannot be evaluated: {why}") from error
 
     @property

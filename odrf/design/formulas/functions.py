@@ -13,7 +13,7 @@ from patsy import EvalEnvironment
 from odrf.design.columns.censored import Surv
 from odrf.design.formulas.bases import bs, poly
 
-__all__ = ["ELSEWHERE", "FUNCTIONS", "gives_base_of_log", "users_names"]
+__all__ = ["ELSEWHERE", "FUNCTIONS", "as_meant_in_r", "users_names"]
 
 _ELEMENTWISE = (
     *(np.exp, np.expm1, np.log, np.log10, np.log1p, np.log2, np.sqrt),
@@ -60,10 +60,18 @@ def _narrower(name: str, value: object) -> bool:
     return any(value is getattr(module, name, None) for module in (math, patsy.builtins))
 
 
-def gives_base_of_log(code: str) -> bool:
-    """Return whether an expression calls ``log`` with a base, as is usual in R."""
-    calls = [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Call)]
-    return any(
+def as_meant_in_r(code: str) -> str | None:
+    """Return how to write an expression that fails here and means something in R; else None."""
+    tree = ast.parse(code, mode="eval").body
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    if any(
         ast.unparse(call.func) in ("log", "np.log") and len(call.args) + len(call.keywords) > 1
         for call in calls
-    )
+    ):
+        return "log() takes no base: write log2(x), log10(x) or log(x)/log(2)"
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.BitOr):
+        return (
+            "'|' is a logical or, of columns of True and False: to add a predictor write '+'; to "
+            "name the column of subjects use groups="
+        )
+    return None

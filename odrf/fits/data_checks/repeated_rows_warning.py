@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import pandas as pd
 
+from odrf.fits.data_checks.repeated_rows import repeated_rows
+from odrf.fits.data_checks.rows_going_on import column_of_subjects
+from odrf.fits.data_checks.rows_in_time import followed_in_time
 from odrf.fits.fit import AnyFit, Fit
-from odrf.fits.repeated.repeated_rows import repeated_rows
-from odrf.fits.repeated.rows_going_on import column_of_subjects
-from odrf.fits.repeated.rows_in_time import followed_in_time
 from odrf.warn import warn_user
 
-__all__ = ["warned_of_repeated_rows"]
-
-AFit = TypeVar("AFit", bound=AnyFit)
+__all__ = ["warn_of_repeated_rows"]
 
 
-def warned_of_repeated_rows(fit: AFit, data: pd.DataFrame) -> AFit:
-    """Return the fit; warn if its rows look like repeated measurements, and it has no groups.
+def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
+    """Warn if rows look like repeated measurements, and the fit has neither groups nor an order.
 
     Either a column divides the rows into groups, within which almost all other columns hardly vary;
     or rows that enter late begin there when others end; or the rows are in the order of a column,
     and the residuals of a tree or forest follow each other.
     """
     structure = fit.data.structure
-    if structure is None or (structure.groups is None and structure.order is None):
-        _warn(fit, data)
-    return fit
-
-
-def _warn(fit: AnyFit, data: pd.DataFrame) -> None:
+    if structure is not None and (structure.groups is not None or structure.order is not None):
+        return
     subjects = column_of_subjects(fit, data)
     if subjects is not None:
         warn_user(

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.repeated.table_columns import candidate_groups, numbers_or_labels
-from odrf.fits.repeated.warning import warned_of_repeated_rows
+from odrf.fits.data_checks.table_columns import candidate_groups, numbers_or_labels
+from odrf.fits.data_checks.warnings_of_data import warned_of_data
 
 
 def recordings(subjects=20, each=8, seed=0):
@@ -139,7 +139,7 @@ def test_it_takes_less_than_two_hundredths_of_the_time_of_a_fit():
     fit = odrf.odrf("y ~ .", data, **options).fit
     middle = time.process_time()
     for _ in range(5):
-        warned_of_repeated_rows(fit, data)
+        warned_of_data(fit, data)
     assert (time.process_time() - middle) / 5 < 0.02 * (middle - begin)
 
 

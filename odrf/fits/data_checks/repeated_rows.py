@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.fits.data_checks.table_columns import CandidateGroups, candidate_groups, numbers_or_labels
 from odrf.fits.fit import AnyFit
-from odrf.fits.repeated.table_columns import CandidateGroups, candidate_groups, numbers_or_labels
 from odrf.statistics.repeated.within_groups import Repetition, repetition
 
 __all__ = ["RepeatedRows", "repeated_rows"]

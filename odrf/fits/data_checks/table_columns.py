@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is_numeric_dtype
 
-__all__ = ["CandidateGroups", "candidate_groups", "numbers_or_labels"]
+__all__ = ["CandidateGroups", "candidate_groups", "numbers_or_labels", "plain_numbers", "some_rows"]
 
 # Rows that are looked at; with more, only some.  The few tell whether a number is a whole one, and
 # whether most rows share some values.
@@ -48,8 +48,8 @@ def candidate_groups(
     """
     if len(rows) < FEWEST_ROWS:
         return
-    some = _spread(rows, ROWS)
-    first = data.iloc[_spread(some, FEW_ROWS)]
+    some = some_rows(rows, ROWS)
+    first = data.iloc[some_rows(some, FEW_ROWS)]
     names = _without_fractions(first, names)
     names = [name for name in names if _could_name_groups(first[name])][:MOST_CANDIDATES]
     for name in names:
@@ -58,13 +58,27 @@ def candidate_groups(
             yield CandidateGroups(name, *found, is_numeric_dtype(data[name].dtype))
 
 
+def some_rows(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return at most so many of the rows, drawn at random, in their order."""
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+
+
+def plain_numbers(column: pd.Series) -> NDArray[np.float64] | None:
+    """Return a column of real numbers (m,), missing ones as NaN; None for a column of others."""
+    if not is_numeric_dtype(column.dtype) or is_complex_dtype(column.dtype):
+        return None
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
 def numbers_or_labels(column: pd.Series) -> NDArray[np.float64] | None:
     """Return a column (m,) as numbers, missing ones as their mean; of labels the commonest is 1.
 
     None for a column of neither numbers nor labels, such as times.
     """
-    if is_numeric_dtype(column.dtype) and not is_complex_dtype(column.dtype):
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = plain_numbers(column)
+    if values is not None:
         known = np.isfinite(values)
         if known.all():
             return values
@@ -73,13 +87,6 @@ def numbers_or_labels(column: pd.Series) -> NDArray[np.float64] | None:
         return None
     codes = pd.factorize(column)[0]
     return (codes == np.bincount(codes + 1)[1:].argmax()).astype(np.float64)
-
-
-def _spread(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return at most so many of the rows, drawn at random, in their order."""
-    if len(rows) <= most:
-        return rows
-    return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 
 
 def _has_labels(column: pd.Series) -> bool:

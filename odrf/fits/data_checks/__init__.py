@@ -1,0 +1,1 @@
+"""Looking for what is visibly wrong with the data of a new fit."""

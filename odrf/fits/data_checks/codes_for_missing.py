@@ -1,0 +1,82 @@
+"""The warning about numbers that stand for empty cells, such as -999."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.listing import listed
+from odrf.fits.data_checks.table_columns import plain_numbers
+from odrf.fits.fit import AnyFit
+from odrf.warn import warn_user
+
+__all__ = ["code_for_missing", "warn_of_codes_for_missing"]
+
+# Two nines or more, with either sign, mark empty cells in many tables.  One such cell may be a
+# slip, and values of fewer kinds beside it may be codes themselves.
+CODES = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign in (-1, 1))
+FEWEST, DIFFERENT = 2, 3
+
+
+def warn_of_codes_for_missing(fit: AnyFit, data: pd.DataFrame) -> None:
+    """Warn of columns in which a number such as -999 lies far from all others.
+
+    Warns
+    -----
+    UserWarning
+        There are such columns among the predictors and those of a response of numbers.
+    """
+    names = list(fit.design.schema.columns)
+    if fit.design.response.classes is None:
+        names = [*fit.design.response.columns, *names]
+    found = [each for name in names if name in data.columns for each in _found(data[name])]
+    if not found:
+        return
+    name, code, others = found[0]
+    more = f"; so it is in {listed([each.name for each in found[1:]])}" if found[1:] else ""
+    column = f"data[{name!r}]"
+    warn_user(
+        f"{name!r} has {code:.0f} in several rows, far from all its other values ({others[0]:.6g} "
+        f"to {others[1]:.6g}){more}: if this stands for an empty cell, write "
+        f"{column} = {column}.replace({code:.0f}, np.nan); "
+        "taken as a number, it hides what the others tell"
+    )
+
+
+class CodeForMissing(NamedTuple):
+    """The number that seems to stand for empty cells of a column, and the range of the others."""
+
+    name: str
+    code: float
+    others: tuple[float, float]
+
+
+def _found(column: pd.Series) -> list[CodeForMissing]:
+    values = plain_numbers(column)
+    code = None if values is None else code_for_missing(values)
+    if values is None or code is None:
+        return []
+    others = values[np.isfinite(values) & (values != code)]
+    return [CodeForMissing(str(column.name), code, (float(others.min()), float(others.max())))]
+
+
+def code_for_missing(values: NDArray[np.float64]) -> float | None:
+    """Return the number among values (n,) that seems to stand for empty cells; None without one.
+
+    It is a code such as -999 in several rows, farther from all other numbers than these are from
+    each other.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return None
+    for code in (float(known.min()), float(known.max())):
+        if code not in CODES:
+            continue
+        others = known[known != code]
+        few = len(known) - len(others) < FEWEST or len(np.unique(others)) < DIFFERENT
+        if not few and np.abs(others - code).min() > np.ptp(others):
+            return code
+    return None

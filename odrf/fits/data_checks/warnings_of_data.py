@@ -1,0 +1,28 @@
+"""The warnings about the data of a new fit."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pandas as pd
+
+from odrf.fits.data_checks.codes_for_missing import warn_of_codes_for_missing
+from odrf.fits.data_checks.repeated_rows_warning import warn_of_repeated_rows
+from odrf.fits.data_checks.telling_columns import warn_of_telling_columns
+from odrf.fits.fit import AnyFit
+
+__all__ = ["warned_of_data"]
+
+AFit = TypeVar("AFit", bound=AnyFit)
+
+
+def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
+    """Return the fit; warn of what is visibly wrong with the rows it was made from.
+
+    These are predictors that tell the response exactly, numbers that stand for empty cells, and
+    rows that are repeated measurements.
+    """
+    warn_of_telling_columns(fit, data)
+    warn_of_codes_for_missing(fit, data)
+    warn_of_repeated_rows(fit, data)
+    return fit
