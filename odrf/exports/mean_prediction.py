@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_truth
-from odrf.engine.trees.out_of_bag_losses import OutOfBag
+from odrf.engine.judging.out_of_bag_losses import OutOfBag
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import LEVEL, interval_frame, requested_interval
 from odrf.fits.prediction.predicting import RowsToPredict

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.boosting.sums import added_up_by_run
-from odrf.engine.trees.out_of_bag_losses import OutOfBag, out_of_bag, out_of_bag_by_fold
+from odrf.engine.judging.out_of_bag_losses import OutOfBag, out_of_bag, out_of_bag_by_fold
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.survival.branch_sums import add_up_branches, take_from_parents
+from odrf.engine.trees.branch_sums import add_up_branches, take_from_parents
 from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = [

@@ -1,1 +1,1 @@
-"""Grown trees as flat arrays: routing, the α of each split, out-of-bag errors."""
+"""Grown trees as flat arrays: routing, single trees, sums over branches."""

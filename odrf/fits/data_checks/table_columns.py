@@ -10,7 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is_numeric_dtype
 
-__all__ = ["CandidateGroups", "candidate_groups", "numbers_or_labels", "plain_numbers", "some_rows"]
+__all__ = [
+    "CandidateGroups",
+    "candidate_groups",
+    "numbers_or_labels",
+    "plain_numbers",
+    "rows_drawn",
+]
 
 # Rows that are looked at; with more, only some.  The few tell whether a number is a whole one, and
 # whether most rows share some values.
@@ -48,8 +54,8 @@ def candidate_groups(
     """
     if len(rows) < FEWEST_ROWS:
         return
-    some = some_rows(rows, ROWS)
-    first = data.iloc[some_rows(some, FEW_ROWS)]
+    some = rows_drawn(rows, ROWS)
+    first = data.iloc[rows_drawn(some, FEW_ROWS)]
     names = _without_fractions(first, names)
     names = [name for name in names if _could_name_groups(first[name])][:MOST_CANDIDATES]
     for name in names:
@@ -58,7 +64,7 @@ def candidate_groups(
             yield CandidateGroups(name, *found, is_numeric_dtype(data[name].dtype))
 
 
-def some_rows(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def rows_drawn(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return at most so many of the rows, drawn at random, in their order."""
     if len(rows) <= most:
         return rows

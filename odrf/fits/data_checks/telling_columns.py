@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.formulas.spelling import quoted
-from odrf.fits.data_checks.table_columns import plain_numbers, some_rows
+from odrf.fits.data_checks.table_columns import plain_numbers, rows_drawn
 from odrf.fits.fit import AnyFit
-from odrf.statistics.exact_relations import exact_sum, goes_with, in_same_order
+from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
 from odrf.warn import warn_user
 
 __all__ = ["columns_that_tell", "warn_of_telling_columns"]
@@ -57,7 +57,7 @@ def columns_that_tell(fit: AnyFit, data: pd.DataFrame) -> list[str]:
     used = np.flatnonzero(fit.data.complete)
     if len(names) < 2 or len(used) < FEWEST_ROWS or fit.data.times is not None:
         return []
-    place = some_rows(np.arange(len(used)), ROWS)
+    place = rows_drawn(np.arange(len(used)), ROWS)
     table, y = data.iloc[used[place]], fit.data.y[place]
     if len(np.unique(y)) < (FEWEST_VALUES if fit.design.response.classes is None else 2):
         return []

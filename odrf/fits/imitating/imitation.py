@@ -14,7 +14,7 @@ from odrf.design import TrainingData
 from odrf.design.folds import FoldRows
 from odrf.design.response import Response
 from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.survival.branch_sums import add_up_branches
+from odrf.engine.trees.branch_sums import add_up_branches
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_part, is_number, is_word
-from odrf.engine.trees.out_of_bag_losses import OutOfBag
+from odrf.engine.judging.out_of_bag_losses import OutOfBag
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
 from odrf.fits.fit import Fit

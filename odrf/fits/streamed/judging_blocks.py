@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
 from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows
+from odrf.engine.judging.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.engine.streamed.hashed_draws import HashedDraw
 from odrf.engine.streamed.leaf_sums import LeafScale, add_to_leaves, leaf_scale
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums

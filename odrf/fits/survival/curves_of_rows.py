@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.judging.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.parallel import row_blocks
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.survival.curve_means import mean_curves
 from odrf.engine.survival.curve_numbers import mortality, restricted_mean_at
-from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.routing import EVERY_ROW, predict
 from odrf.fits.survival.survival_fit import SurvivalFit
 

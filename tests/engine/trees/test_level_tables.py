@@ -10,13 +10,13 @@ from numba import njit
 
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.judging.out_of_bag_losses import out_of_bag, permutation_loss
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Layout, indicated, layout_of, stored
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.level_tables import coefficient_of, with_level_tables
-from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.engine.trees.single import predict_row
 from problems import coded

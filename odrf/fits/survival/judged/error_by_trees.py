@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
+from odrf.engine.judging.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.survival.concordance import harrells_c
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
+from odrf.engine.judging.out_of_bag_losses import loss_of
 from odrf.engine.parallel import ROWS_PER_BLOCK, in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.out_of_bag_losses import loss_of
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of
 
 __all__ = ["stage_losses"]

@@ -1,0 +1,1 @@
+"""What shows that the rows of a table are dependent, or tell the response exactly."""

@@ -1,1 +1,0 @@
-"""Rows that are visibly no independent observations."""
