@@ -8,8 +8,9 @@ from typing import Any
 
 from odrf.checks import is_whole, is_word
 from odrf.options.rule_function import RuleFunction
+from odrf.pruning.complexity import WEAKEST_LINK
 
-__all__ = ["NAMES", "Request", "request_of"]
+__all__ = ["NAMES", "Request", "inner_request", "request_of"]
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,34 @@ def request_of(options: Mapping[str, Any], given: frozenset[str] = frozenset()) 
     """
     known = {name: options[name] for name in NAMES if name in options}
     return Request(**known, given=given)
+
+
+def inner_request(
+    *, n_trees: int, resample: str, min_leaf: int, seed: int, n_jobs: int, sample_fraction: Any
+) -> Request:
+    """Return the request of trees that are grown within another method, of unpruned oblique trees.
+
+    All other options are as by default, but that there is no blend.
+    """
+    return Request(
+        n_trees=n_trees,
+        blend=False,
+        projection="logistic",
+        subset_size="random",
+        n_projections="auto",
+        n_singles="auto",
+        max_leaves=None,
+        alpha=None,
+        pruning=WEAKEST_LINK,
+        min_leaf=min_leaf,
+        max_depth=None,
+        criterion="auto",
+        penalty=None,
+        n_thresholds="auto",
+        split_search="auto",
+        resample=resample,
+        sample_fraction=sample_fraction,
+        honest=False,
+        seed=seed,
+        n_jobs=n_jobs,
+    )

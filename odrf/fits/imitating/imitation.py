@@ -26,7 +26,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.pruned import pruned_at
-from odrf.options.request import Request
+from odrf.options.request import inner_request
 from odrf.pruning.complexity import (
     ERROR,
     IMPURITY,
@@ -98,7 +98,15 @@ def imitated(
     response = _response(fit)
     design = replace(fit.design, response=response)
     K = response.n_classes
-    grown = grow_fit(call, design, data, _request(seed, MIN_LEAF * K, fit.control.n_jobs))
+    request = inner_request(
+        n_trees=1,
+        resample="none",
+        min_leaf=MIN_LEAF * K,
+        seed=seed,
+        n_jobs=fit.control.n_jobs,
+        sample_fraction="auto",
+    )
+    grown = grow_fit(call, design, data, request)
     loss = ERROR if K == 1 else IMPURITY
     asked = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
     growth, folds = grown_without(grown, asked, fit.control.n_jobs, progress)
@@ -160,31 +168,6 @@ def _rows_in_nodes(tree: Forest, X: Matrix) -> NDArray[np.int32]:
 def _response(fit: AnyFit) -> Response:
     """Return the response of the tree: the prediction of the fit's, in the same unit or classes."""
     return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
-
-
-def _request(seed: int, min_leaf: int, n_jobs: int) -> Request:
-    return Request(
-        n_trees=1,
-        blend=False,
-        projection="logistic",
-        subset_size="random",
-        n_projections="auto",
-        n_singles="auto",
-        max_leaves=None,
-        alpha=None,
-        pruning=WEAKEST_LINK,
-        min_leaf=min_leaf,
-        max_depth=None,
-        criterion="auto",
-        penalty=None,
-        n_thresholds="auto",
-        split_search="auto",
-        resample="none",
-        sample_fraction="auto",
-        honest=False,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
 
 
 def _of_copies(asked: JudgingFolds, copies: NDArray[np.int64]) -> JudgingFolds:

@@ -22,7 +22,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
-from odrf.options.request import Request
+from odrf.options.request import inner_request
 from odrf.statistics.ridge.ridge_regression import ridge_regression
 
 __all__ = ["LabelLaw", "NumberLaw", "laws_given_others", "stand_ins"]
@@ -182,26 +182,12 @@ def _design(target: pd.Series, others: pd.DataFrame, kind: str) -> tuple[Design,
 
 
 def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
-    request = Request(
+    request = inner_request(
         n_trees=TREES,
-        blend=False,
-        projection="logistic",
-        subset_size="random",
-        n_projections="auto",
-        n_singles="auto",
-        max_leaves=None,
-        alpha=None,
-        pruning="weakest_link",
-        min_leaf=MIN_LEAF,
-        max_depth=None,
-        criterion="auto",
-        penalty=None,
-        n_thresholds="auto",
-        split_search="auto",
         resample="bootstrap",
-        sample_fraction=min(1.0, max(LEAST_SHARE, ALL_ROWS / data.n_rows)),
-        honest=False,
+        min_leaf=MIN_LEAF,
         seed=seed,
         n_jobs=n_jobs,
+        sample_fraction=min(1.0, max(LEAST_SHARE, ALL_ROWS / data.n_rows)),
     )
     return grow_fit("", design, data, request)
