@@ -22,7 +22,7 @@ FEWEST, DIFFERENT = 2, 3
 
 
 def warn_of_codes_for_missing(fit: AnyFit, data: pd.DataFrame) -> None:
-    """Warn of columns in which a number such as -999 lies far from all others.
+    """Warn of columns in which a number such as -999 seems to stand for empty cells.
 
     Warns
     -----
@@ -39,10 +39,9 @@ def warn_of_codes_for_missing(fit: AnyFit, data: pd.DataFrame) -> None:
     more = f"; so it is in {listed([each.name for each in found[1:]])}" if found[1:] else ""
     column = f"data[{name!r}]"
     warn_user(
-        f"{name!r} has {code:.0f} in several rows, far from all its other values ({others[0]:.6g} "
-        f"to {others[1]:.6g}){more}: if this stands for an empty cell, write "
-        f"{column} = {column}.replace({code:.0f}, np.nan); "
-        "taken as a number, it hides what the others tell"
+        f"{name!r} has {code:.0f} in several rows, unlike all its other values ({others[0]:.6g} "
+        f"to {others[1]:.6g}){more}: if this stands for an empty cell, make it one "
+        f"with {column} = {column}.replace({code:.0f}, np.nan)"
     )
 
 
@@ -66,8 +65,8 @@ def _found(column: pd.Series) -> list[CodeForMissing]:
 def code_for_missing(values: NDArray[np.float64]) -> float | None:
     """Return the number among values (n,) that seems to stand for empty cells; None without one.
 
-    It is a code such as -999 in several rows, farther from all other numbers than these are from
-    each other.
+    It is a code such as -999 in several rows: the only negative number, or farther from all others
+    than these are from each other.
     """
     known = values[np.isfinite(values)]
     if not len(known):
@@ -76,7 +75,8 @@ def code_for_missing(values: NDArray[np.float64]) -> float | None:
         if code not in CODES:
             continue
         others = known[known != code]
-        few = len(known) - len(others) < FEWEST or len(np.unique(others)) < DIFFERENT
-        if not few and np.abs(others - code).min() > np.ptp(others):
+        if len(known) - len(others) < FEWEST or len(np.unique(others)) < DIFFERENT:
+            continue
+        if code < 0 <= others.min() or np.abs(others - code).min() > np.ptp(others):
             return code
     return None

@@ -59,11 +59,13 @@ def test_the_response_is_looked_at_and_others_are_listed():
         ([1, 2, 3, 4, -99, -99], -99),
         ([1, 2, 3, 4, 999, 999, 999], 999),
         ([1, np.nan, 3, 4, np.inf, -99, -99], -99),
+        ([0, 20, 300, 400, -99, -99], -99),
         # one cell, a value of no code, others as far apart, too few others
         ([1, 2, 3, 4, -99], None),
         ([1, 2, 3, 4, -98, -98], None),
         ([1, 2, 3, 60, 99, 99], None),
         ([1, 2, 99, 99], None),
+        ([-1, 20, 300, 400, -99, -99], None),
         ([99, 99, 99], None),
         ([np.nan], None),
         ([], None),
