@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -49,20 +51,26 @@ def warn_of_text(name: str, levels: pd.Index, taken_as: str) -> None:
 
 def warn_of_spellings(name: str, levels: pd.Index) -> None:
     """Warn if levels of text differ in nothing but spaces, or the capitals of words."""
-    texts = pd.Series([level for level in levels if isinstance(level, str)], dtype=object)
-    bare = texts.astype(str).str.strip()
-    # "a" and "A" may be two codes
-    words = bare.where(bare.str.len() < 2, bare.str.casefold())
-    alike = words.duplicated(keep=False)
-    if alike.any():
-        first = texts[words == words[alike].iloc[0]]
-        column = f"data[{name!r}]"
-        lower = "" if bare[first.index].nunique() == 1 else ".str.lower()"
-        warn_user(
-            f"{name!r} has levels that differ only in spaces or capitals and count as different: "
-            f"{listed(first)}; join them with {column} = {column}.str.strip(){lower}, or write "
-            f"C({quoted(name)}) if they are different"
-        )
+    texts = [str(level) for level in levels if isinstance(level, str)]
+    words = [_word(text) for text in texts]
+    if len(set(words)) == len(words):
+        return
+    counts = Counter(words)
+    common = next(word for word in words if counts[word] > 1)
+    alike = [text for text, word in zip(texts, words, strict=True) if word == common]
+    column = f"data[{name!r}]"
+    lower = "" if len({text.strip() for text in alike}) == 1 else ".str.lower()"
+    warn_user(
+        f"{name!r} has levels that differ only in spaces or capitals and count as different: "
+        f"{listed(alike)}; join them with {column} = {column}.str.strip(){lower}, or write "
+        f"C({quoted(name)}) if they are different"
+    )
+
+
+def _word(text: str) -> str:
+    """Return a level without spaces at its ends, and small; "a" and "A" may be two codes."""
+    bare = text.strip()
+    return bare if len(bare) < 2 else bare.casefold()
 
 
 def _numbers(name: str, texts: pd.Series) -> str | None:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed
-from odrf.fits.data_checks.table_columns import plain_numbers
+from odrf.fits.data_checks.table_columns import numpy_columns, plain_numbers
 from odrf.fits.fit import AnyFit
 from odrf.warn import warn_user
 
@@ -32,7 +32,9 @@ def warn_of_codes_for_missing(fit: AnyFit, data: pd.DataFrame) -> None:
     names = list(fit.design.schema.columns)
     if fit.design.response.classes is None:
         names = [*fit.design.response.columns, *names]
-    found = [each for name in names if name in data.columns for each in _found(data[name])]
+    there = set(data.columns)
+    names = _ending_in_a_code(data, [name for name in names if name in there])
+    found = [each for name in names for each in _found(data[name])]
     if not found:
         return
     name, code, others = found[0]
@@ -51,6 +53,16 @@ class CodeForMissing(NamedTuple):
     name: str
     code: float
     others: tuple[float, float]
+
+
+def _ending_in_a_code(data: pd.DataFrame, names: list[str]) -> list[str]:
+    """Return the names, without those of NumPy's numbers whose extremes are both no code."""
+    numbers = numpy_columns(data, names)
+    values = data[numbers].to_numpy(dtype=np.float64)
+    low, high = (extreme.reduce(values, axis=0).tolist() for extreme in (np.fmin, np.fmax))
+    ends = zip(numbers, low, high, strict=True)
+    without = {name for name, *extremes in ends if CODES.isdisjoint(extremes)}
+    return [name for name in names if name not in without]
 
 
 def _found(column: pd.Series) -> list[CodeForMissing]:

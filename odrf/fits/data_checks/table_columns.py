@@ -14,6 +14,7 @@ __all__ = [
     "CandidateGroups",
     "candidate_groups",
     "numbers_or_labels",
+    "numpy_columns",
     "plain_numbers",
     "rows_drawn",
 ]
@@ -71,6 +72,17 @@ def rows_drawn(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 
 
+def numpy_columns(data: pd.DataFrame, names: list[str], kinds: str = "iuf") -> list[str]:
+    """Return the names of columns that have a NumPy type of one of these kinds.
+
+    Of thousands of columns these can be read at once; one at a time takes as long as a fit.
+    """
+    dtypes = dict(zip(data.columns, data.dtypes, strict=True))
+    return [
+        name for name in names if isinstance(dtypes[name], np.dtype) and dtypes[name].kind in kinds
+    ]
+
+
 def plain_numbers(column: pd.Series) -> NDArray[np.float64] | None:
     """Return a column of real numbers (m,), missing ones as NaN; None for a column of others."""
     if not is_numeric_dtype(column.dtype) or is_complex_dtype(column.dtype):
@@ -110,16 +122,8 @@ def _is_known(dtype: Any) -> bool:
 
 
 def _without_fractions(few: pd.DataFrame, names: list[str]) -> list[str]:
-    """Return the names, without those of NumPy's floats that are not all whole numbers.
-
-    One at a time, thousands of such columns would take as long as a fit.
-    """
-    dtypes = dict(zip(few.columns, few.dtypes, strict=True))
-    floats = [
-        name
-        for name in names
-        if isinstance(dtypes[name], np.dtype) and np.issubdtype(dtypes[name], np.floating)
-    ]
+    """Return the names, without those of NumPy's floats that are not all whole numbers."""
+    floats = numpy_columns(few, names, "f")
     with np.errstate(invalid="ignore"):
         whole = (few[floats].to_numpy() % 1 == 0).all(axis=0)
     fractions = {name for name, each in zip(floats, whole, strict=True) if not each}

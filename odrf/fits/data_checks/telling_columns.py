@@ -7,16 +7,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.formulas.spelling import quoted
-from odrf.fits.data_checks.table_columns import plain_numbers, rows_drawn
+from odrf.fits.data_checks.table_columns import numpy_columns, plain_numbers, rows_drawn
 from odrf.fits.fit import AnyFit
 from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
 from odrf.warn import warn_user
 
 __all__ = ["columns_that_tell", "warn_of_telling_columns"]
 
-# Rows that are looked at, first a few of them, and numbers whose sums are.  With fewer rows or
-# values of the response, an exact relation may be chance.
-ROWS, FEW_ROWS, FEWEST_ROWS, FEWEST_VALUES, MOST_SUMMED = 1000, 16, 30, 5, 100
+# Rows and columns that are looked at, first a few of the rows, and numbers whose sums are.  With
+# fewer rows or values of the response, an exact relation may be chance.
+ROWS, FEW_ROWS, MOST_COLUMNS, MOST_SUMMED = 1000, 16, 500, 100
+FEWEST_ROWS, FEWEST_VALUES = 30, 5
 # A sum of more columns may be what the user simulates.
 MOST_IN_SUM = 3
 
@@ -53,33 +54,27 @@ def columns_that_tell(fit: AnyFit, data: pd.DataFrame) -> list[str]:
 
     The list is empty if there are none, if the fit has no other predictors, or too few rows.
     """
-    names = [name for name in fit.design.schema.columns if name in data.columns]
+    there = set(data.columns)
+    names = [name for name in fit.design.schema.columns if name in there][:MOST_COLUMNS]
     used = np.flatnonzero(fit.data.complete)
     if len(names) < 2 or len(used) < FEWEST_ROWS or fit.data.times is not None:
         return []
     place = rows_drawn(np.arange(len(used)), ROWS)
-    table, y = data.iloc[used[place]], fit.data.y[place]
+    table, y = data[names].iloc[used[place]], fit.data.y[place]
     if len(np.unique(y)) < (FEWEST_VALUES if fit.design.response.classes is None else 2):
         return []
     if fit.design.response.classes is not None:
         codes = y.astype(np.int64)
-        one_each = _alike_within_a_class(table[names], codes)
+        one_each = _alike_within_a_class(table, codes)
         alike = (name for name in one_each if _goes_with(table[name], codes))
         return [found] if (found := next(alike, None)) is not None else []
     return _numbers_that_tell(table, names, y)
 
 
 def _alike_within_a_class(table: pd.DataFrame, codes: NDArray[np.int64]) -> list[str]:
-    """Return the columns without those of NumPy's numbers that vary within the first row's class.
-
-    One at a time, thousands of such columns would take as long as a fit.
-    """
+    """Return the columns, without NumPy's numbers that vary within the class of the first row."""
     few = table.iloc[np.flatnonzero(codes == codes[0])[:FEW_ROWS]]
-    numbers = [
-        name
-        for name, dtype in few.dtypes.items()
-        if isinstance(dtype, np.dtype) and np.issubdtype(dtype, np.number)
-    ]
+    numbers = numpy_columns(few, list(few.columns))
     values = few[numbers].to_numpy()
     varies = (values != values[:1]).any(axis=0)
     varying = {name for name, each in zip(numbers, varies, strict=True) if each}
@@ -88,7 +83,7 @@ def _alike_within_a_class(table: pd.DataFrame, codes: NDArray[np.int64]) -> list
 
 def _goes_with(column: pd.Series, codes: NDArray[np.int64]) -> bool:
     try:
-        return goes_with(pd.factorize(column)[0], codes)
+        return goes_with(pd.factorize(column)[0].astype(np.int64), codes)
     except TypeError:  # values that are no labels
         return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
 __all__ = ["exact_sum", "goes_with", "in_same_order"]
@@ -22,14 +22,15 @@ def in_same_order(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def goes_with(labels: ArrayLike, codes: NDArray[np.int64]) -> bool:
-    """Return whether each label (m,) goes with one code 0, 1, … (m,), and each code with one label.
+def goes_with(labels: NDArray[np.int64], codes: NDArray[np.int64]) -> bool:
+    """Return whether each label (m,) goes with one code (m,), and each code with one label.
 
-    Missing labels, which are -1, go with none.
+    Both are 0, 1, …; missing labels, which are -1, go with none.
     """
-    labels = np.asarray(labels)
-    pairs = np.unique(np.stack([labels, codes]), axis=1).shape[1]
-    return bool((labels >= 0).all()) and pairs == len(np.unique(labels)) == len(np.unique(codes))
+    n_codes = len(np.unique(codes))
+    if labels.min() < 0 or len(np.unique(labels)) != n_codes:
+        return False
+    return len(np.unique(labels * (codes.max() + 1) + codes)) == n_codes
 
 
 def exact_sum(X: NDArray[np.float64], y: NDArray[np.float64], most: int) -> list[int]:
