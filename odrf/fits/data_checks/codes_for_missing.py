@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed
-from odrf.fits.data_checks.table_columns import numpy_columns, plain_numbers
+from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
 from odrf.fits.fit import AnyFit
 from odrf.warn import warn_user
 
@@ -21,7 +20,7 @@ CODES = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign 
 FEWEST, DIFFERENT = 2, 3
 
 
-def warn_of_codes_for_missing(fit: AnyFit, data: pd.DataFrame) -> None:
+def warn_of_codes_for_missing(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     """Warn of columns in which a number such as -999 seems to stand for empty cells.
 
     Warns
@@ -29,12 +28,10 @@ def warn_of_codes_for_missing(fit: AnyFit, data: pd.DataFrame) -> None:
     UserWarning
         There are such columns among the predictors and those of a response of numbers.
     """
-    names = list(fit.design.schema.columns)
-    if fit.design.response.classes is None:
-        names = [*fit.design.response.columns, *names]
-    there = set(data.columns)
-    names = _ending_in_a_code(data, [name for name in names if name in there])
-    found = [each for name in names for each in _found(data[name])]
+    names, response = looked_at.predictors, fit.design.response
+    if response.classes is None:
+        names = [*(name for name in response.columns if name in looked_at.data), *names]
+    found = [each for name in names for each in _found(name, looked_at)]
     if not found:
         return
     name, code, others = found[0]
@@ -55,23 +52,13 @@ class CodeForMissing(NamedTuple):
     others: tuple[float, float]
 
 
-def _ending_in_a_code(data: pd.DataFrame, names: list[str]) -> list[str]:
-    """Return the names, without those of NumPy's numbers whose extremes are both no code."""
-    numbers = numpy_columns(data, names)
-    values = data[numbers].to_numpy(dtype=np.float64)
-    low, high = (extreme.reduce(values, axis=0).tolist() for extreme in (np.fmin, np.fmax))
-    ends = zip(numbers, low, high, strict=True)
-    without = {name for name, *extremes in ends if CODES.isdisjoint(extremes)}
-    return [name for name in names if name not in without]
-
-
-def _found(column: pd.Series) -> list[CodeForMissing]:
-    values = plain_numbers(column)
+def _found(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
+    values = looked_at.numbers_in(name)
     code = None if values is None else code_for_missing(values)
     if values is None or code is None:
         return []
     others = values[np.isfinite(values) & (values != code)]
-    return [CodeForMissing(str(column.name), code, (float(others.min()), float(others.max())))]
+    return [CodeForMissing(name, code, (float(others.min()), float(others.max())))]
 
 
 def code_for_missing(values: NDArray[np.float64]) -> float | None:
@@ -80,14 +67,10 @@ def code_for_missing(values: NDArray[np.float64]) -> float | None:
     It is a code such as -999 in several rows: the only negative number, or farther from all others
     than these are from each other.
     """
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return None
-    for code in (float(known.min()), float(known.max())):
-        if code not in CODES:
-            continue
-        others = known[known != code]
-        if len(known) - len(others) < FEWEST or len(np.unique(others)) < DIFFERENT:
+    ends = {float(np.fmin.reduce(values)), float(np.fmax.reduce(values))} if len(values) else set()
+    for code in sorted(ends & CODES):
+        others = values[np.isfinite(values) & (values != code)]
+        if np.count_nonzero(values == code) < FEWEST or len(np.unique(others)) < DIFFERENT:
             continue
         if code < 0 <= others.min() or np.abs(others - code).min() > np.ptp(others):
             return code

@@ -7,22 +7,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.formulas.spelling import quoted
-from odrf.fits.data_checks.table_columns import numpy_columns, plain_numbers, rows_drawn
+from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
 from odrf.fits.fit import AnyFit
 from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
 from odrf.warn import warn_user
 
 __all__ = ["columns_that_tell", "warn_of_telling_columns"]
 
-# Rows and columns that are looked at, first a few of the rows, and numbers whose sums are.  With
-# fewer rows or values of the response, an exact relation may be chance.
-ROWS, FEW_ROWS, MOST_COLUMNS, MOST_SUMMED = 1000, 16, 500, 100
+# Rows that are looked at, first a few of them, and numbers whose sums are.  With fewer rows or
+# values of the response, an exact relation may be chance.
+ROWS, FEW_ROWS, MOST_SUMMED = 1000, 16, 100
 FEWEST_ROWS, FEWEST_VALUES = 30, 5
 # A sum of more columns may be what the user simulates.
 MOST_IN_SUM = 3
 
 
-def warn_of_telling_columns(fit: AnyFit, data: pd.DataFrame) -> None:
+def warn_of_telling_columns(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     """Warn of predictors from which the response can be computed.
 
     Either a single one, of which the response is a function that never falls or never rises, or
@@ -34,7 +34,7 @@ def warn_of_telling_columns(fit: AnyFit, data: pd.DataFrame) -> None:
     UserWarning
         There are such predictors, and others beside them.
     """
-    found = columns_that_tell(fit, data)
+    found = columns_that_tell(fit, looked_at)
     if not found:
         return
     names = " and ".join(repr(name) for name in found)
@@ -49,55 +49,49 @@ def warn_of_telling_columns(fit: AnyFit, data: pd.DataFrame) -> None:
     )
 
 
-def columns_that_tell(fit: AnyFit, data: pd.DataFrame) -> list[str]:
+def columns_that_tell(fit: AnyFit, looked_at: RowsLookedAt) -> list[str]:
     """Return the predictor, or the two or three, from which the response can be computed.
 
     The list is empty if there are none, if the fit has no other predictors, or too few rows.
     """
-    there = set(data.columns)
-    names = [name for name in fit.design.schema.columns if name in there][:MOST_COLUMNS]
-    used = np.flatnonzero(fit.data.complete)
-    if len(names) < 2 or len(used) < FEWEST_ROWS or fit.data.times is not None:
+    n, is_number = len(looked_at.y), fit.design.response.classes is None
+    if len(looked_at.predictors) < 2 or n < FEWEST_ROWS or fit.data.times is not None:
         return []
-    place = rows_drawn(np.arange(len(used)), ROWS)
-    table, y = data[names].iloc[used[place]], fit.data.y[place]
-    if len(np.unique(y)) < (FEWEST_VALUES if fit.design.response.classes is None else 2):
+    if len(np.unique(looked_at.y)) < (FEWEST_VALUES if is_number else 2):
         return []
-    if fit.design.response.classes is not None:
-        codes = y.astype(np.int64)
-        one_each = _alike_within_a_class(table, codes)
-        alike = (name for name in one_each if _goes_with(table[name], codes))
-        return [found] if (found := next(alike, None)) is not None else []
-    return _numbers_that_tell(table, names, y)
+    place = np.linspace(0, n - 1, min(n, ROWS)).astype(np.int64)
+    if is_number:
+        return _numbers_that_tell(looked_at, place)
+    codes = looked_at.y.astype(np.int64)
+    alike = (name for name in looked_at.predictors if _goes_with(name, looked_at, place, codes))
+    return [found] if (found := next(alike, None)) is not None else []
 
 
-def _alike_within_a_class(table: pd.DataFrame, codes: NDArray[np.int64]) -> list[str]:
-    """Return the columns, without NumPy's numbers that vary within the class of the first row."""
-    few = table.iloc[np.flatnonzero(codes == codes[0])[:FEW_ROWS]]
-    numbers = numpy_columns(few, list(few.columns))
-    values = few[numbers].to_numpy()
-    varies = (values != values[:1]).any(axis=0)
-    varying = {name for name, each in zip(numbers, varies, strict=True) if each}
-    return [name for name in table.columns if name not in varying]
-
-
-def _goes_with(column: pd.Series, codes: NDArray[np.int64]) -> bool:
+def _goes_with(
+    name: str, looked_at: RowsLookedAt, place: NDArray[np.int64], codes: NDArray[np.int64]
+) -> bool:
+    """Return whether the values of a column go with the classes one to one, in some rows."""
+    few = place[codes[place] == codes[place[0]]][:FEW_ROWS]
+    numbers = looked_at.numbers.get(name)
+    if numbers is not None and (numbers[few] != numbers[few[0]]).any():
+        return False
+    values = looked_at.column(name).iloc[place] if numbers is None else numbers[place]
     try:
-        return goes_with(pd.factorize(column)[0].astype(np.int64), codes)
+        return goes_with(pd.factorize(values)[0].astype(np.int64), codes[place])
     except TypeError:  # values that are no labels
         return False
 
 
-def _numbers_that_tell(table: pd.DataFrame, names: list[str], y: NDArray[np.float64]) -> list[str]:
-    known = {}
-    for name in names:
-        values = plain_numbers(table[name])
-        if values is not None and np.isfinite(values).all():
-            known[name] = values
-            if in_same_order(values, y):
+def _numbers_that_tell(looked_at: RowsLookedAt, place: NDArray[np.int64]) -> list[str]:
+    known, y = {}, looked_at.y[place]
+    for name in looked_at.predictors:
+        values = looked_at.numbers_in(name)
+        if values is not None and np.isfinite(values[place]).all():
+            known[name] = values[place]
+            if in_same_order(known[name], y):
                 return [name]
     if not 2 <= len(known) <= MOST_SUMMED:
         return []
     summed = list(known)
     found = [summed[j] for j in exact_sum(np.stack(list(known.values()), axis=1), y, MOST_IN_SUM)]
-    return found if len(found) < len(names) else []
+    return found if len(found) < len(looked_at.predictors) else []

@@ -8,6 +8,7 @@ import pandas as pd
 
 from odrf.fits.data_checks.codes_for_missing import warn_of_codes_for_missing
 from odrf.fits.data_checks.repeated_rows_warning import warn_of_repeated_rows
+from odrf.fits.data_checks.rows_looked_at import rows_looked_at
 from odrf.fits.data_checks.telling_columns import warn_of_telling_columns
 from odrf.fits.fit import AnyFit
 
@@ -22,7 +23,8 @@ def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
     These are predictors that tell the response exactly, numbers that stand for empty cells, and
     rows that are repeated measurements.
     """
-    warn_of_telling_columns(fit, data)
-    warn_of_codes_for_missing(fit, data)
+    looked_at = rows_looked_at(fit, data)
+    warn_of_telling_columns(fit, looked_at)
+    warn_of_codes_for_missing(fit, looked_at)
     warn_of_repeated_rows(fit, data)
     return fit
