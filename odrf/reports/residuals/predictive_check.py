@@ -45,8 +45,8 @@ class PredictiveCheck(Carded):
     call : str
         The call that made the fit.
     rows : DataFrame
-        For each row: ``observed``, ``fitted``, ``low`` and ``high`` (its prediction interval), and
-        ``pit``.
+        For each row: ``observed``, ``fitted``, ``conf_low`` and ``conf_high`` (its prediction
+        interval), and ``pit``.
     level : float
         Nominal coverage of the prediction intervals.
     region : Series or None
@@ -99,7 +99,7 @@ class PredictiveCheck(Carded):
     ) -> None:
         self.call, self.level, self.source = call, level, source
         self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
-        inside = rows["observed"].between(rows["low"], rows["high"])
+        inside = rows["observed"].between(rows["conf_low"], rows["conf_high"])
         self.inside: NDArray[np.bool_] = inside.to_numpy()
         by = regions_of(rows["fitted"].to_numpy())
         if region is not None:

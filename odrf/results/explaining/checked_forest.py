@@ -39,8 +39,8 @@ class CheckedForest(CheckedNumbers, ForestPredicting):
         table = pd.DataFrame(
             {
                 "fitted": frame["estimate"].to_numpy(),
-                "low": frame["conf_low"].to_numpy(),
-                "high": frame["conf_high"].to_numpy(),
+                "conf_low": frame["conf_low"].to_numpy(),
+                "conf_high": frame["conf_high"].to_numpy(),
                 "pit": probability_transforms(near, self.fit.data.y, y),
             },
             index=frame.index,

@@ -28,8 +28,8 @@ class Compared(NamedTuple):
     Attributes
     ----------
     rows : DataFrame of n rows
-        ``fitted``; ``low`` and ``high``, the ends of the prediction interval; ``pit``, the share of
-        the predicted distribution below the response.
+        ``fitted``; ``conf_low`` and ``conf_high``, the ends of the prediction interval; ``pit``,
+        the share of the predicted distribution below the response.
     influence : DataFrame of n rows or None
         ``leverage`` and ``influence`` of training rows, where they are known.
     """

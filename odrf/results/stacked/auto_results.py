@@ -283,8 +283,13 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
             mean = expected_response(self.fit, asked.X)
         fitted, half = mean[:, 0], distribution.half_widths(asked, level)
         below = distribution.shares_below(asked, y - fitted)
-        ends = {"fitted": fitted, "low": fitted - half, "high": fitted + half, "pit": below}
-        return Compared(pd.DataFrame(ends, index=rows.frame.index), None)
+        table = {
+            "fitted": fitted,
+            "conf_low": fitted - half,
+            "conf_high": fitted + half,
+            "pit": below,
+        }
+        return Compared(pd.DataFrame(table, index=rows.frame.index), None)
 
     def _require_number(self, option: str) -> None:
         if self.kind != "regression":
