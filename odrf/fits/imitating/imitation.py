@@ -55,8 +55,11 @@ class Imitation(NamedTuple):
         R² of the tree's predictions of the fit's, on rows that the tree was not grown on.
     agreement : float or None
         For classes, the share of these rows whose predicted class is the same.
-    error : float
-        Mean squared error, or misclassification rate, of the tree on these rows.
+    error : float or None
+        Mean squared error, or misclassification rate, of the tree on these rows; None if responses
+        have offsets, which the tree's predictions lack.
+    at_zero : bool
+        Whether the predictions are those at an offset of 0.
     by : str
         Which rows were held out, in words.
     """
@@ -64,7 +67,8 @@ class Imitation(NamedTuple):
     fit: Fit
     fidelity: float
     agreement: float | None
-    error: float
+    error: float | None
+    at_zero: bool
     by: str
 
 
@@ -126,9 +130,11 @@ def imitated(
 
 
 def _predictions(fit: AnyFit) -> NDArray[np.float64]:
-    """Return the means or class probabilities (n, K) that all trees predict for training rows."""
-    offset = fit.offset.values if isinstance(fit, BoostedFit) else None
-    target = expected_response(fit, fit.data.X, offset)
+    """Return the means or class probabilities (n, K) that all trees predict for training rows.
+
+    Offsets, which no tree of predictors can know, are 0.
+    """
+    target = expected_response(fit, fit.data.X)
     if (target == target[0]).all():
         raise InputError("the fit predicts the same for all rows: there is nothing to imitate")
     return target
@@ -210,9 +216,11 @@ def _judged(
     weights = fit.data.weights[known] / fit.data.weights[known].sum()
     spread = weights @ (target - weights @ target) ** 2
     fidelity = 1.0 - float((weights @ (target - predicted) ** 2).sum() / spread.sum())
+    at_zero = isinstance(fit, BoostedFit) and fit.offset.given
     if target.shape[1] == 1:
         error = float(weights @ (y - predicted[:, 0]) ** 2)
-        return Imitation(tree, fidelity, None, error, asked.by)
+        return Imitation(tree, fidelity, None, None if at_zero else error, at_zero, asked.by)
     classes = predicted_classes(predicted, tree.ordered)
     agreement = float(weights @ (classes == predicted_classes(target, fit.ordered)))
-    return Imitation(tree, fidelity, agreement, float(weights @ (classes != y)), asked.by)
+    error = float(weights @ (classes != y))
+    return Imitation(tree, fidelity, agreement, None if at_zero else error, at_zero, asked.by)

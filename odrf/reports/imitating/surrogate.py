@@ -49,8 +49,11 @@ class Surrogate(Carded, Generic[Drawn]):
         repeats them, 0 if it predicts their mean.  For classes, of their probabilities.
     agreement : float or None
         For classes, the share of these rows for which both predict the same class.
+    at_zero : bool
+        Whether the predictions that are imitated are those at an offset of 0: the fit has offsets.
     table : DataFrame
-        These figures, and the errors of the tree and of the fit against the response.
+        These figures, and the errors of the tree and of the fit against the response; with offsets
+        that of the fit alone, as the tree predicts without them.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Surrogate(Carded, Generic[Drawn]):
     ) -> None:
         self.call, self.tree, self.by = call, tree, imitation.by
         self.fidelity, self.agreement = imitation.fidelity, imitation.agreement
+        self.at_zero = imitation.at_zero
         self.n_leaves = int(imitation.fit.forest.leaves()[0])
         numbers = imitation.fit.kind == "regression"
         measure = "mean squared error" if numbers else "misclassification rate"
@@ -74,18 +78,22 @@ class Surrogate(Carded, Generic[Drawn]):
         rows = {f"R² of the fit's {what}": (self.fidelity, f"held out: {self.by}")}
         if self.agreement is not None:
             rows["share of rows with the same class"] = (self.agreement, f"held out: {self.by}")
-        rows[f"{measure} of the tree"] = (imitation.error, f"held out: {self.by}")
+        if imitation.error is not None:
+            rows[f"{measure} of the tree"] = (imitation.error, f"held out: {self.by}")
         rows[f"{measure} of the fit"] = (own_error, own_rows)
         self.table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "rows"])
 
     def summary(self) -> Summary:
         """Return the figures as a summary with text, HTML and LaTeX output."""
-        note = (
+        notes = [
             "The tree explains the fit, not the data: where the fidelity is low, do not read the "
             "fit from it."
-        )
+        ]
+        if self.at_zero:
+            notes.append("The tree imitates predictions at an offset of 0.")
         facts = {"Leaves": str(self.n_leaves)}
-        return Summary("A tree that imitates the fit", self.call, facts, {"": self.table}, (note,))
+        sections = {"": self.table}
+        return Summary("A tree that imitates the fit", self.call, facts, sections, tuple(notes))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the tree.

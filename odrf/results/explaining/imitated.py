@@ -29,7 +29,8 @@ class SurrogateTreeResults(Explained):
         """Return one pruned oblique tree that imitates the predictions of the fit.
 
         The tree is grown on the fit's predictions of the training rows, and pruned to at most
-        `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.
+        `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.  Of a fit with
+        offsets it imitates predictions at an offset of 0: of counts, those of one unit of exposure.
 
         Parameters
         ----------

@@ -107,3 +107,20 @@ def test_ordered_classes_stay_ordered(table):
     assert surrogate.tree.fit.ordered
     assert surrogate.agreement > 0.7
     assert (predicted == own).mean() > 0.7
+
+
+def test_offsets_are_left_out():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.uniform(size=400), "z": rng.uniform(size=400)})
+    exposure = np.exp(rng.normal(size=400))
+    data["log_exposure"] = np.log(exposure)
+    data["n"] = rng.poisson(exposure * np.where(data["x"] > 0.5, 4.0, 1.0))
+    booster = odrf.odbt("n ~ x + z", data, loss="poisson", offset="log_exposure", seed=1)
+    found = booster.surrogate(max_leaves=4)
+    rate = booster.predict(data, offset=0)
+    assert np.corrcoef(found.tree.predict(data), rate)[0, 1] > 0.8
+    assert not any(row.endswith("of the tree") for row in found.table.index)
+    assert "at an offset of 0" in str(found.summary())
+    plain = odrf.odbt("n ~ x + z", data, loss="poisson", seed=1).surrogate(max_leaves=4)
+    assert "offset" not in str(plain.summary())
+    assert any(row.endswith("of the tree") for row in plain.table.index)
