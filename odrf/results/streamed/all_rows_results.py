@@ -14,12 +14,12 @@ from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.streamed.all_rows_summary import (
     all_rows_card,
-    all_rows_importance,
     all_rows_summary,
     training_confusion,
     training_error,
     training_r_squared,
 )
+from odrf.reports.streamed.streamed_summary import importance_by_own_rows
 from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.results.tree import ODTResults
@@ -146,7 +146,7 @@ class AllRowsResults(ChunkPredicting, ODTResults):
         return impurity_table(self.fit)
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        return all_rows_importance(self.fit)
+        return importance_by_own_rows(self.fit)
 
     def _summary(self, progress: bool) -> Summary:
         return all_rows_summary(self.fit, self.path)

@@ -36,7 +36,8 @@ class StreamedResults(ChunkPredicting, ODRFResults):
 
     It is a forest that keeps none of its training rows.  It predicts, shows its trees, is saved,
     pruned and exported as any other.  The out-of-bag errors are those of all rows, summed up while
-    they passed by, and so are the out-of-bag importances.  What is computed from training rows
+    they passed by, and so are the out-of-bag importances; of a forest that `prune` has cut they are
+    not known.  What is computed from training rows
     later raises `InputError`: predictions of them, other importances, intervals, effects, Shapley
     values without `background`, `update`, `grow`.
 
@@ -44,12 +45,14 @@ class StreamedResults(ChunkPredicting, ODRFResults):
     ----------
     fit : StreamedFit
         Design, options, trees and out-of-bag sums.
+    parent : StreamedResults, optional
+        The forest before pruning.
 
     Attributes
     ----------
     fit : StreamedFit
-    parent : ODRFResults or None
-        The forest before its options pruned it.
+    parent : StreamedResults or None
+        The forest before pruning.
 
     Examples
     --------
@@ -64,8 +67,8 @@ class StreamedResults(ChunkPredicting, ODRFResults):
 
     fit: StreamedFit
 
-    def __init__(self, fit: StreamedFit) -> None:
-        super().__init__(fit)
+    def __init__(self, fit: StreamedFit, parent: StreamedResults | None = None) -> None:
+        super().__init__(fit, parent)
 
     @property
     def oob_error(self) -> float:
