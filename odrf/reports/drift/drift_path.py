@@ -140,7 +140,8 @@ def _sums_of_rows(fit: Fit, size: int | None) -> tuple[int, NDArray[np.float64]]
     """Return the number of the first row of updates, and the sums of blocks of `size` rows."""
     losses, sampling = fit.arrival_losses, fit.first_grown.control.sampling
     if losses is None:
-        raise InputError(NOT_UPDATED if fit.changes is None else COMBINED)
+        combined = fit.changes is not None and fit.further_seeds
+        raise InputError(COMBINED if combined else NOT_UPDATED)
     n = len(fit.data.y)
     first = sampling.first(n)
     if size is None:

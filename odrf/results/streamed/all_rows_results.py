@@ -36,9 +36,10 @@ class AllRowsResults(ChunkPredicting, ODTResults):
 
     It is a tree that keeps none of its training rows.  It predicts, shows its nodes and rules, is
     saved, pruned and exported as any other.  If its size was chosen by rows held out, its ``path``
-    has their errors.  What is computed from training rows later raises `InputError`: predictions
-    of them, importances judged by rows, intervals, effects, Shapley values without `background`,
-    `update`, cross-validation.
+    has their errors.  With ``newdata=``, `predictions`, `partial`, `ice` and `ale` have estimates.
+    What is computed from training rows later raises `InputError`: predictions of them, importances
+    judged by rows, intervals, comparisons, slopes, Shapley values without `background`, `update`,
+    cross-validation.
 
     Parameters
     ----------

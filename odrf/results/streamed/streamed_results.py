@@ -37,9 +37,10 @@ class StreamedResults(ChunkPredicting, ODRFResults):
     It is a forest that keeps none of its training rows.  It predicts, shows its trees, is saved,
     pruned and exported as any other.  The out-of-bag errors are those of all rows, summed up while
     they passed by, and so are the out-of-bag importances; of a forest that `prune` has cut they are
-    not known.  What is computed from training rows
-    later raises `InputError`: predictions of them, other importances, intervals, effects, Shapley
-    values without `background`, `update`, `grow`.
+    not known.  With ``newdata=``, `predictions`, `partial`, `ice` and `ale` have estimates without
+    standard errors.  What is computed from training rows later raises `InputError`: predictions of
+    them, other importances, intervals, comparisons, slopes, Shapley values without `background`,
+    `update`, `grow`.
 
     Parameters
     ----------
