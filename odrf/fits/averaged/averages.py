@@ -47,8 +47,9 @@ def trees_vary(fit: AnyFit) -> bool:
     They do if they are several, each grown on other rows, and their mean is the prediction.  Which
     rows each tree drew is not known of a fit without its rows.
     """
-    several = isinstance(fit, Fit) and fit.forest.n_trees > 1 and fit.data.has_rows
-    return several and tells_rows_apart(fit.draws)
+    if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
+        return False
+    return tells_rows_apart(fit.draws)
 
 
 def averages(
