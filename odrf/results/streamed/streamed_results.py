@@ -156,7 +156,10 @@ class StreamedResults(ChunkPredicting, ODRFResults):
                 f'use type="{OUT_OF_BAG}" or "{IMPURITY}", or fit a data frame of some of the rows'
             )
         require_no_test(test, adjust, groups, level)
-        return impurity_table(self.fit) if asked == IMPURITY else self._measured_importance().table
+        if asked == IMPURITY:
+            return impurity_table(self.fit)
+        summed_rows(self.fit)  # refuses what the rows have not judged
+        return streamed_importance(self.fit).table
 
     @property
     def kinds(self) -> pd.DataFrame:
