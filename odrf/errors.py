@@ -72,6 +72,15 @@ def installing(extra: str) -> str:
     return f'pip install "odrf[{extra}]"'
 
 
+def _is_several_frames(value: object) -> bool:
+    """Return whether it is a list of data frames."""
+    return (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(hasattr(each, "columns") for each in value)
+    )
+
+
 def no_frame(what: str, value: object, or_else: str = "") -> InputError:
     """Return the error for a `value` that must be a data frame, or something else."""
     kind = type(value)
@@ -79,6 +88,8 @@ def no_frame(what: str, value: object, or_else: str = "") -> InputError:
     name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
     if isinstance(value, str | PathLike) or name == "odrf.Chunks":
         fix = "read the rows first, by pd.read_parquet(path); odt() and odrf() read them in chunks"
+    elif _is_several_frames(value):
+        fix = "join them with pd.concat(); odt() and odrf() read them in chunks"
     elif hasattr(value, "to_frame"):
         fix = "use data[[name]] for a column, row.to_frame().T for a row"
     elif hasattr(value, "to_pandas"):

@@ -93,7 +93,12 @@ def load(
     """
     file = path_named(path)
     if not file.is_file():
-        raise InputError(f"path={str(path)!r}: there is no such file")
+        what = "it is a folder: name a file" if file.is_dir() else "there is no such file"
+        raise InputError(f"path={str(path)!r}: {what}")
+    if functions is not None and not isinstance(functions, Mapping):
+        raise InputError(
+            f"functions={functions!r}: use a mapping of names to functions, such as {{'f': f}}"
+        )
     named = f"path={str(path)!r}"
     try:
         archive = ArchiveReader(file)

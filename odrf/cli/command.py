@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NoReturn
 
 from odrf.cli.messages import show
@@ -18,6 +19,7 @@ __all__ = [
     "EXIT_CODES",
     "Command",
     "CommandParser",
+    "add_format",
     "add_formula",
     "add_json",
     "add_out",
@@ -30,10 +32,13 @@ __all__ = [
 ]
 
 SET = "--set"
-EXIT_CODES = (
-    "exit codes: 0 success; 2 bad input, with a message on stderr; 1 the reader of the output "
-    "closed the pipe; 130 interrupted by Ctrl-C; 143 and 129 ended by SIGTERM and SIGHUP"
-)
+EXIT_CODES = """\
+exit codes:
+  0 success; 2 bad input, with a message on stderr; 1 the reader of the output
+  closed the pipe; 130 interrupted by Ctrl-C; 143 and 129 ended by SIGTERM and
+  SIGHUP"""
+# Columns of the text above the arguments.
+WIDTH = 78
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,10 @@ class CommandParser(argparse.ArgumentParser):
             return ""
         options = self._option_string_actions
         hint = nearest(unknown[2:].partition("=")[0], [name.lstrip("-") for name in options])
-        if hint or SET not in options:
+        if hint:
             return hint.replace("'", "'--", 1)
+        if SET not in options:
+            return "; the commands have more options, such as odrf fit"
         return f"; an option of the model is written {SET} NAME=VALUE"
 
     def error(self, message: str) -> NoReturn:
@@ -80,8 +87,9 @@ def command_parser(name: str, description: str, example: str) -> CommandParser:
     """Return the parser of ``odrf name``."""
     return CommandParser(
         prog=f"odrf {name}",
-        description=description,
-        epilog=f"example: {example}\n\n{EXIT_CODES}",
+        description=fill(description, WIDTH),
+        epilog=f"example:\n  {example}\n\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
 
@@ -104,6 +112,11 @@ def add_table(parser: argparse.ArgumentParser, words: str = "the rows", **how: A
         help=f"{words}: .csv, .tsv (also compressed) or .parquet; - reads stdin",
         **how,
     )
+    add_format(parser)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add ``--format``."""
     parser.add_argument(
         "--format",
         choices=FORMATS,

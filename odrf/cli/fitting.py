@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -59,7 +60,9 @@ def fit_tables(
         require_harmless(options.formula, data)
     else:
         design = checked_design(options.formula, data, settings)
-        without_names(design.matrix, new)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the predictions will say it
+            without_names(design.matrix, new)
         check_type(options.type, options.times, design.response.kind)
     fit = without_names(function, options.formula, data, **settings, progress=options.progress)
     return fit, new

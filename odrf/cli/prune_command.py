@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,9 @@ def _run(options: Namespace) -> None:
     check_targets({"--plot": options.plot, "--save": options.save}, [options.fit, options.newdata])
     check_save(options)
     check_plot(options.plot)
-    path = _path(fit := load(options.fit), options)
+    fit = load(options.fit)
+    _check_kind(fit, options)
+    path = _path(fit, options)
     pruned = fit.prune(**choice, path=path, progress=options.progress) if choice else None
     if pruned is not None:
         save_to(options.save, pruned, options.without_data)
@@ -82,6 +85,18 @@ def _run(options: Namespace) -> None:
         if pruned is not None:
             show(pruned.summary())
     plot_to(options.plot, path.plot)
+
+
+def _check_kind(fit: Any, options: Namespace) -> None:
+    """Raise `InputError` if an option is for one tree, and the fit is a forest."""
+    for name, method in (("leaves", "prune"), ("newdata", "pruning_path")):
+        taking = getattr(type(fit), method, None)
+        if getattr(options, name) is None or taking is None:
+            continue
+        if name not in inspect.signature(taking).parameters:
+            raise InputError(
+                f"--{name} is for one tree, and {options.fit} is a forest: use --rule or --alpha"
+            )
 
 
 def _path(fit: Any, options: Namespace) -> Any:

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from odrf.api.warming import compile_beforehand
-from odrf.cli.command import EXIT_CODES, Command, CommandParser, add_formula, add_out, add_plot
+from odrf.cli.command import (
+    EXIT_CODES,
+    Command,
+    CommandParser,
+    add_format,
+    add_formula,
+    add_out,
+    add_plot,
+)
 from odrf.cli.fitting import check_files, fit_tables, write_fit
 from odrf.cli.functions_called import KINDS_OF_FITS
 from odrf.version import __version__
@@ -16,7 +24,7 @@ from odrf.version import __version__
 __all__ = ["SHORT_FORM"]
 
 # What the short form has no option for.
-WITHOUT = {"save": None, "load": None, "without_data": False, "json": False, "format": None}
+WITHOUT = {"save": None, "load": None, "without_data": False, "json": False}
 
 EPILOG = f"""\
 example:
@@ -62,6 +70,7 @@ def _parser(_: str) -> CommandParser:
     )
     add_formula(made)
     made.add_argument("table", type=Path, help=".csv, .tsv (also compressed), .parquet, or -")
+    add_format(made)
     size = made.add_mutually_exclusive_group()
     size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
     size.add_argument("--trees", type=int, default=500, metavar="N", help="default: %(default)s")

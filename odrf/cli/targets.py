@@ -44,6 +44,9 @@ def write_target(path: Path, content: bytes) -> None:
 
 def _check_target(option: str, target: Path, others: Sequence[Path]) -> None:
     """Raise `InputError` if a file cannot be written, or is one of the `others`."""
+    if target == STDIN:
+        stdout = "; predict writes to stdout without it" * (option == "--out")
+        raise InputError(f"{option} - is no file: name one{stdout}")
     if not target.parent.is_dir():
         raise InputError(f"{target}: there is no folder {target.parent}: create it first")
     if target.is_dir():

@@ -102,8 +102,8 @@ def encoded_rows(
     weights = design.weights if weights is None else weights
     if weights is None and known.weighted:
         raise InputError(
-            "the fit's case weights were given as numbers: give weights=, one number for each row "
-            "of newdata"
+            "the fit's case weights were given as numbers, or in an update: give weights=, a "
+            "column of newdata or one number for each of its rows"
         )
     case_weights = raw_weights(weights, newdata)
     absent = [column for column in design.response.columns if column not in newdata.columns]

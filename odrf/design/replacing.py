@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any
 
@@ -14,6 +14,7 @@ from pandas.api.types import is_numeric_dtype
 
 from odrf.design.columns.frame import selected
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS
+from odrf.design.columns.unseen_levels import levels_set_in
 from odrf.design.design import Design
 from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
@@ -86,13 +87,20 @@ def with_values(
     ------
     InputError
         A variable is unknown, or a value is none that `Design.matrix` accepts, or no date.
+
+    Warns
+    -----
+    UserWarning
+        A variable is set to a level that no training row has; of the rows' own levels nothing is
+        said.  `LevelsSaidOnce` says once what several calls find.
     """
     which = touched(design, *values)
     part = design.keeping(which)
     new = selected(frame, part.schema.columns).copy()
     for name, value in values.items():
         new[name] = _alike(value, frame[name])
-    M, complete = part.matrix(new)
+    with levels_set_in(_atoms_of(part, values)):
+        M, complete = part.matrix(new)
     if not complete.all():
         raise InputError(
             f"the new values of {', '.join(map(repr, values))} are missing in some rows, and the "
@@ -102,6 +110,13 @@ def with_values(
     columns = design.recipe.columns_of(which)
     out[_places(X, columns)] = stored(M)[_places(M, np.arange(len(columns)))]
     return with_layout(out, layout_of(X))
+
+
+def _atoms_of(design: Design, names: Iterable[str]) -> list[str]:
+    """Return the names of the atoms that are computed from any of these columns."""
+    return [
+        atom.name for atom in design.recipe.variables if not set(names).isdisjoint(atom.columns)
+    ]
 
 
 def _alike(value: Any, column: pd.Series) -> Any:

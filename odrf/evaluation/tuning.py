@@ -38,6 +38,7 @@ from odrf.public import public
 from odrf.public.names_elsewhere import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.fitted import FittedResults
+from odrf.text.quantity import quantity
 
 __all__ = ["tune"]
 
@@ -243,8 +244,8 @@ def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int,
         )
     if len(combinations) < FEWEST or not all(combinations):
         raise InputError(
-            f"grid holds {len(combinations)} combinations of options: name at least one option, "
-            "with at least two values to try"
+            f"grid holds {quantity(len(combinations), 'combination')} of options: name at least "
+            "one option, with at least two values to try"
         )
     return dict(enumerate(combinations))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from odrf.errors import InputError, installing, nearest, no_frame
 from odrf.public.frames import in_pandas, is_table
 from odrf.public.partitions import computed_partitions, is_partitioned
 
-__all__ = ["ChunkSource", "Chunks", "checked_frame", "chunks_of"]
+__all__ = ["ChunkSource", "Chunks", "checked_frame", "chunks_of", "chunks_to_predict"]
 
 ChunkSource: TypeAlias = (
     "str | PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]] | Chunks | Any"
@@ -27,6 +28,9 @@ ROWS = 2**16
 PARQUET = "*.parquet"
 # What versions of DuckDB call the method that reads batches.
 READERS = ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "record_batch")
+OF_TEXT = (
+    "a table of text is given by a function, as in lambda: pd.read_csv(path, chunksize=100_000)"
+)
 HOW = (
     "use a path of a Parquet file or of a folder of such files, a dataset of pyarrow, a relation "
     "of DuckDB, a data frame of Dask, a list of data frames, or a function that returns an "
@@ -132,7 +136,7 @@ class Chunks:
             return _checked_names(self.source.columns)
         for frame in self.frames():
             return _checked_names(frame.columns)
-        raise InputError("data has no chunk: at least 2 rows are needed")
+        raise InputError("there is no chunk: give one data frame or more")
 
 
 def chunks_of(data: Any) -> Chunks | None:
@@ -149,6 +153,15 @@ def chunks_of(data: Any) -> Chunks | None:
     if _is_function(data) or (isinstance(data, list | tuple) and _of_chunks(data)):
         return Chunks(data)
     return None
+
+
+def chunks_to_predict(source: ChunkSource) -> Chunks:
+    """Return chunks that are walked once: so an iterator will do, such as a reader of pandas."""
+    if not isinstance(source, Iterator):
+        return Chunks(source)
+    # to ask for the names of columns takes the first chunk, which is then walked again
+    first = list(islice(source, 1))
+    return Chunks(lambda: chain(first, source))
 
 
 def _of_chunks(data: Sequence[Any]) -> bool:
@@ -181,7 +194,7 @@ def _reader(source: Any) -> Reader:
     ):
         return lambda columns: _each(source, columns)
     if _is_function(source):
-        return lambda columns: _each(_called(source), columns)
+        return lambda columns: _each_made(source, columns)
     raise InputError(f"source is a {_type_name(source)}: {HOW}")
 
 
@@ -191,6 +204,18 @@ def _each(batches: Iterable[Any], columns: Sequence[str] | None) -> Iterator[Any
             yield from _parquet(Path(batch))(columns)
         else:
             yield batch
+
+
+def _each_made(
+    function: Callable[[], Iterable[Any]], columns: Sequence[str] | None
+) -> Iterator[Any]:
+    """Yield what a function has made; an iterator, such as a reader of a file, is closed."""
+    found = _called(function)
+    try:
+        yield from _each(found, columns)
+    finally:
+        if isinstance(found, Iterator) and hasattr(found, "close"):
+            found.close()
 
 
 def _called(function: Callable[[], Iterable[Any]]) -> Iterable[Any]:
@@ -215,7 +240,7 @@ def _parquet(path: Path) -> Reader:
     arrow = _arrow(f"data={str(path)!r}")
     files = sorted(path.rglob(PARQUET)) if path.is_dir() else [path]
     if not files:
-        raise InputError(f"data={str(path)!r}: the folder has no file {PARQUET}")
+        raise InputError(f"data={str(path)!r}: the folder has no file {PARQUET}; {OF_TEXT}")
     names = [str(file) for file in files]
     folder = str(path) if path.is_dir() else None
     try:
@@ -223,7 +248,7 @@ def _parquet(path: Path) -> Reader:
             names, format="parquet", partitioning="hive", partition_base_dir=folder
         )
     except (OSError, ValueError) as error:
-        raise InputError(f"data={str(path)!r} is no file of Parquet: {error}") from error
+        raise InputError(f"data={str(path)!r} is no file of Parquet; {OF_TEXT}") from error
     return lambda columns: _scanned(found, columns)
 
 

@@ -12,7 +12,7 @@ from odrf import plots
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import AnyFit
+from odrf.fits.fit import AnyFit, Fit
 from odrf.options.table import REFIT
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled
@@ -199,6 +199,11 @@ class ConsistencyReport(Carded):
             notes.append(
                 "A later version of [Z] (arXiv 2211.12653v4) announces consistency of fully grown "
                 "forests on subsamples."
+            )
+        if isinstance(self.fit, Fit) and self.fit.changes is not None:
+            notes.append(
+                "The fit was updated, and splits that were made on fewer rows may have stayed: the "
+                "results are about trees that are grown on all rows at once."
             )
         if isinstance(self.fit, BoostedFit) and self.fit.control.leaf_values == REFIT:
             notes.append(

@@ -92,7 +92,7 @@ class ODRFResults(
     def __init__(self, fit: Fit, parent: ODRFResults | None = None) -> None:
         super().__init__(fit)
         if parent is None and fit.pruning is not None:
-            parent = ODRFResults(fit.pruning.grown)
+            parent = type(self)(fit.pruning.grown)
         self.parent = parent
 
     def tree(self, i: int) -> ODTResults:
@@ -216,17 +216,17 @@ class ODRFResults(
         candidates = self.control.pruning if path is None else path.pruning
         if is_word(rule, OOB):
             require_out_of_bag(self.fit, 'Choices by rule="oob"')
-            return ODRFResults(pruned_unseen(self.fit, candidates, progress), parent=self)
+            return type(self)(pruned_unseen(self.fit, candidates, progress), parent=self)
         if rule is None:
             alpha = checked_alpha(alpha)
             pruned = pruned_at(self.fit, alpha, candidates, f"alpha={alpha!r}")
-            return ODRFResults(pruned, parent=self)
+            return type(self)(pruned, parent=self)
         checked_choice("rule", rule, (OOB, *CHOICES))
         path = self.pruning_path(progress=progress) if path is None else path
         alpha, choice = path.sizes.alpha(rule), path.sizes.choice(rule)
         option = f"rule={rule!r}"
         pruned = pruned_at(self.fit, alpha, path.pruning, option, choice=choice)
-        return ODRFResults(pruned, parent=self)
+        return type(self)(pruned, parent=self)
 
     def select_variables(
         self,

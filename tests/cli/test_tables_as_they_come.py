@@ -100,3 +100,50 @@ def test_too_few_models_are_said_in_words_of_the_command(inside, data, capsys):
     for models in ((), ("--model", "tree")):
         said = refusal(capsys, "compare", "y ~ .", "table.csv", *models)
         assert "--model is needed twice or more, as in --model tree --model forest" in said
+
+
+def test_the_short_form_reads_the_format_that_it_advises(inside, data, capsys):
+    data.to_csv("table.csv", index=False, sep=";", decimal=",")
+    said = refusal(capsys, "y ~ .", "table.csv", "--tree")
+    assert "--format csv2" in said
+    short = answer(capsys, "y ~ .", "table.csv", "--tree", "--seed", "1", "--format", "csv2")
+    data.to_csv("plain.csv", index=False)
+    assert answer(capsys, "y ~ .", "plain.csv", "--tree", "--seed", "1") == short
+
+
+def test_unseen_levels_of_rows_to_predict_are_said_once(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    data.assign(code="new").to_csv("new.csv", index=False)
+    predict = ("--predict", "new.csv", "--out", "out.csv")
+    assert main(("tree", "y ~ .", "table.csv", *OPTIONS, *predict)) == 0
+    assert capsys.readouterr().err.count("'code' has levels that no training row has") == 1
+    refusing = ("--set", "unseen=raise", *predict)
+    assert "Recode these rows" in refusal(capsys, "tree", "y ~ .", "table.csv", *refusing)
+
+
+def test_a_file_that_is_written_is_not_stdout(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    answer(capsys, "tree", "y ~ .", "table.csv", *OPTIONS, "--save", "fit.odrf")
+    said = refusal(capsys, "predict", "fit.odrf", "table.csv", "--out", "-")
+    assert "--out - is no file: name one; predict writes to stdout without it" in said
+    assert "--save - is no file" in refusal(capsys, "tree", "y ~ .", "table.csv", "--save", "-")
+    assert not (inside / "-").exists()
+
+
+def test_options_of_one_tree_are_refused_for_a_forest(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    forest = ("forest", "y ~ .", "table.csv", "--set", "n_trees=2", "--seed", "1")
+    answer(capsys, *forest, "--save", "fit.odrf")
+    for option in (("--leaves", "3"), ("--newdata", "table.csv")):
+        said = refusal(capsys, "prune", "fit.odrf", *option)
+        assert f"{option[0]} is for one tree, and fit.odrf is a forest: use --rule or" in said
+
+
+@pytest.mark.parametrize("name", ["fit", "predict", "prune", "compare", "tune"])
+def test_examples_and_exit_codes_are_lines_of_their_own(name, capsys):
+    with pytest.raises(SystemExit):
+        main((name, "--help"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[lines.index("example:") + 1].startswith(f"  odrf {name} ")
+    assert lines[lines.index("exit codes:") + 1].startswith("  0 success")
+    assert max(map(len, lines[lines.index("exit codes:") :])) < 80

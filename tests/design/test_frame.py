@@ -71,6 +71,7 @@ def test_new_data_of_another_type(column, values, message):
     [
         ([1, 2], r"data must be a data frame, not list: .*pd.DataFrame\(X, columns="),
         (FRAME["age"], "data must be a data frame, not pandas.Series"),
+        ([FRAME, FRAME], r"data must be a data frame, not list: join them with pd.concat\(\)"),
         (FRAME.rename(columns={"age": 0, "sex": 1}), "must be text, but 0, 1 are not: rename"),
         (
             pd.concat({"u": FRAME}, axis=1),

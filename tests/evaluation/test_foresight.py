@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,21 @@ def test_what_does_not_fit_is_said_beforehand(monkeypatch):
     text = str(again.summary())
     assert "It does not fit into memory: about 150 trees would (n_trees=)" in text
     assert "compact=16" in text
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "said"),
+    [
+        (odrf.odt, {}, r": a tree of about [\d,]+ leaves would \(max_leaves=, min_leaf=\)\."),
+        (odrf.graf, {"n_trees": 3}, r": about 1 tree would \(n_trees=\), .* \(min_split=\)\."),
+        (odrf.odbt, {"n_trees": 3}, r": about 1 tree would .* \(max_leaves=, min_leaf=\)\."),
+        (odrf.auto, {"n_trees": 20}, r": about \d+ trees would \(n_trees=\)\.$"),
+    ],
+)
+def test_what_does_not_fit_is_made_smaller_by_options_that_there_are(model, options, said):
+    foresight = odrf.foresee("y ~ .", NUMBERS[:200], model=model, **options, **COMMON)
+    less = replace(foresight, free_bytes=foresight.peak_bytes / 2)
+    assert any(re.search(said, note) for note in less.summary().notes)
 
 
 def test_options_are_those_of_the_model():

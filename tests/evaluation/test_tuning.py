@@ -124,7 +124,7 @@ def test_summary_and_drawings(data):
 @pytest.mark.parametrize(
     ("grid", "options", "message"),
     [
-        ({}, {}, "grid holds 1 combinations of options: name at least one option"),
+        ({}, {}, "grid holds 1 combination of options: name at least one option"),
         ([], {}, "grid holds 0 combinations"),
         ({"minleaf": [1]}, {}, "grid names 'minleaf', .*did you mean 'min_leaf'"),
         ({"min_leaf": [3]}, {}, "grid holds 1 combinations"),

@@ -139,6 +139,14 @@ def test_another_version_warns(small, tmp_path, monkeypatch):
     assert caught[0].filename == __file__
 
 
+def test_what_is_no_file_or_no_mapping_is_refused(small, tmp_path):
+    with pytest.raises(InputError, match="it is a folder: name a file"):
+        odrf.load(tmp_path)
+    small.save(tmp_path / "fit.odrf")
+    with pytest.raises(InputError, match=r"functions=\[1\]: use a mapping of names to functions"):
+        odrf.load(tmp_path / "fit.odrf", functions=[1])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

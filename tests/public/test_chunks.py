@@ -144,12 +144,26 @@ def test_what_cannot_be_read_is_said(source, words):
         read()
 
 
+def test_readers_that_a_function_has_made_are_closed(tmp_path):
+    DATA.to_csv(tmp_path / "rows.csv", index=False)
+    made = []
+
+    def parts():
+        made.append(pd.read_csv(tmp_path / "rows.csv", chunksize=2))
+        return made[-1]
+
+    chunks = Chunks(parts)
+    assert chunks.columns() == DATA.columns.tolist()
+    assert sum(map(len, chunks.frames())) == len(DATA)
+    assert [reader.handles.handle.closed for reader in made] == [True, True]
+
+
 def test_files_that_are_no_parquet(tmp_path):
-    with pytest.raises(InputError, match="has no file"):
+    with pytest.raises(InputError, match=r"has no file .* lambda: pd.read_csv"):
         Chunks(tmp_path)
     path = tmp_path / "text.parquet"
     path.write_text("no rows")
-    with pytest.raises(InputError, match="is no file of Parquet"):
+    with pytest.raises(InputError, match=r"is no file of Parquet; .* lambda: pd.read_csv"):
         Chunks(path)
 
 

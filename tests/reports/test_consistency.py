@@ -129,6 +129,18 @@ def test_a_number_or_a_choice_replaces_the_rule(table):
     assert "[Z] Theorem 3" in forest.tree(0).consistency().conclusion
 
 
+def test_an_updated_fit_says_that_older_splits_have_stayed(table):
+    fit = odrf.odrf(FORMULA, table[:60], n_trees=2, max_leaves=lambda n: n**0.5, seed=1)
+    said = "splits that were made on fewer rows may have stayed"
+    assert said not in str(fit.consistency().summary()).replace("\n", " ")
+    for rows, keep in ((table[60:], None), (table[60:63], None), (table[60:], 50)):
+        if keep is None:
+            updated = fit.update(rows)
+        else:
+            updated = odrf.odrf(FORMULA, table[:60], n_trees=2, seed=1).update(rows, keep=keep)
+        assert said in str(updated.consistency().summary()).replace("\n", " ")
+
+
 def test_the_criterion_of_classes(table):
     entropy = odrf.odt("c ~ a + b", table, max_leaves=root, criterion="entropy", seed=1)
     assert "not by entropy" in entropy.consistency().conclusion

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import partial
 
@@ -133,3 +134,77 @@ def test_folds_that_lack_a_level_are_not_worth_a_word(rows):
         odrf.compare("y ~ a + f", data, {"tree": odrf.odt, "other": odrf.odt}, cv=8, seed=1)
         odrf.tune("y ~ a + f", data, {"min_leaf": [1, 9]}, n_trees=4, method="cv", cv=8, seed=1)
         odrf.odt("y ~ a + f", data, seed=1).pruning_path(cv=8)
+
+
+SET = "^'f' is set to {}, which no training row has; known are 'x', 'y', 'z'. They count as missing"
+SETTINGS = [
+    (lambda fit: fit.predictions(at={"f": ["new", "x"], "a": [0.1, 0.2, 0.3]}), "'new'"),
+    (lambda fit: fit.predictions(at={"f": ["new", "x", "old"]}), "'new', 'old'"),
+    (lambda fit: fit.comparisons("a", at={"f": ["new", "x"]}, contrast=(0.1, 0.9)), "'new'"),
+    (lambda fit: fit.comparisons("f", contrast=("x", "new"), at={"a": [0.1, 0.9]}), "'new'"),
+    (lambda fit: fit.slopes("a", at={"f": "new"}), "'new'"),
+    (lambda fit: fit.partial("f", values=["x", "new"]), "'new'"),
+    (lambda fit: fit.partial(["f", "a"], values={"f": ["x", "new"]}), "'new'"),
+    (lambda fit: fit.ice("f", values=["x", "new"]), "'new'"),
+]
+
+
+@pytest.mark.parametrize("formula", ["y ~ a + f", "y ~ a * f"])
+@pytest.mark.parametrize(("asked", "levels"), SETTINGS)
+def test_levels_that_a_user_sets_are_said_once_and_as_set(rows, asked, levels, formula):
+    fit = odrf.odt(formula, rows, seed=1)
+    with pytest.warns(UserWarning) as caught:
+        asked(fit)
+    (said,) = (str(each.message) for each in caught)
+    assert re.match(SET.format(levels), said) and " row" not in said.replace("training row", "")
+    assert caught[0].filename == __file__
+
+
+def test_several_factors_that_a_user_sets_are_said_together(rows):
+    fit = odrf.odt("y ~ a + f + g", rows.assign(g=rows["f"]), seed=1)
+    said = "^2 factors are set to levels that no training row has: 'f' to 'p'; 'g' to 'q'. They"
+    with pytest.warns(UserWarning, match=said) as caught:
+        fit.predictions(at={"f": ["p", "x"], "g": ["q", "y"]})
+    assert len(caught) == 1
+
+
+def test_a_misspelt_level_that_a_user_sets_has_a_suggestion(rows):
+    long = rows.assign(f=rows["f"].map({"x": "europe", "y": "japan", "z": "usa"}))
+    fit = odrf.odt("y ~ f + a", long, seed=1)
+    with pytest.warns(UserWarning, match="use a known level if .* did you mean 'europe'"):
+        fit.predictions(at={"f": "europa"})
+    refusing = odrf.odt("y ~ f + a", long, unseen="raise", seed=1)
+    said = "'f' is set to 'europa', .* Use a known level; did you mean 'europe'.*, or fit with"
+    with pytest.raises(InputError, match=said):
+        refusing.predictions(at={"f": "europa"})
+
+
+@pytest.mark.parametrize("method", ["predictions", "comparisons", "slopes"])
+def test_levels_of_new_rows_are_said_once_and_not_as_set(rows, method):
+    fit = odrf.odt("y ~ a * f + b", rows, seed=1)
+    with pytest.warns(UserWarning, match=SAID) as caught:
+        getattr(fit, method)(newdata=of_level(rows, "new"), at={"b": [0.1, 0.2]})
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda fit, new: fit.partial("f", newdata=new),
+        lambda fit, new: fit.ice("f", newdata=new),
+        lambda fit, new: fit.ale("f", newdata=new),
+        lambda fit, new: fit.interactions(["f", "a"], newdata=new, rows=10, permutations=1),
+    ],
+)
+def test_curves_say_the_levels_of_new_rows_once(rows, asked):
+    fit = odrf.odt("y ~ a + f + b", rows, seed=1)
+    with pytest.warns(UserWarning, match=SAID) as caught:
+        asked(fit, of_level(rows, "new"))
+    assert len(caught) == 1
+
+
+def test_missing_values_that_a_user_sets_are_not_beyond_the_training_rows(rows):
+    fit = odrf.odt("y ~ a + f", rows, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit.predictions(at={"a": [np.nan, 0.5], "f": [None, "x"]})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from odrf.warn import warn_user
 __all__ = [
     "UNSEEN",
     "GatheredLevels",
+    "LevelsSaidBefore",
+    "LevelsSaidOnce",
+    "levels_set_in",
     "say_unseen",
     "unseen_levels_expected",
     "unseen_levels_refused",
@@ -30,7 +33,10 @@ MOST_NAMED = 3
 
 
 class _Unseen(NamedTuple):
-    """Levels of one factor that no training row has, and the rows that have them in words."""
+    """Levels of one factor that no training row has, and the rows that have them in words.
+
+    `rows` is "" if a user has set the factor to these levels in all rows.
+    """
 
     name: str
     levels: pd.Index
@@ -41,6 +47,9 @@ class _Unseen(NamedTuple):
 _expected: ContextVar[bool] = ContextVar("unseen levels are expected", default=False)
 _refused: ContextVar[bool] = ContextVar("unseen levels are refused", default=False)
 _gathered: ContextVar[list[_Unseen] | None] = ContextVar("unseen levels found", default=None)
+_set: ContextVar[frozenset[str] | None] = ContextVar("factors set by the user", default=None)
+_before: ContextVar[set[tuple[str, Any]] | None] = ContextVar("levels said before", default=None)
+_once: ContextVar[LevelsSaidOnce | None] = ContextVar("where levels are said once", default=None)
 
 
 @contextmanager
@@ -61,6 +70,59 @@ def unseen_levels_refused() -> Iterator[None]:
         yield
     finally:
         _refused.reset(token)
+
+
+@contextmanager
+def levels_set_in(names: Iterable[str]) -> Iterator[None]:
+    """Within this context the user has set the factors of these names, in all rows.
+
+    Unseen levels of other factors have been said when the rows were read.
+    """
+    token = _set.set(frozenset(names))
+    try:
+        yield
+    finally:
+        _set.reset(token)
+
+
+class LevelsSaidOnce:
+    """A context in which rows are set to levels again and again: unseen ones are said at its end.
+
+    As `GatheredLevels` it is no generator.
+    """
+
+    def __enter__(self) -> None:
+        self._found: dict[str, _Unseen] = {}
+        self._as_missing = False
+        self._token = _once.set(self)
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        _once.reset(self._token)
+        if self._found and error is None:
+            _say(list(self._found.values()), self._as_missing)
+
+    def add(self, found: Iterable[_Unseen], as_missing: bool) -> None:
+        """Keep what is to be said."""
+        self._as_missing = as_missing
+        for each in found:
+            before = self._found.get(each.name, each)
+            self._found[each.name] = before._replace(levels=before.levels.union(each.levels, False))
+
+
+class LevelsSaidBefore:
+    """A context that is entered for one chunk of rows after the other: each level is said once.
+
+    As `GatheredLevels` it is no generator.
+    """
+
+    def __init__(self) -> None:
+        self._said: set[tuple[str, Any]] = set()
+
+    def __enter__(self) -> None:
+        self._token = _before.set(self._said)
+
+    def __exit__(self, *_: object) -> None:
+        _before.reset(self._token)
 
 
 class GatheredLevels:
@@ -88,8 +150,16 @@ class GatheredLevels:
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         _gathered.reset(self._token)
-        if self._found and error is None:
-            _say(self._found, self._as_missing)
+        names, once = _set.get(), _once.get()
+        found = _not_said_before(self._found)
+        if names is not None:
+            found = [each._replace(rows="") for each in found if each.name in names]
+        if not found or error is not None:
+            return
+        if names is None or once is None or _refused.get():
+            _say(found, self._as_missing)
+        else:
+            once.add(found, self._as_missing)
 
 
 def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
@@ -111,30 +181,44 @@ def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: p
         gathered.append(found)
 
 
+def _not_said_before(found: list[_Unseen]) -> list[_Unseen]:
+    """Return the factors with a level that no chunk before had, and remember all levels."""
+    before = _before.get()
+    if before is None or _refused.get():
+        return found
+    new = [each for each in found if any((each.name, level) not in before for level in each.levels)]
+    before.update((each.name, level) for each in found for level in each.levels)
+    return new
+
+
 def _say(found: list[_Unseen], as_missing: bool) -> None:
     """Raise `InputError` where unseen levels are refused; warn elsewhere."""
+    hint = ""
     if len(found) == 1:
         name, new, rows, known = found[0]
         hint = nearest(new[0], known) if len(new) == 1 else ""
-        said = (
-            f"{name!r} has levels that no training row has: {listed(new)} in {rows}; "
-            f"known are {listed(known, 10)}. "
-        )
+        where = f"has levels that no training row has: {listed(new)} in {rows}"
+        where = where if rows else f"is set to {listed(new)}, which no training row has"
+        said = f"{name!r} {where}; known are {listed(known, 10)}. "
     else:
-        hint = ""
-        each = [f"{name!r} has {listed(new, 3)} in {rows}" for name, new, rows, _ in found]
+        each = [
+            f"{name!r} has {listed(new, 3)} in {rows}" if rows else f"{name!r} to {listed(new, 3)}"
+            for name, new, rows, _ in found
+        ]
+        have = "have" if found[0].rows else "are set to"
         rest = len(found) - MOST_NAMED
         more = f"; and {rest} more factor{'s' * (rest != 1)}" * (rest > 0)
         said = (
-            f"{len(found)} factors have levels that no training row has: "
+            f"{len(found)} factors {have} levels that no training row has: "
             f"{'; '.join(each[:MOST_NAMED])}{more}. "
         )
+    way_out = "recode these rows" if found[0].rows else "use a known level"
     if _refused.get():
         raise InputError(
-            f'{said}Recode these rows{hint}, or fit with unseen="missing", which warns of such '
-            "levels and predicts the rows"
+            f'{said}{way_out.capitalize()}{hint}, or fit with unseen="missing", which warns of '
+            "such levels and predicts the rows"
         )
     taken = (
         "count as missing values" if as_missing else "are taken to have none of the known levels"
     )
-    warn_user(f"{said}They {taken}: recode these rows if a level is misspelt{hint}")
+    warn_user(f"{said}They {taken}: {way_out} if a level is misspelt{hint}")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 import pandas as pd
 
+from odrf.design.columns.listing import listed
+from odrf.design.columns.measurement import NUMBERS, TEXT, contents
+from odrf.errors import InputError
 from odrf.public.chunks import Chunks
 
-__all__ = ["ROWS_PER_BLOCK", "BlockSource", "ChunkBlocks", "in_blocks_of_rows"]
+__all__ = ["ROWS_PER_BLOCK", "BlockSource", "ChunkBlocks", "in_blocks_of_rows", "require_alike"]
 
 ROWS_PER_BLOCK = 2**16
 
@@ -93,6 +97,27 @@ def in_blocks_of_rows(
         yield _joined(parts, begin)
 
 
+def require_alike(parts: Sequence[pd.DataFrame]) -> None:
+    """Raise `InputError` if a column holds numbers in some parts and text in others.
+
+    So do pieces of a csv file, whose types pandas guesses for each piece.
+    """
+    for one, other in pairwise(parts):
+        for name in other.columns[(one.dtypes != other.dtypes).to_numpy()]:
+            columns = [column.dropna() for column in (one[name], other[name])]
+            held = {contents(column): column for column in columns if len(column)}
+            if held.keys() == {NUMBERS, TEXT}:
+                texts = held[TEXT].astype(str)
+                odd = texts[pd.to_numeric(texts, errors="coerce").isna()]
+                raise InputError(
+                    f"{name!r} holds numbers in some chunks and text in others, such as "
+                    f"{listed((odd if len(odd) else texts).unique(), 3)}: tell the reader of the "
+                    f"chunks its type, as by dtype={{{name!r}: str}} of pd.read_csv(), or which "
+                    "texts are empty cells, by na_values="
+                )
+
+
 def _joined(parts: list[pd.DataFrame], begin: int) -> pd.DataFrame:
+    require_alike(parts)
     whole = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return whole.set_axis(pd.RangeIndex(begin, begin + len(whole)), axis=0)

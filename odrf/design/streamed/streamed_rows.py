@@ -226,5 +226,6 @@ def checked_sum(block: RowBlock) -> BlockChecksum:
 def _other_rows() -> InputError:
     return InputError(
         "the chunks give other rows, or another order of them, than in the pass before: sort the "
-        "query, or write the rows to a folder of Parquet files"
+        "query, let the function make a new iterator each time that it is called, or write the "
+        "rows to a folder of Parquet files"
     )

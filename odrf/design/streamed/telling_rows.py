@@ -34,6 +34,7 @@ from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.formula import Formula
 from odrf.design.formulas.other_rows import alike
+from odrf.design.streamed.blocks import require_alike
 from odrf.design.variable import rows_known
 from odrf.errors import InputError
 
@@ -121,6 +122,7 @@ class TellingRows:
 
     def joined(self, one: Told, other: Told) -> Told:
         """Return what the rows of both tell, of which those of `other` come later."""
+        require_alike([one.rows, other.rows])
         rows = pd.concat([one.rows, other.rows])
         return self._selected(Told(rows, one.n + other.n, one.empty + other.empty))
 

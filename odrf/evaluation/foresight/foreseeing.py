@@ -138,7 +138,7 @@ def foresee(
         grown = model in (odt, odrf)
         design, training = design_of(formula, table, given, env, with_times=grown)
         forecast = _of_design(model, given, design, training, table, began, shown)
-    return Foresight.of(call, forecast, times_available(1.0))
+    return Foresight.of(call, forecast, times_available(1.0), given)
 
 
 def _of_design(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,12 +11,15 @@ from odrf.engine.memory import in_bytes
 from odrf.evaluation.foresight.forecast import Bytes, Forecast
 from odrf.public import public
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 
 __all__ = ["Foresight"]
 
 MEGABYTE = 1e6
 SHORT, MINUTE, HOUR = 0.1, 60.0, 3600.0
+# The options by which fits have fewer trees, and those by which they have smaller ones.
+OF_NUMBER, OF_SIZES = "n_trees", ("max_leaves", "min_leaf", "min_split")
 
 
 @public
@@ -52,6 +56,8 @@ class Foresight(Carded):
     notes : tuple of str
     compactable : bool
         Whether the option `compact` would make it smaller.
+    limits : tuple of str
+        The options of the function that limit the number of trees or their sizes.
 
     Examples
     --------
@@ -78,10 +84,11 @@ class Foresight(Carded):
     parts: dict[str, Bytes]
     notes: tuple[str, ...] = ()
     compactable: bool = False
+    limits: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, call: str, forecast: Forecast, free: float) -> Foresight:
-        """Return the result for a call, if so many bytes are `free`."""
+    def of(cls, call: str, forecast: Forecast, free: float, options: Iterable[str]) -> Foresight:
+        """Return the result for a call, if so many bytes are `free`; `options` are those it has."""
         growing, fitted, saved = (sum(each) for each in zip(*forecast.parts.values(), strict=True))
         return cls(
             call,
@@ -98,6 +105,7 @@ class Foresight(Carded):
             forecast.parts,
             forecast.notes,
             forecast.compactable,
+            tuple(name for name in (OF_NUMBER, *OF_SIZES) if name in set(options)),
         )
 
     @property
@@ -148,15 +156,22 @@ class Foresight(Carded):
         """Return what to say below the table."""
         if self.fits:
             return self.notes
-        share = self.free_bytes / self.peak_bytes
-        fewer = max(1, int(self.n_trees * share))
-        way_out = (
-            f"It does not fit into memory: about {fewer} trees would (n_trees=), or trees of "
-            f"{self.leaves * share:,.0f} leaves (max_leaves=, min_leaf=)."
-        )
+        way_out = f"It does not fit into memory: {self._smaller()}."
         if self.compactable:
             way_out += " A forest that keeps only what predicts is much smaller: compact=16."
         return (way_out, *self.notes)
+
+    def _smaller(self) -> str:
+        """Return what would fit into memory."""
+        share = self.free_bytes / self.peak_bytes
+        leaves = f"{self.leaves * share:,.0f} leaves"
+        sizes = ", ".join(f"{name}=" for name in self.limits if name in OF_SIZES)
+        if OF_NUMBER not in self.limits:
+            return f"a tree of about {leaves} would ({sizes})"
+        fewer = quantity(max(1, int(self.n_trees * share)), "tree")
+        return f"about {fewer} would ({OF_NUMBER}=)" + f", or trees of {leaves} ({sizes})" * bool(
+            sizes
+        )
 
 
 def in_time(seconds: float) -> str:

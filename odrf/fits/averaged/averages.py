@@ -44,9 +44,12 @@ class Averages(NamedTuple):
 def trees_vary(fit: AnyFit) -> bool:
     """Return whether the trees of a fit tell how it varies over training samples.
 
-    They do if they are several, each grown on other rows, and their mean is the prediction.
+    They do if they are several, each grown on other rows, and their mean is the prediction.  Which
+    rows each tree drew is not known of a fit without its rows.
     """
-    return isinstance(fit, Fit) and fit.forest.n_trees > 1 and tells_rows_apart(fit.draws)
+    if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
+        return False
+    return tells_rows_apart(fit.draws)
 
 
 def averages(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -28,14 +29,17 @@ def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> N
     ----------
     fit : AnyFit
     values : mapping
-        What each variable is set to.  Anything but numbers is left alone.
+        What each variable is set to.  Anything but numbers is left alone, as are missing values.
 
     Warns
     -----
     UserWarning
         A number is beyond the range: trees predict there nearly what they predict at its end.
     """
-    numbers = {name: [each for each in of if is_number(each)] for name, of in values.items()}
+    numbers = {
+        name: [each for each in of if is_number(each) and not np.isnan(float(each))]
+        for name, of in values.items()
+    }
     numbers = {name: of for name, of in numbers.items() if of}
     training = _training_rows(fit) if numbers else None
     if training is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import is_list
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import touched, variables, with_levels
 from odrf.errors import InputError
@@ -77,7 +78,7 @@ def comparison_estimands(
     if names is None and not is_list(contrast):
         # of a fit to dates alone, the first one says what to give
         asked = [name for name in asked if not is_timed(training[name])] or asked
-    frame = raw_rows(fit, newdata).frame
+    frame = _frame_of(fit, newdata)
     several = names is None or len(asked) > 1
     found = {
         name: contrasts_of(
@@ -125,7 +126,7 @@ def slope_estimands(
             raise InputError(
                 "no variable of the fit holds numbers that differ: use comparisons() for factors"
             )
-    frame = raw_rows(fit, newdata).frame
+    frame = _frame_of(fit, newdata)
     found = {
         name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
     }
@@ -155,6 +156,12 @@ def _estimands(
         for contrast in of_variable
         for values in combinations
     ]
+
+
+def _frame_of(fit: AnyFit, newdata: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the columns of the rows; who averages over these says what is wrong with levels."""
+    with unseen_levels_expected():
+        return raw_rows(fit, newdata).frame
 
 
 def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from os import PathLike
 from typing import Any
 
 import pandas as pd
 
 from odrf.checks import checked_choice, is_list
+from odrf.design.columns.unseen_levels import LevelsSaidBefore
 from odrf.errors import InputError, installing, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import PREDICTIONS, predict_rows, require_classes, rows_of
@@ -28,6 +30,11 @@ def chunks_predicted(
     ------
     InputError
         The type is unknown or needs classes, or a chunk lacks a column.
+
+    Warns
+    -----
+    UserWarning
+        Factors have levels that no training row has; of each level once, not in each chunk.
     """
     checked_choice("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
@@ -41,9 +48,12 @@ def chunks_predicted(
         )
     # a column that predictions need and chunks lack is refused when the rows are read
     frames = chunks.frames([name for name in names if name in needed])
+    said = LevelsSaidBefore()
     with progress_bar(frames, unit="chunk", progress=progress) as bar:
         for frame in bar:
-            yield frame[list(kept)], predict_rows(rows_of(fit, frame), type)
+            with said:
+                predicted = predict_rows(rows_of(fit, frame), type)
+            yield frame[list(kept)], predicted
 
 
 def predictions_to_parquet(
@@ -70,15 +80,21 @@ def predictions_to_parquet(
     if not is_list(keep) or not all(isinstance(name, str) for name in keep):
         raise InputError(f"keep={keep!r}: use a list of names of columns")
     n, writer = 0, None
-    with replacing(path) as file:
+    with replacing(path) as file, ExitStack() as opened:
         for kept, predicted in chunks_predicted(fit, chunks, type, list(keep), progress):
-            table = pyarrow.Table.from_pandas(_table(kept, predicted), preserve_index=False)
-            if writer is None:
-                writer = pyarrow.parquet.ParquetWriter(file, table.schema)
-            writer.write_table(table.cast(writer.schema))
+            frame = _table(kept, predicted)
+            try:
+                table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+                if writer is None:
+                    writer = pyarrow.parquet.ParquetWriter(file, table.schema)
+                    opened.enter_context(writer)
+                writer.write_table(table.cast(writer.schema))
+            except (pyarrow.ArrowException, ValueError) as error:
+                raise InputError(
+                    f"columns of keep={list(keep)!r} do not have one type in all chunks, as a file "
+                    f"of Parquet needs: convert them in each chunk, or leave them out ({error})"
+                ) from error
             n += len(kept)
-        if writer is not None:
-            writer.close()
     return n
 
 

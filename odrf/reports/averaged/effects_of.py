@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from odrf.design.columns.unseen_levels import LevelsSaidOnce
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit
@@ -33,11 +34,15 @@ def effects_of(
     Warns
     -----
     UserWarning
-        The forest has too few trees for standard errors.
+        The forest has too few trees for standard errors; or a variable is set to levels that no
+        training row has.
     """
     grouped = grouped_rows(fit, newdata, by)
     averages = sum(1 + (estimand.low is not None) for estimand in estimands)
-    with progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar:
+    with (
+        LevelsSaidOnce(),
+        progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar,
+    ):
         comparison = RATIO if ratio else DIFFERENCE
         found = estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)

@@ -32,6 +32,7 @@ IN_TIME = (
     "they suppose that trees draw all rows alike, and with order= they draw early rows more often: "
     "fit without order=."
 )
+NO_ROWS = "the fit has no training rows, and which of them the trees drew is not known."
 ALL_ROWS = "every tree of the forest drew all rows, or all but one: fit with inference=True."
 AGREE = (
     "Where the standard error is 0, all trees agree; that does not make the estimate certain, so "
@@ -53,6 +54,8 @@ def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
         return (EXPECTATION, *few, *(() if fit.control.inference else (NOT_FOR_INFERENCE,)))
     if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
         return (NONE + NO_FOREST,)
+    if not fit.data.has_rows:
+        return (NONE + NO_ROWS,)
     structure = fit.data.structure
     in_time = structure is not None and structure.order is not None
     return (NONE + (IN_TIME if in_time else ALL_ROWS),)

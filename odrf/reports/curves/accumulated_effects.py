@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.errors import InputError
 from odrf.fits.curves.local_effects import (
     edges_of,
@@ -55,7 +56,11 @@ def accumulated_effects(
             "partial() for both variables"
         )
     passes = len(rows.frame) * (2 if len(names) == 1 else 4)
-    with progress_bar(total=passes, unit="row", progress=progress) as bar:
+    # levels of the rows themselves, of which reading the rows has warned
+    with (
+        unseen_levels_expected(),
+        progress_bar(total=passes, unit="row", progress=progress) as bar,
+    ):
         if len(names) == 2:
             found = local_effects_of_two(fit, rows, axes, bar.update)
         elif factors:

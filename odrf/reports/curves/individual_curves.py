@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_truth, checked_whole
+from odrf.design.columns.unseen_levels import LevelsSaidOnce, unseen_levels_expected
 from odrf.errors import InputError, nearest
 from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.curves.interacting import some_rows
@@ -191,7 +192,9 @@ def individual_curves(
         which = np.sort(np.random.default_rng(seed).choice(which, rows, replace=False))
     axis = axes_of(fit, every, [variable], values, points)[0]
     few = some_rows(every, which)
-    with progress_bar(total=len(which), unit="row", progress=progress) as bar:
+    # levels of the rows themselves: reading the rows has warned of these
+    said = unseen_levels_expected() if values is None else LevelsSaidOnce()
+    with said, progress_bar(total=len(which), unit="row", progress=progress) as bar:
         blocks = list(curves_of_rows(fit, few, {variable: axis.values}, bar.update))
     predicted = np.concatenate([block.predicted for block in blocks])
     drawn = VariablePoints(axis.name, axis.values, axis.numeric, axis.observed[which])

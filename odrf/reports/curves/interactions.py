@@ -12,6 +12,7 @@ import pandas as pd
 
 from odrf import plots
 from odrf.checks import checked_truth, checked_whole, is_list
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.replacing import touched, variables
 from odrf.errors import InputError
 from odrf.fits.curves.interacting import (
@@ -165,7 +166,11 @@ def interactions_of(
     few = some_rows(every, full)
     P = len(chosen)
     steps = (1 + permutations) * P * (P + 1) // 2 + permutations
-    with progress_bar(total=steps, unit="curve", progress=progress) as bar:
+    # levels of the rows themselves, of which reading the rows has warned
+    with (
+        unseen_levels_expected(),
+        progress_bar(total=steps, unit="curve", progress=progress) as bar,
+    ):
         found = interacting(fit, few, chosen, bar.update)
         noise = []
         for _ in range(permutations):

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_whole, is_list, require_default
+from odrf.design.columns.unseen_levels import LevelsSaidOnce, unseen_levels_expected
 from odrf.errors import InputError
 from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import mean_curve, spread_of, why_no_errors
@@ -49,7 +50,12 @@ def partial_dependence(
     sizes = [len(axis.values) for axis in axes]
     places = np.indices(sizes).reshape(len(axes), -1)
     at_points = {axis.name: axis.values[place] for axis, place in zip(axes, places, strict=True)}
-    with progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
+    # levels of the rows themselves: reading the rows has warned of these
+    said = unseen_levels_expected() if values is None else LevelsSaidOnce()
+    with (
+        said,
+        progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar,
+    ):
         curve = mean_curve(fit, rows, at_points, bar.update)
     spreads = tuple(
         spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])

@@ -26,6 +26,10 @@ __all__ = ["DriftPath", "drift_of"]
 
 # A block is named if its error is larger than before by more than so many standard errors.
 MARKED = 3.0
+COMBINED = (
+    "drift_path(): a forest of combine() has not predicted the rows of updates before they came: "
+    "ask the forests that it was made of"
+)
 NOT_UPDATED = "drift_path() needs an updated fit: call update(newdata) first"
 
 
@@ -136,7 +140,8 @@ def _sums_of_rows(fit: Fit, size: int | None) -> tuple[int, NDArray[np.float64]]
     """Return the number of the first row of updates, and the sums of blocks of `size` rows."""
     losses, sampling = fit.arrival_losses, fit.first_grown.control.sampling
     if losses is None:
-        raise InputError(NOT_UPDATED)
+        combined = fit.changes is not None and fit.further_seeds
+        raise InputError(COMBINED if combined else NOT_UPDATED)
     n = len(fit.data.y)
     first = sampling.first(n)
     if size is None:

@@ -12,17 +12,15 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.pruning.complexity import root_losses
-from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score
-from odrf.reports.streamed.streamed_summary import table_of_counts
+from odrf.reports.streamed.streamed_summary import importance_by_own_rows, table_of_counts
 from odrf.reports.summaries import growth_card, growth_summary, held_out_scores
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = [
     "all_rows_card",
-    "all_rows_importance",
     "all_rows_summary",
     "training_confusion",
     "training_error",
@@ -30,11 +28,6 @@ __all__ = [
 ]
 
 NAME = "Oblique decision tree of rows in chunks"
-MEASURE = "impurity removed"
-NOTE = (
-    "The rows that chose the splits also judge their importances, which favours predictors of many "
-    "values."
-)
 
 
 def training_error(fit: AllRowsFit) -> float:
@@ -81,11 +74,6 @@ def _counts(fit: AllRowsFit) -> NDArray[np.float64]:
     return counts
 
 
-def all_rows_importance(fit: AllRowsFit) -> MeasuredImportance:
-    """Return the importances that are shown: those judged by the rows that chose the splits."""
-    return MeasuredImportance(impurity_table(fit), MEASURE, (NOTE,))
-
-
 def all_rows_summary(fit: AllRowsFit, path: PruningPath[Any] | None) -> Summary:
     """Return the summary: data, errors, options, size, importances.
 
@@ -93,7 +81,7 @@ def all_rows_summary(fit: AllRowsFit, path: PruningPath[Any] | None) -> Summary:
     """
     facts = {**_scores(fit), **held_out_scores(fit, path)}
     confusion = {} if fit.kind == "regression" else {"training rows": training_confusion(fit)}
-    return growth_summary(NAME, fit, facts, confusion, all_rows_importance(fit))
+    return growth_summary(NAME, fit, facts, confusion, importance_by_own_rows(fit))
 
 
 def all_rows_card(fit: AllRowsFit) -> Card:

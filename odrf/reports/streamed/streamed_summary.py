@@ -7,8 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
+from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
-from odrf.reports.importance_tables import MeasuredImportance, with_shares
+from odrf.reports.importance_tables import MeasuredImportance, impurity_table, with_shares
 from odrf.reports.summaries import growth_card, growth_summary
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -16,6 +17,7 @@ from odrf.text.summary import Summary
 from odrf.text.wording import number
 
 __all__ = [
+    "importance_by_own_rows",
     "streamed_card",
     "streamed_confusion",
     "streamed_importance",
@@ -26,14 +28,28 @@ __all__ = [
     "table_of_counts",
 ]
 
-MEASURE = "impurity removed, out of bag"
+OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
+NOTE = (
+    "The rows that chose the splits also judge their importances, which favours predictors of many "
+    "values."
+)
+
+
+def is_judged(fit: StreamedFit) -> bool:
+    """Return whether rows have judged this very forest, and not the one that it was cut from."""
+    return fit.sums is not None and (fit.pruning is None or fit.pruning.by_options)
 
 
 def summed_rows(fit: StreamedFit) -> RowSums:
-    """Return what the rows have judged; raise `InputError` for a forest before its pruning."""
+    """Return what the rows have judged; raise `InputError` if it was another forest."""
     if fit.sums is None:
         raise InputError(
             "only the pruned forest has been judged by its rows: grow another without alpha="
+        )
+    if not is_judged(fit):
+        raise InputError(
+            "the rows have judged the forest before prune(), which is its parent: for errors of "
+            "the pruned one, grow it with alpha="
         )
     return fit.sums
 
@@ -85,9 +101,16 @@ def table_of_counts(classes: pd.Index, counts: NDArray[np.float64]) -> pd.DataFr
     return table
 
 
+def importance_by_own_rows(fit: Fit) -> MeasuredImportance:
+    """Return the importances as the rows that chose the splits judge them."""
+    return MeasuredImportance(impurity_table(fit), OWN, (NOTE,))
+
+
 def streamed_importance(fit: StreamedFit) -> MeasuredImportance:
-    """Return the importances that are shown: those judged by the rows that trees did not draw."""
-    return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), MEASURE)
+    """Return the importances that are shown: by the rows that trees did not draw, if known."""
+    if not is_judged(fit):
+        return importance_by_own_rows(fit)
+    return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), OUT_OF_BAG)
 
 
 def streamed_summary(fit: StreamedFit) -> Summary:
@@ -97,7 +120,9 @@ def streamed_summary(fit: StreamedFit) -> Summary:
         "Rows a tree": f"about {fit.control.sample_fraction * fit.data.n_rows:.0f}",
         **_in_words(fit),
     }
-    confusion = {} if fit.kind == "regression" else {"out of bag": streamed_confusion(fit)}
+    confusion = {}
+    if fit.kind == "classification" and is_judged(fit):
+        confusion = {"out of bag": streamed_confusion(fit)}
     return growth_summary(_NAME, fit, facts, confusion, streamed_importance(fit))
 
 
@@ -111,6 +136,8 @@ _NAME = "Oblique random forest of rows in chunks"
 
 
 def _in_words(fit: StreamedFit) -> dict[str, str]:
+    if not is_judged(fit):
+        return {"OOB error": "unknown (the rows judged the forest before or after pruning)"}
     scores = streamed_scores(fit)
     if np.isnan(scores.iloc[0]):
         return {"OOB error": "unknown (no row of positive weight is out of bag)"}

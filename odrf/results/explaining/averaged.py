@@ -79,20 +79,21 @@ class AveragedResults(FittedResults):
         Raises
         ------
         InputError
-            If an argument or a column cannot be used; if the fit was saved without its rows and
-            there are no new ones.
+            If an argument or a column cannot be used; if the fit has no training rows, and there
+            are no new ones.
 
         Warns
         -----
         UserWarning
             The forest has too few trees for standard errors; or a number of `at` is beyond the
-            training rows.
+            training rows, or a level of it is in none of them.
 
         Notes
         -----
         Standard errors are for the forest's expectation over training samples; they do not cover
         its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
-        for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` have them.
+        for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` that have
+        their training rows have them.
         Tests and intervals are normal; with ``groups=``, by Student's t with as many degrees of
         freedom as there are groups, less the number of strata.  Intervals of averaged probabilities
         are on the scale of the log odds, so that they stay between 0 and 1.
@@ -159,13 +160,14 @@ class AveragedResults(FittedResults):
         Raises
         ------
         InputError
-            As by `predictions`; if a contrast does not fit a variable.
+            As by `predictions`; if a contrast does not fit a variable; if the fit has no training
+            rows, which tell levels and spreads of variables.
 
         Warns
         -----
         UserWarning
             The forest has too few trees for standard errors; or a number of `at`, or of a pair
-            `contrast`, is beyond the training rows.
+            `contrast`, is beyond the training rows, or a level is in none of them.
 
         Examples
         --------
@@ -221,13 +223,14 @@ class AveragedResults(FittedResults):
         Raises
         ------
         InputError
-            As by `predictions`; if a variable holds no numbers.
+            As by `predictions`; if a variable holds no numbers; if the fit has no training rows,
+            which tell its spread.
 
         Warns
         -----
         UserWarning
             The forest has too few trees for standard errors; or a number of `at` is beyond the
-            training rows.
+            training rows, or a level of it is in none of them.
 
         Examples
         --------

@@ -76,7 +76,7 @@ class CurveResults(FittedResults):
         ------
         InputError
             If no predictor is computed from a variable, or it holds dates; if `values` or `points`
-            are none; if the fit does not hold its training rows.
+            are none; if the fit does not hold its training rows, and there is no `newdata`.
 
         Warns
         -----

@@ -14,12 +14,12 @@ from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.streamed.all_rows_summary import (
     all_rows_card,
-    all_rows_importance,
     all_rows_summary,
     training_confusion,
     training_error,
     training_r_squared,
 )
+from odrf.reports.streamed.streamed_summary import importance_by_own_rows
 from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.results.tree import ODTResults
@@ -36,9 +36,10 @@ class AllRowsResults(ChunkPredicting, ODTResults):
 
     It is a tree that keeps none of its training rows.  It predicts, shows its nodes and rules, is
     saved, pruned and exported as any other.  If its size was chosen by rows held out, its ``path``
-    has their errors.  What is computed from training rows later raises `InputError`: predictions
-    of them, importances judged by rows, intervals, effects, Shapley values without `background`,
-    `update`, cross-validation.
+    has their errors.  With ``newdata=``, `predictions`, `partial`, `ice` and `ale` have estimates.
+    What is computed from training rows later raises `InputError`: predictions of them, importances
+    judged by rows, intervals, comparisons, slopes, Shapley values without `background`, `update`,
+    cross-validation.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ class AllRowsResults(ChunkPredicting, ODTResults):
         return impurity_table(self.fit)
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        return all_rows_importance(self.fit)
+        return importance_by_own_rows(self.fit)
 
     def _summary(self, progress: bool) -> Summary:
         return all_rows_summary(self.fit, self.path)

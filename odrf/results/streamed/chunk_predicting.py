@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 from odrf.fits.streamed.predicting_chunks import chunks_predicted, predictions_to_parquet
-from odrf.public.chunks import Chunks, ChunkSource
+from odrf.public.chunks import ChunkSource, chunks_to_predict
 from odrf.results.fitted import FittedResults
 
 __all__ = ["ChunkPredicting"]
@@ -29,7 +29,8 @@ class ChunkPredicting(FittedResults):
         Parameters
         ----------
         source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them.  An iterator is walked once.
+            The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
+            ``pd.read_csv(path, chunksize=100_000)``.
         type : str, default "response"
             As in `predict`.
         progress : bool, default False
@@ -54,7 +55,7 @@ class ChunkPredicting(FittedResults):
         >>> [len(values) for values in forest.predict_chunks([data[:100], data[100:]])]
         [100, 342]
         """
-        found = chunks_predicted(self.fit, Chunks(source), type, progress=progress)
+        found = chunks_predicted(self.fit, chunks_to_predict(source), type, progress=progress)
         return (predicted for _, predicted in found)
 
     def predict_to_parquet(
@@ -71,7 +72,7 @@ class ChunkPredicting(FittedResults):
         Parameters
         ----------
         source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them.
+            The rows, as by `predict_chunks`.
         path : str or path
             The file, which is written as a whole: if this fails, what was there is unchanged.
         type : str, default "response"
@@ -92,7 +93,9 @@ class ChunkPredicting(FittedResults):
             As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
             written.
         """
-        return predictions_to_parquet(self.fit, Chunks(source), path, type, keep, progress)
+        return predictions_to_parquet(
+            self.fit, chunks_to_predict(source), path, type, keep, progress
+        )
 
     def to_sklearn(self) -> Any:
         """Say that estimators of scikit-learn are fitted on arrays in memory.

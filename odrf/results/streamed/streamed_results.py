@@ -36,20 +36,24 @@ class StreamedResults(ChunkPredicting, ODRFResults):
 
     It is a forest that keeps none of its training rows.  It predicts, shows its trees, is saved,
     pruned and exported as any other.  The out-of-bag errors are those of all rows, summed up while
-    they passed by, and so are the out-of-bag importances.  What is computed from training rows
-    later raises `InputError`: predictions of them, other importances, intervals, effects, Shapley
-    values without `background`, `update`, `grow`.
+    they passed by, and so are the out-of-bag importances; of a forest that `prune` has cut they are
+    not known.  With ``newdata=``, `predictions`, `partial`, `ice` and `ale` have estimates without
+    standard errors.  What is computed from training rows later raises `InputError`: predictions of
+    them, other importances, intervals, comparisons, slopes, Shapley values without `background`,
+    `update`, `grow`.
 
     Parameters
     ----------
     fit : StreamedFit
         Design, options, trees and out-of-bag sums.
+    parent : StreamedResults, optional
+        The forest before pruning.
 
     Attributes
     ----------
     fit : StreamedFit
-    parent : ODRFResults or None
-        The forest before its options pruned it.
+    parent : StreamedResults or None
+        The forest before pruning.
 
     Examples
     --------
@@ -64,8 +68,8 @@ class StreamedResults(ChunkPredicting, ODRFResults):
 
     fit: StreamedFit
 
-    def __init__(self, fit: StreamedFit) -> None:
-        super().__init__(fit)
+    def __init__(self, fit: StreamedFit, parent: StreamedResults | None = None) -> None:
+        super().__init__(fit, parent)
 
     @property
     def oob_error(self) -> float:
@@ -152,7 +156,10 @@ class StreamedResults(ChunkPredicting, ODRFResults):
                 f'use type="{OUT_OF_BAG}" or "{IMPURITY}", or fit a data frame of some of the rows'
             )
         require_no_test(test, adjust, groups, level)
-        return impurity_table(self.fit) if asked == IMPURITY else self._measured_importance().table
+        if asked == IMPURITY:
+            return impurity_table(self.fit)
+        summed_rows(self.fit)  # refuses what the rows have not judged
+        return streamed_importance(self.fit).table
 
     @property
     def kinds(self) -> pd.DataFrame:

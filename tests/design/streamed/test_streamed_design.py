@@ -223,6 +223,38 @@ def test_too_many_levels(monkeypatch):
         learned("y ~ a + h + h:f", [data])
 
 
+@pytest.mark.parametrize("size", [64, 16], ids=["in one block", "in several blocks"])
+def test_pieces_of_text_whose_types_differ(monkeypatch, size):
+    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", size)
+    data = table(1, 64, holes=False)
+    odd = data[32:].assign(b=["n.a.", *data["b"][33:].astype(str)])
+    said = r"'b' holds numbers in some chunks and text in others, such as 'n\.a\.': .*na_values="
+    with pytest.raises(InputError, match=said):
+        learned("y ~ a + b", [data[:32], odd])
+    empty = data[32:].assign(f=np.nan, b=data["b"][32:] + 0.5)
+    assert learned("y ~ a + b + f", [data[:32], empty]).n == 64
+
+
+TEXTS = {
+    "price": [f"{i}.5 €" for i in range(64)],
+    "day": pd.date_range("2020-01-01", periods=64).strftime("%d.%m.%Y").to_list(),
+    "place": ["north", "North ", "south", "west"] * 16,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_is_warned_of_as_in_memory(name):
+    data = table(1, 64, holes=False).assign(text=TEXTS[name])
+    data = pd.concat([data, data], ignore_index=True)
+    with pytest.warns(UserWarning) as there:
+        build_design("y ~ a + text", data, env=EvalEnvironment.capture(), **OPTIONS)
+    for size in (128, 16):
+        parts = [data[first : first + size] for first in range(0, 128, size)]
+        with pytest.warns(UserWarning) as here:
+            learned("y ~ a + text", parts)
+        assert [str(each.message) for each in here] == [str(each.message) for each in there]
+
+
 def test_too_few_rows():
     data = table(1, 3, holes=False)
     with pytest.raises(InputError, match="data has 1 rows"):

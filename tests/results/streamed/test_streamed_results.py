@@ -75,6 +75,46 @@ def test_chunks_are_predicted_as_their_rows(numbers, classes):
         list(classes.predict_chunks([FRAME.drop(columns="island")]))
 
 
+def test_an_iterator_of_chunks_is_predicted(numbers, tmp_path):
+    def parts():
+        return (frame for frame in CHUNKS)
+
+    found = list(numbers.predict_chunks(parts()))
+    assert [len(part) for part in found] == [len(frame) for frame in CHUNKS]
+    assert pd.concat(found).equals(numbers.predict(FRAME))
+    FRAME.to_csv(tmp_path / "rows.csv", index=False)
+    assert numbers.predict_to_parquet(parts(), tmp_path / "parts.parquet") == len(FRAME)
+    with pd.read_csv(tmp_path / "rows.csv", chunksize=50) as reader:
+        assert sum(map(len, numbers.predict_chunks(reader))) == len(FRAME)
+    with pytest.raises(InputError, match="there is no chunk: give one data frame or more"):
+        list(numbers.predict_chunks(iter([])))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(1, "text"), (None, "text"), (1, 1.5), ([1, "text"], [1, "text"])],
+    ids=["numbers and text", "nothing and text", "whole and not", "in one chunk"],
+)
+def test_kept_columns_of_several_types_are_refused_by_name(numbers, tmp_path, values):
+    parts = [FRAME[:2].assign(tag=value) for value in values]
+    if isinstance(values[0], list):
+        parts = [FRAME[:2].assign(tag=pd.Series(value, dtype=object)) for value in values]
+    with pytest.raises(InputError, match=r"keep=\['tag'\] do not have one type .* in each chunk"):
+        numbers.predict_to_parquet(parts, tmp_path / "predicted.parquet", keep=["tag"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_level_that_no_training_row_has_is_said_in_one_chunk_only(classes):
+    parts = [FRAME[:5].assign(island=name) for name in ("Elba", "Elba", "Skye", "Elba")]
+    with pytest.warns(UserWarning) as said:
+        found = list(classes.predict_chunks(parts))
+    assert [len(part) for part in found] == [5] * 4
+    assert ["'Elba'" in str(each.message) for each in said] == [True, False]
+    refusing = odrf.odrf("species ~ island", CHUNKS, n_trees=2, seed=1, unseen="raise")
+    with pytest.raises(InputError, match="'Elba' in 5 rows"):
+        list(refusing.predict_chunks(parts))
+
+
 def test_predictions_in_a_file(numbers, classes, tmp_path, capsys):
     path = tmp_path / "predicted.parquet"
     assert classes.predict_to_parquet(CHUNKS, path, "prob", keep=["sex"]) == len(FRAME)
@@ -186,6 +226,22 @@ def test_what_needs_training_rows_says_so(numbers, ask):
         ask(numbers)
 
 
+def test_effects_on_new_rows_have_no_standard_errors(numbers, classes):
+    for fit in (numbers, classes):
+        found = fit.predictions(newdata=FRAME, at={"bill_length_mm": [40, 50]})
+        new = [FRAME.assign(bill_length_mm=value) for value in (40, 50)]
+        if fit is numbers:
+            expected = [fit.predict(rows).mean() for rows in new]
+        else:
+            expected = np.concatenate([fit.predict(rows, "prob").mean() for rows in new])
+        assert np.allclose(found.table["estimate"], expected)
+        assert "the fit has no training rows" in str(found.summary())
+        curve = fit.partial("bill_length_mm", values=[40, 50], newdata=FRAME)
+        assert np.allclose(np.sort(curve.table["estimate"]), np.sort(expected))
+        assert "the fit has no training rows" in str(curve.summary())
+        assert len(fit.ale("bill_length_mm", points=5, newdata=FRAME).table) > 0
+
+
 def test_what_it_has_not_for_other_reasons(numbers, classes):
     with pytest.raises(InputError, match="all of one kind"):
         _ = numbers.kinds
@@ -198,6 +254,33 @@ def test_what_it_has_not_for_other_reasons(numbers, classes):
     pruned = odrf.odrf("body_mass_g ~ sex", CHUNKS, n_trees=2, seed=1, alpha=1.0)
     with pytest.raises(InputError, match="only the pruned forest has been judged"):
         _ = StreamedResults(pruned.fit.pruning.grown).oob_error
+
+
+def test_a_pruned_forest_does_not_claim_the_errors_of_its_parent(numbers, classes, tmp_path):
+    for fit in (numbers, classes):
+        pruned = fit.prune(alpha=0.01)
+        assert isinstance(pruned, StreamedResults) and pruned.parent is fit
+        assert sum(map(len, pruned.predict_chunks(CHUNKS))) == len(FRAME)
+        text = str(pruned.summary())
+        assert "OOB error" in text and "unknown (the rows judged" in text
+        assert "Confusion" not in text and "also judge their importances" in text
+        assert "unknown" in repr(pruned)
+        for ask in (
+            lambda fit: fit.oob_error,
+            lambda fit: fit.oob_scores,
+            lambda fit: fit.error_path,
+            lambda fit: fit.importance(),
+        ):
+            with pytest.raises(
+                InputError, match=r"before prune\(\), which is its parent: .*alpha="
+            ):
+                ask(pruned)
+        assert pruned.importance("impurity")["share"].sum() == pytest.approx(1)
+        pruned.save(tmp_path / "fit")
+        assert str(odrf.load(tmp_path / "fit").summary()) == text
+    by_option = odrf.odrf("body_mass_g ~ .", CHUNKS, n_trees=5, seed=1, alpha=1e4)
+    assert "OOB MSE" in str(by_option.summary())
+    assert "unknown" in str(by_option.parent.summary())
 
 
 def test_an_empty_cell_of_a_new_row_counts_as_the_mean(numbers):
