@@ -274,6 +274,12 @@ def test_no_theorem_covers_guided_planes(classes, numbers):
         assert "not those of guided planes" in report.conclusion
         assert len(report.plot()) == 4
         assert report.conclusion in " ".join(str(report.summary()).split())
+        table = report.table.set_index("condition")
+        for condition in ("best direction is found", "best cut of a direction"):
+            assert table.loc[condition, "verdict"] == "does not hold"
+        assert table.loc["leaves of bounded size", "quantity"] == "down to min_split"
+    verdict = classes.consistency().table.set_index("condition")["verdict"]
+    assert verdict["variance or Gini index"] == "does not hold"
 
 
 def test_residuals_of_training_rows_are_not_used_for_tails(table):
