@@ -114,10 +114,19 @@ def test_out_of_bag_rows_have_no_part_in_their_prediction(number, table):
     value = number.oob_prediction
     known = value.notna()
     assert known.sum() > 110
-    losses = (table["y"] - value.fillna(number.predict(training="in-bag"))) ** 2
+    losses = ((table["y"] - value) ** 2)[known]
     assert number.oob_error == pytest.approx(losses.mean())
     assert number.predict().equals(value)
     assert 0 < number.r_squared < 1
+
+
+def test_rows_that_every_tree_draws_have_no_part_in_the_out_of_bag_error(table):
+    data = table.assign(t=range(len(table)))
+    fit = odrf.auto("y ~ a + b + f", data, order="t", **HOW)
+    losses = (table["y"] - fit.oob_prediction).dropna() ** 2
+    assert 0 < len(losses) < len(table)
+    assert fit.oob_error == pytest.approx(losses.mean())
+    assert f"OOB MSE  {fit.oob_error:.4g}" in str(fit.summary())
 
 
 def test_a_smooth_truth_is_for_the_splines_and_a_rough_one_for_the_others():

@@ -17,6 +17,7 @@ from odrf.reports.importance_tables import (
     with_shares,
 )
 from odrf.reports.summaries import (
+    NOT_JUDGED,
     data_facts,
     importance_section,
     missing_notes,
@@ -165,6 +166,8 @@ def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
 
 def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
     """Return the out-of-bag error in words."""
+    if np.isnan(error):
+        return {"OOB error": NOT_JUDGED}
     if r_squared is None:
         return {"OOB error rate": number(error)}
-    return {"OOB MSE": number(error), "OOB R²": number(r_squared)}
+    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}

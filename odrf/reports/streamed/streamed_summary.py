@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from odrf.errors import InputError
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.reports.importance_tables import MeasuredImportance, with_shares
-from odrf.reports.summaries import growth_card, growth_summary
+from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
@@ -113,7 +113,7 @@ _NAME = "Oblique random forest of rows in chunks"
 def _in_words(fit: StreamedFit) -> dict[str, str]:
     scores = streamed_scores(fit)
     if np.isnan(scores.iloc[0]):
-        return {"OOB error": "unknown (no row of positive weight is out of bag)"}
+        return {"OOB error": NOT_JUDGED}
     if fit.kind == "regression":
         return {"OOB MSE": number(scores["mse"]), "OOB R²": f"{scores['r2']:.3f}"}
     return {
