@@ -25,6 +25,8 @@ from odrf.text.summary import Summary
 
 __all__ = ["guided_card", "guided_summary"]
 
+UNORDERED = "The planes treat ordered classes as unordered."
+
 
 def guided_summary(
     fit: GuidedFit, fitted: NDArray[np.float64], importance: MeasuredImportance
@@ -53,6 +55,7 @@ def guided_summary(
     notes = (
         "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
         "rows, which compare() estimates.",
+        *((UNORDERED,) if fit.design.response.ordered else ()),
         *importance.notes,
         *missing_notes(fit),
     )

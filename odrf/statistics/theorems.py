@@ -285,7 +285,7 @@ def _of_honest(fit: FitProperties) -> list[Condition]:
     else:
         share += " at any n"
     filled_by = "half of a tree's rows" if fit.honest else "the rows that choose the splits"
-    single = {True: "they are tried", False: "none is tried", None: "not known"}
+    single = {True: "they are tried", False: "not all are tried", None: "not known"}
     leaves = f"down to {fit.smallest}" if fit.full else "limited otherwise"
     lines = [
         ("a forest for classes", _kind(fit), _status(fit.forest and fit.classes)),

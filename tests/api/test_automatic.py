@@ -265,6 +265,19 @@ def test_what_it_tells(number, classes, table):
     assert classes.confusion_matrix.drop(columns="error").to_numpy().sum() == known > 100
 
 
+def test_importance_is_the_mean_of_the_models_with_trees(classes):
+    weights = classes.parts["weight"][classes.parts["trees"] > 0]
+    shares = {
+        name: classes.part(name).importance("held_out")["share"]
+        for name, weight in weights.items()
+        if weight > 0
+    }
+    assert weights.sum() < 1 and shares
+    expected = sum(weights[name] * share for name, share in shares.items()) / weights.sum()
+    importance = classes.importance()["importance"]
+    assert importance.to_numpy() == pytest.approx(expected[importance.index].to_numpy())
+
+
 def test_expected_responses_add_up(number, table):
     X = number.design.matrix(table)[0]
     found = expected_response(number.fit, X)[:, 0]

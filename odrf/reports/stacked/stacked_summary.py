@@ -41,7 +41,7 @@ __all__ = [
 
 MEASURE = "held-out importance, mean of the models with trees"
 # Weights are found to about so many digits, and losses rise by their errors.
-ROUNDING = 1e-9
+ROUNDING = 1e-7
 NOT_USED = "The models with trees, which tell importances, have weight 0 in the predictions."
 
 
@@ -81,9 +81,10 @@ def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImpor
     }
     if not any(weights.values()):
         weights, notes = dict.fromkeys(weights, 1 / len(weights)), (NOT_USED,)
+    total = sum(weights.values())
     for part in fit.parts:
         if weights.get(part.name, 0) > 0:
-            importance += weights[part.name] * _shares(part, fit, progress)
+            importance += weights[part.name] / total * _shares(part, fit, progress)
     return MeasuredImportance(with_shares(fit, importance), MEASURE, notes)
 
 
