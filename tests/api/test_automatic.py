@@ -103,6 +103,16 @@ def test_its_forest_and_runs_are_those_of_the_functions(number, table):
     assert number.part("boosted runs").predict(table).equals(runs.predict(table))
 
 
+def test_a_part_says_what_it_is_and_what_its_response_is(number, table):
+    forest, rest = number.part("forest"), number.part("forest on splines")
+    assert forest.call == f"{number.call}.part('forest')"
+    assert "less" not in str(forest.summary())
+    assert "y, less a sum of splines" in str(rest.summary())
+    for ask in (rest.update, lambda rows: rest.growth_path(rows)):
+        with pytest.raises(InputError, match="'y' less a sum of splines, which new rows do not"):
+            ask(table)
+
+
 def test_out_of_bag_rows_have_no_part_in_their_prediction(number, table):
     changed = table.copy()
     changed.loc["row7", "y"] += 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_part, is_word, require_default
+from odrf.design import Design
 from odrf.errors import InputError, allowed
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.intervals import (
     LEVEL,
@@ -26,7 +29,7 @@ from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_cla
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.training_rows import training_rows
 from odrf.fits.raw_rows import RawRows
-from odrf.fits.stacked.growing_stack import stack_out_of_bag
+from odrf.fits.stacked.growing_stack import BASES, stack_out_of_bag
 from odrf.fits.stacked.predicted_distribution import (
     PredictedDistribution,
     predicted_distribution,
@@ -123,7 +126,9 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         Returns
         -------
         ODRFResults or ODBTResults
-            The response of a forest on splines is what these leave of the response.
+            The response of a forest on splines, or on lines, is what these leave of the response:
+            its errors are those of trees and splines together, and R² is the share of what splines
+            leave.
 
         Raises
         ------
@@ -136,8 +141,18 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
                 names = ", ".join(f'"{one}"' for one in found)
                 raise InputError(f"name={name!r} has no trees to look at: use one of {names}")
             raise allowed("name", name, found)
-        fit = found[name]
-        return ODBTResults(fit) if isinstance(fit, BoostedFit) else ODRFResults(fit)
+        call, fit = f"{self.call}.part({name!r})", found[name]
+        if isinstance(fit, BoostedFit):
+            return ODBTResults(replace(fit, call=call))
+        return ODRFResults(replace(fit, call=call, design=self._design_of(name, fit)))
+
+    @staticmethod
+    def _design_of(name: str, fit: Fit) -> Design:
+        """Return the design of a forest among the models, with the response as this one has it."""
+        if name not in BASES:
+            return fit.design
+        base = name.removeprefix("forest on ")
+        return replace(fit.design, response=replace(fit.design.response, less=f"a sum of {base}"))
 
     @cached_property
     def n_leaves(self) -> NDArray[np.int64]:
