@@ -38,6 +38,7 @@ from odrf.public import public
 from odrf.public.names_elsewhere import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.fitted import FittedResults
+from odrf.text.quantity import quantity
 
 __all__ = ["tune"]
 
@@ -243,8 +244,8 @@ def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int,
         )
     if len(combinations) < FEWEST or not all(combinations):
         raise InputError(
-            f"grid holds {len(combinations)} combinations of options: name at least one option, "
-            "with at least two values to try"
+            f"grid holds {quantity(len(combinations), 'combination')} of options: name at least "
+            "one option, with at least two values to try"
         )
     return dict(enumerate(combinations))
 
@@ -254,8 +255,13 @@ def _require_options(names: Iterable[Any], known: _Known, fixed: Mapping[str, An
     for name in names:
         if name in fixed:
             raise InputError(f"{name!r} is in grid and fixed as well: leave one of them out")
-        if name in OWN or not isinstance(name, str) or not known.takes(name):
-            hint = suggestion(str(name), known.defaults)
+        if name in OWN:
+            raise InputError(f"grid names {name!r}, which is no option to try: give it to tune()")
+        if not isinstance(name, str) or not known.takes(name):
+            options = [each for each in known.defaults if each not in OWN]
+            hint = suggestion(str(name), options)
+            if options and not hint:
+                hint = f": use some of {', '.join(options)}"
             raise InputError(f"grid names {name!r}, which is no option to try{hint}")
 
 

@@ -175,13 +175,16 @@ def _choice_notes(fit: Fit) -> list[str]:
     return notes
 
 
-def missing_notes(fit: AnyFit) -> list[str]:
-    """Return notes on the rows that were dropped for missing values, and on those that were not."""
+def missing_notes(fit: AnyFit, if_split: str = MISSING_IN_WORDS["split"]) -> list[str]:
+    """Return notes on the rows that were dropped for missing values, and on those that were not.
+
+    `if_split` are the words for ``missing="split"``.
+    """
     notes = []
     if fit.data.missing_columns:
         notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
     if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
-        words = MISSING_IN_WORDS[fit.design.missing]
+        words = {**MISSING_IN_WORDS, "split": if_split}[fit.design.missing]
         notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
     return notes
 

@@ -124,14 +124,15 @@ def test_summary_and_drawings(data):
 @pytest.mark.parametrize(
     ("grid", "options", "message"),
     [
-        ({}, {}, "grid holds 1 combinations of options: name at least one option"),
+        ({}, {}, "grid holds 1 combination of options: name at least one option"),
         ([], {}, "grid holds 0 combinations"),
         ({"minleaf": [1]}, {}, "grid names 'minleaf', .*did you mean 'min_leaf'"),
-        ({"min_leaf": [3]}, {}, "grid holds 1 combinations"),
+        ({"min_leaf": [3]}, {}, "grid holds 1 combination"),
         ({"min_leaf": 3}, {}, r"grid\['min_leaf'\]=3: use a list"),
         ({"projection": "axis"}, {}, r"grid\['projection'\]='axis': use a list"),
         ({"min_leaves": [1, 2]}, {}, "'min_leaves', which is no option to try; did you mean"),
-        ({"seed": [1, 2]}, {}, "'seed', which is no option to try"),
+        ({"seed": [1, 2]}, {}, "'seed', which is no option to try: give it to tune"),
+        ({"qwxz": [1, 2]}, {}, "'qwxz', which is no option to try: use some of n_trees, "),
         ({"min_leaf": [1, 2]}, {"min_leaf": 3}, "'min_leaf' is in grid and fixed as well"),
         ({"min_leaf": [1, 2]}, {"method": "boot"}, "method='boot' is not known"),
         ({"min_leaf": [1, 2]}, {"halving": "yes"}, "halving='yes': use \"auto\""),

@@ -268,6 +268,8 @@ def test_the_summary_says_that_the_order_of_classes_is_not_used(table):
 def test_planes_say_what_empty_cells_count_as(table):
     holed = table.assign(b=table["b"].mask(np.arange(len(table)) % 4 == 0))
     fit = odrf.graf("c ~ a + b", holed, n_trees=2, subspace="all", seed=1)
+    told = " ".join(str(fit.summary()).split())
+    assert "count as the mean, with a coefficient of their own in planes: b 30." in told
     numbers = holed[["a", "b"]].fillna(holed["b"].mean())
     numbers["b[missing]"] = holed["b"].isna()
     for b in range(2):
