@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss, r_squared
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
     mean_and_range,
-    missing_notes,
     predictors_in_words,
     rows_in_words,
     seeds,

@@ -21,6 +21,7 @@ from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import ALL, Control
 from odrf.options.rule import FIXED, NONE
 from odrf.options.scale_names import IN_WORDS
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_notes, kinds_table
 from odrf.reports.pruning_path import PruningPath
@@ -42,7 +43,6 @@ __all__ = [
     "held_out_scores",
     "importance_section",
     "mean_and_range",
-    "missing_notes",
     "predictors_in_words",
     "rows_in_words",
     "seeds",
@@ -63,13 +63,6 @@ HELD_OUT = {
     "regression": ("MSE", "R²"),
     "classification": ("error rate", None),
     "survival": ("deviance", "deviance explained"),
-}
-# Columns whose missing values are counted in a note.
-MOST_COLUMNS = 10
-MISSING_IN_WORDS = {
-    "split": "which each split sends left or right",
-    "surrogate": "for which surrogates decide",
-    "median": "filled by the median or the most frequent level",
 }
 
 
@@ -173,27 +166,6 @@ def _choice_notes(fit: Fit) -> list[str]:
     if fit.blend is not None:
         notes += kinds_notes(fit)
     return notes
-
-
-def missing_notes(fit: AnyFit, if_split: str = MISSING_IN_WORDS["split"]) -> list[str]:
-    """Return notes on the rows that were dropped for missing values, and on those that were not.
-
-    `if_split` are the words for ``missing="split"``.
-    """
-    notes = []
-    if fit.data.missing_columns:
-        notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
-    if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
-        words = {**MISSING_IN_WORDS, "split": if_split}[fit.design.missing]
-        notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
-    return notes
-
-
-def _counted(counts: dict[str, int]) -> str:
-    """Return the columns with most missing values, and their numbers."""
-    shown = [f"{column} {count}" for column, count in list(counts.items())[:MOST_COLUMNS]]
-    more = len(counts) - len(shown)
-    return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")
 
 
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import indicated
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import (
     MeasuredImportance,
     held_out_table,
@@ -20,7 +21,6 @@ from odrf.reports.summaries import (
     NOT_JUDGED,
     data_facts,
     importance_section,
-    missing_notes,
     predictors_in_words,
     rows_in_words,
     weights_in_words,
