@@ -90,8 +90,12 @@ def graf(
         The trees are the same apart from rounding, as for `batched`.  It is meant for many rows,
         a large subspace and many trials, and for few threads.  A fit needs no device to predict;
         where there is none when it grows more trees later, the processor grows them.
-    weights, class_weights, missing, unseen, kind
+    weights, class_weights, unseen, kind
         As in `odrf.odt`.
+    missing : {"split", "median", "drop", "raise"}, default "split"
+        As in `odrf.odt`, but with ``"split"`` planes are not sought for missing values: these count
+        as the mean of the training rows, and a column that marks them has a coefficient like any
+        other.
     groups, order, strata : str or array of shape (n,), optional
         As in `odrf.odt`.  Trees use all rows, so these matter where rows are held out, as for
         `GRAFResults.importance`.

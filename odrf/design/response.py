@@ -73,6 +73,8 @@ class Response:
         What censored rows are called if the events are a categorical; else empty.
     imitated : bool
         Whether it is what another fit predicts.
+    less : str
+        What is subtracted from it, in words; else empty.
     """
 
     name: str
@@ -86,10 +88,13 @@ class Response:
     of_events: bool = False
     censored: str = ""
     imitated: bool = False
+    less: str = ""
 
     @property
     def in_words(self) -> str:
         """Its name, as summaries have it."""
+        if self.less:
+            return f"{self.name}, less {self.less}"
         return f"{self.name}, as another fit predicts it" if self.imitated else self.name
 
     @property
@@ -161,6 +166,11 @@ class Response:
 
     def _values(self, data: pd.DataFrame) -> Values:
         """Return the values of the response on rows that have all of its columns."""
+        if self.less:
+            raise InputError(
+                f"the response is {self.name!r} less {self.less}, which new rows do not have: give "
+                "them to the fit that this is a part of"
+            )
         absent = [name for name in self.columns if name not in data.columns]
         if absent:
             raise InputError(

@@ -255,8 +255,13 @@ def _require_options(names: Iterable[Any], known: _Known, fixed: Mapping[str, An
     for name in names:
         if name in fixed:
             raise InputError(f"{name!r} is in grid and fixed as well: leave one of them out")
-        if name in OWN or not isinstance(name, str) or not known.takes(name):
-            hint = suggestion(str(name), known.defaults)
+        if name in OWN:
+            raise InputError(f"grid names {name!r}, which is no option to try: give it to tune()")
+        if not isinstance(name, str) or not known.takes(name):
+            options = [each for each in known.defaults if each not in OWN]
+            hint = suggestion(str(name), options)
+            if options and not hint:
+                hint = f": use some of {', '.join(options)}"
             raise InputError(f"grid names {name!r}, which is no option to try{hint}")
 
 

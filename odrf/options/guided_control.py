@@ -9,7 +9,7 @@ from typing import Any
 
 from odrf.checks import checked_whole
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.errors import InputError
+from odrf.errors import InputError, nearest
 from odrf.options.devices import CPU, device_for
 from odrf.options.table import DATA, REGION, checked_options
 
@@ -149,7 +149,8 @@ def _subspace(value: Any, P: int) -> tuple[int, str]:
     if isinstance(value, str):
         if value not in sizes:
             names = ", ".join(f'"{name}"' for name in sizes)
-            raise InputError(f"subspace={value!r}: use one of {names}, or a whole number")
+            hint = nearest(value, sizes)
+            raise InputError(f"subspace={value!r}: use one of {names}, or a whole number{hint}")
         return sizes[value], value
     size = checked_whole("subspace", value, 1)
     if size > P:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from odrf.engine.directions.samplers import DirectionSampler
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
+from odrf.public.decorating import require_taken
 
 __all__ = ["FAMILIES", "Family", "Table"]
 
@@ -104,6 +105,12 @@ class Family(ABC):
         super().__init_subclass__(**options)
         if "name" in cls.__dict__ and cls.by_name:
             FAMILIES[cls.name] = cls
+
+    def __new__(cls, *values: Any, **named: Any) -> Family:
+        """Refuse parameters that the family does not have."""
+        if is_dataclass(cls):
+            require_taken(cls, values, named)
+        return super().__new__(cls)
 
     @abstractmethod
     def n_default(self, table: Table) -> int:

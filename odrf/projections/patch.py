@@ -236,6 +236,17 @@ class Patch(Family):
         H, W = self.shape
         return len(feature_groups.types) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether each pixel alone can be drawn, if it varies.
+
+        A patch of two rows or more covers one row where it is cut off at the border.
+        """
+        H, W = self.shape
+        return all(
+            least == 1 or (length <= 2 and not self.wrap)
+            for least, length in ((self._heights(H)[0], H), (self._widths(W)[0], W))
+        )
+
     def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return the mean number of pixels of a patch that is not cut off at the border."""
         H, W = self.shape

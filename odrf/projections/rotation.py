@@ -58,6 +58,10 @@ class Rotation(Rotated):
         draw_rotation(state, matrix)
         return matrix.astype(np.float32)
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether there is one column: rotated columns are sums of all."""
+        return p == 1
+
 
 @summing
 def _inner(x, y):

@@ -72,6 +72,10 @@ class Sphere(Family):
         """Return p, the number of columns."""
         return float(feature_groups.first[-1])
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether there is one column: directions have all."""
+        return p == 1
+
 
 @draws(SphereSampler)
 def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):

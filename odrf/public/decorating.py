@@ -22,7 +22,7 @@ from odrf.public.names_elsewhere import suggestion
 from odrf.public.partitions import is_partitioned
 from odrf.warn import warn_user
 
-__all__ = ["MethodNow", "in_partitions", "public", "respelled", "warn_of_old"]
+__all__ = ["MethodNow", "in_partitions", "public", "require_taken", "respelled", "warn_of_old"]
 
 Made = TypeVar("Made", bound=Callable[..., Any])
 Value = TypeVar("Value")
@@ -103,6 +103,26 @@ def respelled(
         return cast(Made, _decorated(made, renamed or {}, by_name))
 
     return decorate
+
+
+def require_taken(made: type[Any], values: Sequence[Any], named: Iterable[str]) -> None:
+    """Raise `UnknownArgumentError` unless making an object of a class takes these arguments.
+
+    Examples
+    --------
+    >>> class Paint:
+    ...     def __init__(self, colour):
+    ...         self.colour = colour
+    >>> require_taken(Paint, (), ["color"])
+    Traceback (most recent call last):
+        ...
+    odrf.errors.UnknownArgumentError: Paint() has no argument 'color'; did you mean 'colour'?
+    """
+    known = list(inspect.signature(made.__init__).parameters)[1:]
+    _require_known(made.__name__, named, known)
+    if len(values) > len(known):
+        takes = f"{', '.join(known)} by position" if known else "no arguments"
+        raise UnknownArgumentError(f"{made.__name__}() takes {takes}, not {len(values)} values")
 
 
 class MethodNow(Generic[Value]):

@@ -12,13 +12,13 @@ from odrf.fits.prediction.scores import mean_loss, r_squared
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.loss_names import loss_in_words, mean_loss_in_words
 from odrf.options.table import REFIT
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.residuals.training_scores import training_score, without_rounding
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
     mean_and_range,
-    missing_notes,
     predictors_in_words,
     rows_in_words,
     subset_size,

@@ -22,7 +22,7 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["DataSummary", "with_data"]
+__all__ = ["DataSummary", "missing_notes", "with_data"]
 
 # Levels of a factor that are named.
 SHOWN = 4
@@ -37,6 +37,13 @@ EMPTY_CELL = {
     "drop": "no prediction",
     "split": "the node's mean",
     "surrogate": "the surrogates of each split",
+}
+# Columns whose missing values are counted in a note.
+MOST_COLUMNS = 10
+MISSING_IN_WORDS = {
+    "split": "which each split sends left or right",
+    "surrogate": "for which surrogates decide",
+    "median": "filled by the median or the most frequent level",
 }
 
 
@@ -263,3 +270,24 @@ def _response(design: Design, data: TrainingData) -> str:
     between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")
     words = f"{ordered}class", f"{ordered}classes"
     return f"{response.in_words}: {_levels(response.classes, between, *words)}"
+
+
+def missing_notes(fit: AnyFit, if_split: str = MISSING_IN_WORDS["split"]) -> list[str]:
+    """Return notes on the rows that were dropped for missing values, and on those that were not.
+
+    `if_split` are the words for ``missing="split"``.
+    """
+    notes = []
+    if fit.data.missing_columns:
+        notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
+    if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
+        words = {**MISSING_IN_WORDS, "split": if_split}[fit.design.missing]
+        notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
+    return notes
+
+
+def _counted(counts: dict[str, int]) -> str:
+    """Return the columns with most missing values, and their numbers."""
+    shown = [f"{column} {count}" for column, count in list(counts.items())[:MOST_COLUMNS]]
+    more = len(counts) - len(shown)
+    return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")

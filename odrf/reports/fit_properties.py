@@ -140,9 +140,10 @@ def properties_of_boosted(fit: BoostedFit) -> FitProperties:
 
 def properties_of_guided(fit: GuidedFit) -> FitProperties:
     """Return the properties of a guided forest."""
+    classes = fit.kind == "classification"
     return FitProperties(
         forest=True,
-        classes=fit.kind == "classification",
+        classes=classes,
         n=len(fit.data.y),
         P=len(fit.design.predictors),
         subset_size=fit.control.subspace,
@@ -159,4 +160,8 @@ def properties_of_guided(fit: GuidedFit) -> FitProperties:
         honest=False,
         single_columns=False,
         full=True,
+        n_classes=fit.control.n_classes if classes else 0,
+        criterion="Gini index, classes scaled" if classes else "",
+        cut_at="at the mean of a region",
+        smallest="min_split",
     )

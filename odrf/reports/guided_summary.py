@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss, r_squared
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
     mean_and_range,
-    missing_notes,
     predictors_in_words,
     rows_in_words,
     seeds,
@@ -24,6 +24,9 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 
 __all__ = ["guided_card", "guided_summary"]
+
+EMPTY = "which count as the mean, with a coefficient of their own in planes"
+UNORDERED = "The planes treat ordered classes as unordered."
 
 
 def guided_summary(
@@ -53,8 +56,9 @@ def guided_summary(
     notes = (
         "Every tree uses all rows: no row is out of bag, and the training error is not that of new "
         "rows, which compare() estimates.",
+        *((UNORDERED,) if fit.design.response.ordered else ()),
         *importance.notes,
-        *missing_notes(fit),
+        *missing_notes(fit, EMPTY),
     )
     name = f"Guided random forest: {fit.kind}"
     return Summary(name, fit.call, facts, sections, notes)

@@ -18,9 +18,10 @@ from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_er
 from odrf.fits.pruned import cut_by_call
 from odrf.fits.updatable.updatable_forest import rows_added
 from odrf.options.boosting_control import BoostingControl
-from odrf.options.control import Control
+from odrf.options.control import ALL, Control
 from odrf.options.rule import FIXED, NONE
 from odrf.options.scale_names import IN_WORDS
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_notes, kinds_table
 from odrf.reports.pruning_path import PruningPath
@@ -33,6 +34,7 @@ from odrf.text.summary import Summary
 from odrf.text.wording import number
 
 __all__ = [
+    "NOT_JUDGED",
     "data_facts",
     "forest_card",
     "forest_summary",
@@ -41,7 +43,6 @@ __all__ = [
     "held_out_scores",
     "importance_section",
     "mean_and_range",
-    "missing_notes",
     "predictors_in_words",
     "rows_in_words",
     "seeds",
@@ -54,6 +55,7 @@ __all__ = [
 
 MAX_CLASSES = 10
 TOP = 10
+NOT_JUDGED = "unknown (no row of positive weight is out of bag)"
 HONEST = "splits by half of a tree's rows, values by the others"
 INFERENCE = "grown for standard errors"
 # The error on rows held out, and 1 minus its share of the root's, by the kind of response.
@@ -61,13 +63,6 @@ HELD_OUT = {
     "regression": ("MSE", "R²"),
     "classification": ("error rate", None),
     "survival": ("deviance", "deviance explained"),
-}
-# Columns whose missing values are counted in a note.
-MOST_COLUMNS = 10
-MISSING_IN_WORDS = {
-    "split": "which each split sends left or right",
-    "surrogate": "for which surrogates decide",
-    "median": "filled by the median or the most frequent level",
 }
 
 
@@ -173,24 +168,6 @@ def _choice_notes(fit: Fit) -> list[str]:
     return notes
 
 
-def missing_notes(fit: AnyFit) -> list[str]:
-    """Return notes on the rows that were dropped for missing values, and on those that were not."""
-    notes = []
-    if fit.data.missing_columns:
-        notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
-    if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
-        words = MISSING_IN_WORDS[fit.design.missing]
-        notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
-    return notes
-
-
-def _counted(counts: dict[str, int]) -> str:
-    """Return the columns with most missing values, and their numbers."""
-    shown = [f"{column} {count}" for column, count in list(counts.items())[:MOST_COLUMNS]]
-    more = len(counts) - len(shown)
-    return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")
-
-
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
     error = mean_loss(fit, fitted)
     if fit.kind == "classification":
@@ -221,7 +198,7 @@ def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
         return {"OOB error": f"unknown ({why})"}
     error = float(out_of_bag.error_path[-1])
     if np.isnan(error):
-        return {"OOB error": "unknown (no row of positive weight is out of bag)"}
+        return {"OOB error": NOT_JUDGED}
     if fit.kind == "classification":
         return {"OOB error rate": number(error), **_rank_score(fit, out_of_bag.value, "OOB")}
     return {"OOB MSE": number(error), "OOB R²": f"{r_squared(fit, error):.3f}"}
@@ -315,6 +292,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
         "Tried per node": _by_kind(fit, tried),
+        **_thresholds(fit),
         "Max. leaves t_n": _leaf_limit(control, fit.data.n_rows),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, lambda control: str(control.min_leaf)),
@@ -325,6 +303,13 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     if (grown > leaves).any():
         facts["Pruned"] = f"{_cut_by(fit)}from {mean_and_range(grown)} leaves"
     return facts
+
+
+def _thresholds(fit: Fit) -> dict[str, str]:
+    """Return how many random thresholds a direction has, if it has not all; kinds have a table."""
+    if fit.kinds or fit.control.n_thresholds == ALL:
+        return {}
+    return {"Thresholds": f"{fit.control.n_thresholds} at random"}
 
 
 def _split_scale(fit: Fit) -> dict[str, str]:

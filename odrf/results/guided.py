@@ -156,7 +156,9 @@ class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, Pro
             Index: the number of the plane, from 1.  Columns: the coefficient of each column of the
             design that the tree uses; ``threshold``: a row goes to the left if the sum of
             coefficient times column is at most the threshold (bit 0 in `codes`), else to the right;
-            ``divides``, the number of regions that the plane divides.
+            ``divides``, the number of regions that the plane divides.  An empty cell counts as the
+            mean of its column in training, and as 1 in the column ``[missing]``, which is 0 for
+            other rows.  Dates are in seconds since the first one of the training rows.
 
         Raises
         ------

@@ -42,7 +42,8 @@ class Panelled(FittedResults):
             ``"importance"``: the importances.  ``"error"``, for forests of `odrf.odrf`: the
             out-of-bag error against the number of trees.  ``"loss"``, for boosted trees: the loss
             against the number of rounds.  ``"growth"``, for guided forests: the impurity against
-            the number of planes.  By default two panels: the growth, and the importances.
+            the number of planes.  ``"parts"``, for `odrf.auto`: errors and weights of the models.
+            By default two panels: this one, and the importances.
         ax : Axes or array of two Axes, optional
             Where to draw.  By default on a new figure.
         type : str, optional

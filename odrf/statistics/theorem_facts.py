@@ -81,6 +81,10 @@ class FitProperties:
         Why the size of the trees follows no rule in n, in words, if it is no fixed number.
     constant_by : str
         The held-out rows that have chosen the constant of a rate, in words; empty for none.
+    cut_at : str
+        Where directions are cut, in words, if the cut is not sought; else empty.
+    smallest : str
+        The option that says how small leaves of full trees are.
     """
 
     forest: bool
@@ -111,6 +115,8 @@ class FitProperties:
     cut: bool = False
     no_rule: str = ""
     constant_by: str = ""
+    cut_at: str = ""
+    smallest: str = "min_leaf"
 
 
 @dataclass(frozen=True)

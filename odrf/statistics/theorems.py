@@ -218,8 +218,8 @@ def _of_zhan(fit: FitProperties) -> list[Condition]:
     name = _theorem(fit)
     lines = [
         ("subsets of any size", *_subsets(fit)),
-        ("best direction is found", "it is estimated", ASSUMED),
-        ("best cut of a direction", _cuts(fit), _status(not fit.random_cuts)),
+        ("best direction is found", *_found(fit)),
+        ("best cut of a direction", _cuts(fit), _status(not (fit.random_cuts or fit.cut_at))),
         ("splits until t_n leaves", fit.penalty or "no penalty", _status(not fit.penalty)),
         (
             "variance or Gini index",
@@ -258,7 +258,13 @@ def _subsets(fit: FitProperties) -> tuple[str, str]:
     return size, _status(random)
 
 
+def _found(fit: FitProperties) -> tuple[str, str]:
+    return ("the best of those drawn", FAILS) if fit.family else ("it is estimated", ASSUMED)
+
+
 def _cuts(fit: FitProperties) -> str:
+    if fit.cut_at:
+        return fit.cut_at
     if not fit.random_cuts:
         return "all are tried"
     return f"random ones in {100 * fit.random_cuts:.3g} % of the trees"
@@ -279,8 +285,8 @@ def _of_honest(fit: FitProperties) -> list[Condition]:
     else:
         share += " at any n"
     filled_by = "half of a tree's rows" if fit.honest else "the rows that choose the splits"
-    single = {True: "they are tried", False: "none is tried", None: "not known"}
-    leaves = "down to min_leaf" if fit.full else "limited otherwise"
+    single = {True: "they are tried", False: "not all are tried", None: "not known"}
+    leaves = f"down to {fit.smallest}" if fit.full else "limited otherwise"
     lines = [
         ("a forest for classes", _kind(fit), _status(fit.forest and fit.classes)),
         ("leaves filled by other rows", filled_by, _status(fit.honest)),

@@ -103,6 +103,16 @@ def test_its_forest_and_runs_are_those_of_the_functions(number, table):
     assert number.part("boosted runs").predict(table).equals(runs.predict(table))
 
 
+def test_a_part_says_what_it_is_and_what_its_response_is(number, table):
+    forest, rest = number.part("forest"), number.part("forest on splines")
+    assert forest.call == f"{number.call}.part('forest')"
+    assert "less" not in str(forest.summary())
+    assert "y, less a sum of splines" in str(rest.summary())
+    for ask in (rest.update, lambda rows: rest.growth_path(rows)):
+        with pytest.raises(InputError, match="'y' less a sum of splines, which new rows do not"):
+            ask(table)
+
+
 def test_out_of_bag_rows_have_no_part_in_their_prediction(number, table):
     changed = table.copy()
     changed.loc["row7", "y"] += 1e-3
@@ -114,10 +124,19 @@ def test_out_of_bag_rows_have_no_part_in_their_prediction(number, table):
     value = number.oob_prediction
     known = value.notna()
     assert known.sum() > 110
-    losses = (table["y"] - value.fillna(number.predict(training="in-bag"))) ** 2
+    losses = ((table["y"] - value) ** 2)[known]
     assert number.oob_error == pytest.approx(losses.mean())
     assert number.predict().equals(value)
     assert 0 < number.r_squared < 1
+
+
+def test_rows_that_every_tree_draws_have_no_part_in_the_out_of_bag_error(table):
+    data = table.assign(t=range(len(table)))
+    fit = odrf.auto("y ~ a + b + f", data, order="t", **HOW)
+    losses = (table["y"] - fit.oob_prediction).dropna() ** 2
+    assert 0 < len(losses) < len(table)
+    assert fit.oob_error == pytest.approx(losses.mean())
+    assert f"OOB MSE  {fit.oob_error:.4g}" in str(fit.summary())
 
 
 def test_a_smooth_truth_is_for_the_splines_and_a_rough_one_for_the_others():
@@ -254,6 +273,19 @@ def test_what_it_tells(number, classes, table):
     assert classes.predictions(by="f").table["estimate"].between(0, 1).all()
     known = classes.oob_prediction.notna().sum()
     assert classes.confusion_matrix.drop(columns="error").to_numpy().sum() == known > 100
+
+
+def test_importance_is_the_mean_of_the_models_with_trees(classes):
+    weights = classes.parts["weight"][classes.parts["trees"] > 0]
+    shares = {
+        name: classes.part(name).importance("held_out")["share"]
+        for name, weight in weights.items()
+        if weight > 0
+    }
+    assert weights.sum() < 1 and shares
+    expected = sum(weights[name] * share for name, share in shares.items()) / weights.sum()
+    importance = classes.importance()["importance"]
+    assert importance.to_numpy() == pytest.approx(expected[importance.index].to_numpy())
 
 
 def test_expected_responses_add_up(number, table):

@@ -70,6 +70,7 @@ def test_one_predictor(table):
         ({"n_trees": 0}, "n_trees=0: use a whole number of at least 1"),
         ({"n_trees": 2.0}, "n_trees=2.0: use a whole number"),
         ({"subspace": "third"}, 'subspace=\'third\': use one of "sqrt", "log2", "half", "all", or'),
+        ({"subspace": "sqr"}, "or a whole number; did you mean 'sqrt'"),
         ({"subspace": 4}, 'subspace=4 is above the number of predictors, 3: use "all"'),
         ({"subspace": 0}, "subspace=0: use a whole number of at least 1"),
         ({"subspace": True}, "subspace=True: use a whole number of at least 1"),

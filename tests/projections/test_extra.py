@@ -36,6 +36,8 @@ def test_they_are_single_predictors_with_one_random_cut_each():
     greedy = odrf.odrf("cultivar ~ .", data, projection="extra", n_thresholds="all", **options)
     assert same(greedy, odrf.odrf("cultivar ~ .", data, projection="axis", **options))
     assert "extra" in str(extra.summary())
+    assert "Thresholds       1 at random" in str(extra.summary())
+    assert "Thresholds" not in str(greedy.summary())
     assert (np.diff(extra.forest.start) <= 1).all()
 
 

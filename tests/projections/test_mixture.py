@@ -117,6 +117,8 @@ def test_every_family_is_described(name):
         (Sparse(1.0), "auto", "random", False),
         ("rc", "auto", "random", False),
         (RandomCombination(1), "auto", "random", True),
+        ("sphere", "auto", "random", False),
+        ("rotation", "auto", "random", False),
         ({"rc": 1, "axis": 1}, "auto", "random", True),
         ({"rc": 1, "logistic": 1}, "auto", 3, False),
     ],
@@ -134,3 +136,17 @@ def test_whether_a_user_s_family_tries_single_columns_is_unknown():
     assert mixture.single_columns(TABLE.p, "random") is None
     mixture = mixture_for(read_projection({Custom(first): 1, "axis": 1}), "auto", "auto", TABLE)
     assert mixture.single_columns(TABLE.p, "random") is True
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Sparse(densty=0.2), "Sparse.. has no argument 'densty'; did you mean 'density'"),
+        (lambda: Axis(size=1), "Axis.. takes no argument by name, such as 'size'"),
+        (lambda: Axis(1), "Axis.. takes no arguments, not 1 values"),
+        (lambda: RandomCombination(2, 3), "takes size by position, not 2 values"),
+    ],
+)
+def test_parameters_that_a_family_does_not_have_are_refused(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

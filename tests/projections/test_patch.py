@@ -150,6 +150,17 @@ def test_images_that_are_all_alike_are_not_split():
     assert odrf.odt("y ~ .", data, projection="patch", seed=1).n_leaves[0] == 1
 
 
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("shape", [(1, 4), (2, 2), (2, 3), (3, 3)])
+@pytest.mark.parametrize("least", [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_single_pixels_are_drawn_where_it_is_said(shape, least, wrap):
+    ends = [(min(a, length), length) for a, length in zip(least, shape, strict=True)]
+    family = Patch(shape, *ends, wrap=wrap, channels=2)
+    alone = {columns[0] for columns, _ in drawn(family, 2, 40, 60) if len(columns) == 1}
+    p = 2 * shape[0] * shape[1]
+    assert family.single_columns(40, p, "random") == (len(alone) == p)
+
+
 def test_the_shape_comes_from_the_data_unless_it_is_given():
     data = odrf.simulate.bars(size=6).sample(60, seed=1)
     from_data = odrf.odrf("y ~ .", data, projection="patch", n_trees=3, seed=1)

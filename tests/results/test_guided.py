@@ -255,6 +255,31 @@ def test_summary(classes, numbers, weighted):
     text = str(other.summary())
     assert "from the mean of the region" in text
     assert "1 predictor (fixed)" in text
+    assert "ordered classes" not in text
+
+
+def test_the_summary_says_that_the_order_of_classes_is_not_used(table):
+    ordered = table.assign(c=pd.Categorical(table["c"], ["low", "mid", "top"], ordered=True))
+    assert ordered["c"].notna().all()
+    text = " ".join(str(odrf.graf("c ~ a", ordered, n_trees=2, seed=1).summary()).split())
+    assert "The planes treat ordered classes as unordered." in text
+
+
+def test_planes_say_what_empty_cells_count_as(table):
+    holed = table.assign(b=table["b"].mask(np.arange(len(table)) % 4 == 0))
+    fit = odrf.graf("c ~ a + b", holed, n_trees=2, subspace="all", seed=1)
+    told = " ".join(str(fit.summary()).split())
+    assert "count as the mean, with a coefficient of their own in planes: b 30." in told
+    numbers = holed[["a", "b"]].fillna(holed["b"].mean())
+    numbers["b[missing]"] = holed["b"].isna()
+    for b in range(2):
+        planes, codes = fit.planes(b), fit.codes(b)
+        columns = planes.columns[:-2]
+        sums = numbers[columns].to_numpy(float) @ planes[columns].to_numpy().T
+        beyond = sums > planes["threshold"].to_numpy()
+        leaves = codes.loc[fit.predict(type="leaf")[b]]
+        for row, code, numbered in zip(beyond, leaves["code"], leaves["planes"], strict=True):
+            assert code == "".join(str(int(row[number - 1])) for number in numbered)
 
 
 def test_card(classes, numbers):
@@ -274,6 +299,12 @@ def test_no_theorem_covers_guided_planes(classes, numbers):
         assert "not those of guided planes" in report.conclusion
         assert len(report.plot()) == 4
         assert report.conclusion in " ".join(str(report.summary()).split())
+        table = report.table.set_index("condition")
+        for condition in ("best direction is found", "best cut of a direction"):
+            assert table.loc[condition, "verdict"] == "does not hold"
+        assert table.loc["leaves of bounded size", "quantity"] == "down to min_split"
+    verdict = classes.consistency().table.set_index("condition")["verdict"]
+    assert verdict["variance or Gini index"] == "does not hold"
 
 
 def test_residuals_of_training_rows_are_not_used_for_tails(table):

@@ -148,6 +148,7 @@ def test_pruning_decides_which_theorem():
 
 def test_directions_that_are_not_estimated_on_subsets_are_not_covered():
     facts = replace(TREE, family="sparse", leaves_along=along(lambda n: n**0.5))
+    assert status(facts, "best direction is found") == FAILS
     assert status(facts, "subsets of any size") == FAILS
     assert conclusion(facts).startswith("No result of [Z] applies")
     assert "not those of sparse" in conclusion(facts)

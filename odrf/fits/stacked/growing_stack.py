@@ -43,6 +43,7 @@ from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
 
 __all__ = [
+    "BASES",
     "FOREST",
     "MANY_CLASSES",
     "MANY_ROWS",

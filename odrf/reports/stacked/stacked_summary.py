@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import indicated
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import (
     MeasuredImportance,
     held_out_table,
@@ -17,9 +18,9 @@ from odrf.reports.importance_tables import (
     with_shares,
 )
 from odrf.reports.summaries import (
+    NOT_JUDGED,
     data_facts,
     importance_section,
-    missing_notes,
     predictors_in_words,
     rows_in_words,
     weights_in_words,
@@ -40,7 +41,7 @@ __all__ = [
 
 MEASURE = "held-out importance, mean of the models with trees"
 # Weights are found to about so many digits, and losses rise by their errors.
-ROUNDING = 1e-9
+ROUNDING = 1e-7
 NOT_USED = "The models with trees, which tell importances, have weight 0 in the predictions."
 
 
@@ -80,9 +81,10 @@ def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImpor
     }
     if not any(weights.values()):
         weights, notes = dict.fromkeys(weights, 1 / len(weights)), (NOT_USED,)
+    total = sum(weights.values())
     for part in fit.parts:
         if weights.get(part.name, 0) > 0:
-            importance += weights[part.name] * _shares(part, fit, progress)
+            importance += weights[part.name] / total * _shares(part, fit, progress)
     return MeasuredImportance(with_shares(fit, importance), MEASURE, notes)
 
 
@@ -165,6 +167,8 @@ def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
 
 def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
     """Return the out-of-bag error in words."""
+    if np.isnan(error):
+        return {"OOB error": NOT_JUDGED}
     if r_squared is None:
         return {"OOB error rate": number(error)}
-    return {"OOB MSE": number(error), "OOB R²": number(r_squared)}
+    return {"OOB MSE": number(error), "OOB R²": f"{r_squared:.3f}"}

@@ -10,7 +10,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table, with_shares
-from odrf.reports.summaries import growth_card, growth_summary
+from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
@@ -140,7 +140,7 @@ def _in_words(fit: StreamedFit) -> dict[str, str]:
         return {"OOB error": "unknown (the rows judged the forest before or after pruning)"}
     scores = streamed_scores(fit)
     if np.isnan(scores.iloc[0]):
-        return {"OOB error": "unknown (no row of positive weight is out of bag)"}
+        return {"OOB error": NOT_JUDGED}
     if fit.kind == "regression":
         return {"OOB MSE": number(scores["mse"]), "OOB R²": f"{scores['r2']:.3f}"}
     return {

@@ -6,12 +6,12 @@ from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.options.loss_names import loss_in_words
 from odrf.reports.boosted_summary import boosted_facts, loss_section
+from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
     mean_and_range,
-    missing_notes,
     predictors_in_words,
     rows_in_words,
 )

@@ -39,8 +39,9 @@ class ReadableTree(FittedResults):
         ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors
         use ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.
 
-        Dates and durations are in seconds.  A column that counts as its rank (see `data_summary`)
-        has its own values where a node splits on it alone, and its rank, from 0, in a sum.
+        Dates are in seconds since the first one of the training rows, durations in seconds.  A
+        column that counts as its rank (see `data_summary`) has its own values where a node splits
+        on it alone, and its rank, from 0, in a sum.
         """
         return splits_table(self.fit.forest, self.fit.design)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_part, is_word, require_default
-from odrf.errors import InputError, nearest
+from odrf.design import Design
+from odrf.errors import InputError, allowed
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.intervals import (
     LEVEL,
@@ -24,15 +27,15 @@ from odrf.fits.prediction.intervals import (
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_classes
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.scores import mean_loss
 from odrf.fits.prediction.training_rows import training_rows
 from odrf.fits.raw_rows import RawRows
-from odrf.fits.stacked.growing_stack import stack_out_of_bag
+from odrf.fits.stacked.growing_stack import BASES, stack_out_of_bag
 from odrf.fits.stacked.predicted_distribution import (
     PredictedDistribution,
     predicted_distribution,
 )
 from odrf.fits.stacked.stacked_fit import StackedFit
+from odrf.fits.stacked.weighing import errors_of
 from odrf.options.stacked_control import StackedControl
 from odrf.public.progress import progress_bar
 from odrf.reports.consistency import ConsistencyReport
@@ -123,7 +126,9 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         Returns
         -------
         ODRFResults or ODBTResults
-            The response of a forest on splines is what these leave of the response.
+            The response of a forest on splines, or on lines, is what these leave of the response:
+            its errors are those of trees and splines together, and R² is the share of what splines
+            leave.
 
         Raises
         ------
@@ -132,12 +137,22 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         """
         found = self.fit.grown
         if not isinstance(name, str) or name not in found:
-            names = ", ".join(f'"{one}"' for one in found)
             if isinstance(name, str) and name in self.parts.index:
+                names = ", ".join(f'"{one}"' for one in found)
                 raise InputError(f"name={name!r} has no trees to look at: use one of {names}")
-            raise InputError(f"name={name!r}{nearest(name, found)}: use one of {names}")
-        fit = found[name]
-        return ODBTResults(fit) if isinstance(fit, BoostedFit) else ODRFResults(fit)
+            raise allowed("name", name, found)
+        call, fit = f"{self.call}.part({name!r})", found[name]
+        if isinstance(fit, BoostedFit):
+            return ODBTResults(replace(fit, call=call))
+        return ODRFResults(replace(fit, call=call, design=self._design_of(name, fit)))
+
+    @staticmethod
+    def _design_of(name: str, fit: Fit) -> Design:
+        """Return the design of a forest among the models, with the response as this one has it."""
+        if name not in BASES:
+            return fit.design
+        base = name.removeprefix("forest on ")
+        return replace(fit.design, response=replace(fit.design.response, less=f"a sum of {base}"))
 
     @cached_property
     def n_leaves(self) -> NDArray[np.int64]:
@@ -168,11 +183,11 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
     def oob_error(self) -> float:
         """Mean squared error or misclassification rate of the out-of-bag predictions.
 
-        The rows have also chosen the few weights, so that it is a little too small.
+        The rows have also chosen the few weights, so that it is a little too small.  Rows that no
+        model leaves out, such as early ones of a fit with `order`, do not count; NaN if there are
+        no others.
         """
-        known = ~np.isnan(self._oob_value[:, 0])
-        value = np.where(known[:, None], self._oob_value, self._in_bag)
-        return mean_loss(self.fit, value)
+        return float(errors_of([self._oob_value], self.fit.data, self.fit.ordered)[0])
 
     def predict(
         self,
