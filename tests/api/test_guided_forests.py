@@ -218,7 +218,7 @@ def test_it_can_be_compared_with_other_models():
 def test_values_far_from_all_others_are_warned_of():
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
-    data["y"] = data["a"] + data["b"]
+    data["y"] = data["a"] + data["b"] + rng.normal(size=200)
     data["zeros"] = np.where(np.arange(200) % 10 == 0, data["a"], 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -179,11 +179,13 @@ def test_a_misspelt_level_that_a_user_sets_has_a_suggestion(rows):
         refusing.predictions(at={"f": "europa"})
 
 
-@pytest.mark.parametrize("method", ["predictions", "comparisons", "slopes"])
-def test_levels_of_new_rows_are_said_once_and_not_as_set(rows, method):
+@pytest.mark.parametrize(
+    ("method", "variables"), [("predictions", []), ("comparisons", ["a"]), ("slopes", ["a"])]
+)
+def test_levels_of_new_rows_are_said_once_and_not_as_set(rows, method, variables):
     fit = odrf.odt("y ~ a * f + b", rows, seed=1)
     with pytest.warns(UserWarning, match=SAID) as caught:
-        getattr(fit, method)(newdata=of_level(rows, "new"), at={"b": [0.1, 0.2]})
+        getattr(fit, method)(*variables, newdata=of_level(rows, "new"), at={"b": [0.1, 0.2]})
     assert len(caught) == 1
 
 
