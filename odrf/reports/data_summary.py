@@ -16,6 +16,7 @@ from odrf.design.columns.ranked import OwnRanks
 from odrf.design.reading_back import unscaled
 from odrf.design.variable import Variable
 from odrf.fits.fit import AnyFit
+from odrf.fits.guided_fit import GuidedFit
 from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.quantity import quantity
@@ -38,6 +39,7 @@ EMPTY_CELL = {
     "split": "the node's mean",
     "surrogate": "the surrogates of each split",
 }
+BY_SPLIT, OF_PLANES = "the fill of each split", "the mean, and a column that marks it"
 # Columns whose missing values are counted in a note.
 MOST_COLUMNS = 10
 MISSING_IN_WORDS = {
@@ -84,6 +86,8 @@ class DataSummary(Carded):
         self._facts = _facts(design, data)
         lines = [_line(design, data, j) for j in range(len(design.predictors))]
         self.table = pd.DataFrame(lines, index=pd.Index(design.predictors))
+        if isinstance(fit, GuidedFit):
+            self.table["empty_cell"] = self.table["empty_cell"].replace(BY_SPLIT, OF_PLANES)
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
@@ -239,7 +243,7 @@ def _missing(design: Design, data: TrainingData, variables: list[Variable], j: i
 def _empty_cell(design: Design, variables: list[Variable], j: int) -> str:
     if design.missing in EMPTY_CELL:
         known = design.missing != "split" or not design.recipe.holes[j]
-        return EMPTY_CELL[design.missing] if known else "the fill of each split"
+        return EMPTY_CELL[design.missing] if known else BY_SPLIT
     columns = dict.fromkeys(name for variable in variables for name in variable.columns)
     fills = [f"{_written(design.fills[name])}" for name in columns if name in design.fills]
     return f"filled: {', '.join(fills)}" if fills else "an error"

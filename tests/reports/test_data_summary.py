@@ -192,3 +192,10 @@ def test_factors_alone_are_refused_at_once_without_the_training_rows():
     fit = odrf.odbt("y ~ town", table(), n_trees=3, seed=1).without_data()
     with pytest.raises(odrf.InputError, match="this needs the training rows"):
         fit.data_summary()
+
+
+def test_planes_have_no_fills():
+    rows = np.arange(60.0)
+    data = pd.DataFrame({"up": np.where(rows < 10, np.nan, rows), "b": rows, "y": rows % 7})
+    cells = odrf.graf("y ~ .", data, n_trees=2, seed=1).data_summary().table["empty_cell"]
+    assert cells.tolist() == ["the mean, and a column that marks it", "the node's mean"]
