@@ -63,8 +63,10 @@ def columns_that_tell(fit: AnyFit, looked_at: RowsLookedAt) -> list[str]:
     if is_number:
         return _numbers_that_tell(looked_at, place)
     codes = looked_at.y.astype(np.int64)
-    alike = (name for name in looked_at.predictors if _goes_with(name, looked_at, place, codes))
-    return [found] if (found := next(alike, None)) is not None else []
+    for name in looked_at.predictors:
+        if _goes_with(name, looked_at, place, codes):
+            return [name]
+    return []
 
 
 def _goes_with(
