@@ -43,9 +43,9 @@ def warn_of_telling_columns(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     if len(found) == 1:
         they_are, told, them = "it is", "tells", "it"
     warn_user(
-        f"{names} {told} {fit.design.response.name!r} exactly: if {they_are} computed from the "
-        f"response, or known only after it, leave {them} out with {without} in the formula, "
-        "else errors are far too small for new rows"
+        f"{names} {told} the response exactly: if {they_are} computed from it, or known only after "
+        f"it, leave {them} out (in a formula with {without}), else errors are far too small for "
+        "new rows"
     )
 
 
