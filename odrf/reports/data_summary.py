@@ -47,6 +47,7 @@ MISSING_IN_WORDS = {
     "surrogate": "for which surrogates decide",
     "median": "filled by the median or the most frequent level",
 }
+MISSING_OF_PLANES = "which count as the mean, with a coefficient of their own in planes"
 
 
 @public
@@ -82,12 +83,10 @@ class DataSummary(Carded):
 
     def __init__(self, fit: AnyFit) -> None:
         self.fit = fit
-        design, data = fit.design, fit.data
-        self._facts = _facts(design, data)
-        lines = [_line(design, data, j) for j in range(len(design.predictors))]
-        self.table = pd.DataFrame(lines, index=pd.Index(design.predictors))
-        if isinstance(fit, GuidedFit):
-            self.table["empty_cell"] = self.table["empty_cell"].replace(BY_SPLIT, OF_PLANES)
+        self._facts = _facts(fit.design, fit.data)
+        names = fit.design.predictors
+        lines = [_line(fit, j) for j in range(len(names))]
+        self.table = pd.DataFrame(lines, index=pd.Index(names))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
@@ -134,9 +133,9 @@ def _of_type(count: int, name: str) -> str:
     return f"{quantity(count, word, PLURALS.get(word, ''))}{bracket}{rest}"
 
 
-def _line(design: Design, data: TrainingData, j: int) -> dict[str, Any]:
+def _line(fit: AnyFit, j: int) -> dict[str, Any]:
     """Return the row of predictor j."""
-    recipe = design.recipe
+    design, data, recipe = fit.design, fit.data, fit.design.recipe
     variables = [recipe.variables[v] for v in recipe.terms[j]]
     first, last = (int(at) for at in design.first[j : j + 2])
     return {
@@ -144,7 +143,7 @@ def _line(design: Design, data: TrainingData, j: int) -> dict[str, Any]:
         "columns": last - first,
         "values": _values(design, data, variables, first),
         "missing": _missing(design, data, variables, j),
-        "empty_cell": _empty_cell(design, variables, j),
+        "empty_cell": _empty_cell(fit, variables, j),
         "new_level": _new_level(design, variables),
     }
 
@@ -240,10 +239,12 @@ def _missing(design: Design, data: TrainingData, variables: list[Variable], j: i
     return sum(data.empty_cells.get(name, 0) for name in columns)
 
 
-def _empty_cell(design: Design, variables: list[Variable], j: int) -> str:
+def _empty_cell(fit: AnyFit, variables: list[Variable], j: int) -> str:
+    design = fit.design
+    if design.missing == "split" and design.recipe.holes[j]:
+        return OF_PLANES if isinstance(fit, GuidedFit) else BY_SPLIT
     if design.missing in EMPTY_CELL:
-        known = design.missing != "split" or not design.recipe.holes[j]
-        return EMPTY_CELL[design.missing] if known else BY_SPLIT
+        return EMPTY_CELL[design.missing]
     columns = dict.fromkeys(name for variable in variables for name in variable.columns)
     fills = [f"{_written(design.fills[name])}" for name in columns if name in design.fills]
     return f"filled: {', '.join(fills)}" if fills else "an error"
@@ -276,16 +277,14 @@ def _response(design: Design, data: TrainingData) -> str:
     return f"{response.in_words}: {_levels(response.classes, between, *words)}"
 
 
-def missing_notes(fit: AnyFit, if_split: str = MISSING_IN_WORDS["split"]) -> list[str]:
-    """Return notes on the rows that were dropped for missing values, and on those that were not.
-
-    `if_split` are the words for ``missing="split"``.
-    """
+def missing_notes(fit: AnyFit) -> list[str]:
+    """Return notes on the rows that were dropped for missing values, and on those that were not."""
     notes = []
     if fit.data.missing_columns:
         notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
     if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
-        words = {**MISSING_IN_WORDS, "split": if_split}[fit.design.missing]
+        of_planes = fit.design.missing == "split" and isinstance(fit, GuidedFit)
+        words = MISSING_OF_PLANES if of_planes else MISSING_IN_WORDS[fit.design.missing]
         notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
     return notes
 

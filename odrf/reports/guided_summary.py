@@ -25,7 +25,6 @@ from odrf.text.summary import Summary
 
 __all__ = ["guided_card", "guided_summary"]
 
-EMPTY = "which count as the mean, with a coefficient of their own in planes"
 UNORDERED = "The planes treat ordered classes as unordered."
 
 
@@ -58,7 +57,7 @@ def guided_summary(
         "rows, which compare() estimates.",
         *((UNORDERED,) if fit.design.response.ordered else ()),
         *importance.notes,
-        *missing_notes(fit, EMPTY),
+        *missing_notes(fit),
     )
     name = f"Guided random forest: {fit.kind}"
     return Summary(name, fit.call, facts, sections, notes)

@@ -125,19 +125,3 @@ def test_thousands_of_levels_are_a_factor():
     data = pd.DataFrame({"y": rng.normal(size=20_000), "x": x})
     tree = odrf.odt("y ~ x", data, max_leaves=2, alpha=None, seed=1)
     assert len(tree.design.columns) == data["x"].nunique() > 4500
-
-
-@pytest.mark.parametrize(("rows_each", "warned"), [(2, True), (4, False)])
-def test_text_with_few_rows_a_value_is_warned_of(rows_each, warned):
-    rng = np.random.default_rng(0)
-    name = [
-        f"P{i:03d}x" for i in rng.permutation(np.repeat(np.arange(120 // rows_each), rows_each))
-    ]
-    data = pd.DataFrame({"x": rng.normal(size=120), "name": name, "y": rng.normal(size=120)})
-    for formula, expected in [("y ~ .", warned), ("y ~ x + C(name)", False), ("y ~ x", False)]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            odrf.odt(formula, data, seed=1)
-        found = [str(each.message) for each in caught if "'name' is text" in str(each.message)]
-        assert len(found) == expected
-        assert all("groups='name'" in each and "C(name)" in each for each in found)

@@ -19,14 +19,11 @@ from odrf.design.columns.text_as_read import meant_as, warn_of_spellings, warn_o
 from odrf.design.columns.values import Values
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError
-from odrf.warn import warn_user
 
 __all__ = ["learn_encoding", "require_shared"]
 
 # Text with a level of its own in nearly every row, such as names, says nothing about other rows.
 FEWEST_OWN, SHARE_OWN = 30, 0.9
-# Text with fewer rows of a level than this, on average, says little.
-FEW_ROWS = 3
 
 
 def learn_encoding(values: Values) -> Encoding:
@@ -58,7 +55,6 @@ def learn_encoding(values: Values) -> Encoding:
         if not values.nominal and not _is_categorical(data):
             require_shared(values.name, levels, len(data))
             warn_of_text(values.name, levels, "a factor")
-            _warn_of_rare_levels(values.name, levels, len(data))
         if not values.nominal:
             warn_of_spellings(values.name, levels)
         return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
@@ -101,18 +97,6 @@ def require_shared(name: str, levels: pd.Index, n: int) -> None:
     raise InputError(
         f"{name!r} is text with {len(levels)} different values in {n} rows, such as "
         f"{listed(levels, 2)}, from which nothing can be learned for other rows: {advice}"
-    )
-
-
-def _warn_of_rare_levels(name: str, levels: pd.Index, n: int) -> None:
-    """Warn of text that is shared by so few of n rows that it seems to name them."""
-    if len(levels) < FEWEST_OWN or FEW_ROWS * len(levels) <= n or meant_as(name, levels):
-        return
-    warn_user(
-        f"{name!r} is text with {len(levels)} different values in {n} rows, such as "
-        f"{listed(levels, 2)}; new rows will have others, of which nothing is known: leave it out; "
-        f"if its values are subjects with several rows, use groups={name!r}; write "
-        f"C({quoted(name)}) if it is a factor nevertheless"
     )
 
 

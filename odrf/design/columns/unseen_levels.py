@@ -197,8 +197,9 @@ def _say(found: list[_Unseen], as_missing: bool) -> None:
     if len(found) == 1:
         name, new, rows, known = found[0]
         hint = nearest(new[0], known) if len(new) == 1 else ""
-        where = f"has levels that no training row has: {listed(new)} in {rows}"
-        where = where if rows else f"is set to {listed(new)}, which no training row has"
+        where = f"is set to {listed(new)}, which no training row has"
+        if rows:
+            where = f"has levels that no training row has: {listed(new)} in {rows}"
         said = f"{name!r} {where}; known are {listed(known, 10)}. "
     else:
         each = [

@@ -169,9 +169,8 @@ class Foresight(Carded):
         if OF_NUMBER not in self.limits:
             return f"a tree of about {leaves} would ({sizes})"
         fewer = quantity(max(1, int(self.n_trees * share)), "tree")
-        return f"about {fewer} would ({OF_NUMBER}=)" + f", or trees of {leaves} ({sizes})" * bool(
-            sizes
-        )
+        or_smaller = f", or trees of {leaves} ({sizes})" if sizes else ""
+        return f"about {fewer} would ({OF_NUMBER}=){or_smaller}"
 
 
 def in_time(seconds: float) -> str:

@@ -58,8 +58,6 @@ class Imitation(NamedTuple):
     error : float or None
         Mean squared error, or misclassification rate, of the tree on these rows; None if responses
         have offsets, which the tree's predictions lack.
-    at_zero : bool
-        Whether the predictions are those at an offset of 0.
     by : str
         Which rows were held out, in words.
     """
@@ -68,7 +66,6 @@ class Imitation(NamedTuple):
     fidelity: float
     agreement: float | None
     error: float | None
-    at_zero: bool
     by: str
 
 
@@ -219,8 +216,8 @@ def _judged(
     at_zero = isinstance(fit, BoostedFit) and fit.offset.given
     if target.shape[1] == 1:
         error = float(weights @ (y - predicted[:, 0]) ** 2)
-        return Imitation(tree, fidelity, None, None if at_zero else error, at_zero, asked.by)
+        return Imitation(tree, fidelity, None, None if at_zero else error, asked.by)
     classes = predicted_classes(predicted, tree.ordered)
     agreement = float(weights @ (classes == predicted_classes(target, fit.ordered)))
     error = float(weights @ (classes != y))
-    return Imitation(tree, fidelity, agreement, None if at_zero else error, at_zero, asked.by)
+    return Imitation(tree, fidelity, agreement, None if at_zero else error, asked.by)

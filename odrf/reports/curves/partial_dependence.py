@@ -52,10 +52,7 @@ def partial_dependence(
     at_points = {axis.name: axis.values[place] for axis, place in zip(axes, places, strict=True)}
     # levels of the rows themselves: reading the rows has warned of these
     said = unseen_levels_expected() if values is None else LevelsSaidOnce()
-    with (
-        said,
-        progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar,
-    ):
+    with said, progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
         curve = mean_curve(fit, rows, at_points, bar.update)
     spreads = tuple(
         spread_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])

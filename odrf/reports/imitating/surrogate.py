@@ -70,7 +70,7 @@ class Surrogate(Carded, Generic[Drawn]):
     ) -> None:
         self.call, self.tree, self.by = call, tree, imitation.by
         self.fidelity, self.agreement = imitation.fidelity, imitation.agreement
-        self.at_zero = imitation.at_zero
+        self.at_zero = imitation.error is None
         self.n_leaves = int(imitation.fit.forest.leaves()[0])
         numbers = imitation.fit.kind == "regression"
         measure = "mean squared error" if numbers else "misclassification rate"

@@ -68,9 +68,6 @@ class StreamedResults(ChunkPredicting, ODRFResults):
 
     fit: StreamedFit
 
-    def __init__(self, fit: StreamedFit, parent: StreamedResults | None = None) -> None:
-        super().__init__(fit, parent)
-
     @property
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import lstsq
 
 __all__ = ["exact_sum", "goes_with", "in_same_order"]
 
@@ -43,7 +43,7 @@ def exact_sum(X: NDArray[np.float64], y: NDArray[np.float64], most: int) -> list
     if not len(varying) or len(y) <= 2 * len(varying) + 2 or np.ptp(y) == 0:
         return []
     Z, target = _standardised(X[:, varying]), _standardised(y)
-    weight = lstsq(Z, target, lapack_driver="gelsy", check_finite=False)[0]
+    weight = scipy.linalg.lstsq(Z, target, lapack_driver="gelsy", check_finite=False)[0]
     if np.abs(target - Z @ weight).max() > EXACT:
         return []
     used = varying[np.abs(weight) > SHARE]

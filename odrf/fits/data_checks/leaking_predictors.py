@@ -12,7 +12,7 @@ from odrf.fits.fit import AnyFit
 from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
 from odrf.warn import warn_user
 
-__all__ = ["columns_that_tell", "warn_of_telling_columns"]
+__all__ = ["leaking_predictors", "warn_of_leaking_predictors"]
 
 # Rows that are looked at, first a few of them, and numbers whose sums are.  With fewer rows or
 # values of the response, an exact relation may be chance.
@@ -22,7 +22,7 @@ FEWEST_ROWS, FEWEST_VALUES = 30, 5
 MOST_IN_SUM = 3
 
 
-def warn_of_telling_columns(fit: AnyFit, looked_at: RowsLookedAt) -> None:
+def warn_of_leaking_predictors(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     """Warn of predictors from which the response can be computed.
 
     Either a single one, of which the response is a function that never falls or never rises, or
@@ -34,7 +34,7 @@ def warn_of_telling_columns(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     UserWarning
         There are such predictors, and others beside them.
     """
-    found = columns_that_tell(fit, looked_at)
+    found = leaking_predictors(fit, looked_at)
     if not found:
         return
     names = " and ".join(repr(name) for name in found)
@@ -49,7 +49,7 @@ def warn_of_telling_columns(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     )
 
 
-def columns_that_tell(fit: AnyFit, looked_at: RowsLookedAt) -> list[str]:
+def leaking_predictors(fit: AnyFit, looked_at: RowsLookedAt) -> list[str]:
     """Return the predictor, or the two or three, from which the response can be computed.
 
     The list is empty if there are none, if the fit has no other predictors, or too few rows.
