@@ -42,10 +42,10 @@ def test_who_says_that_it_is_a_factor_hears_nothing():
 
 
 def test_rows_without_a_response_do_not_count():
-    data = table(rows_each=4)
+    data = table(rows_each=4, n=240)
     data.loc[data.index % 2 == 0, "y"] = np.nan
     (message,) = said_of("name", "y ~ .", data)
-    assert "in 60 rows" in message
+    assert "in 120 rows" in message
 
 
 def test_rows_in_chunks_are_counted_in_all():
