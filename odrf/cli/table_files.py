@@ -27,6 +27,8 @@ __all__ = [
 FORMATS = ("csv", "csv2", "tsv", "parquet")
 # What separates columns, and what decimals; csv2 is what R calls so.
 SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
+# Endings of tables that other programs write: as text these would be one column of odd signs.
+OTHERS = ("xls", "xlsx", "ods", "dta", "sav", "sas7bdat", "rds", "rda", "rdata", "feather", "json")
 NOT_UTF8 = "it is no text in UTF-8; save it so, or convert it with iconv -f latin1 -t utf-8"
 STDIN = Path("-")
 COMPRESSIONS: Mapping[str, Any] = {
@@ -58,12 +60,14 @@ def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) 
     Raises
     ------
     InputError
-        The table cannot be read.
+        The table cannot be read, or its ending is that of another kind of file.
     OSError
         There is no such file, or it may not be read.
     """
     from_stdin = path == STDIN
-    format = format or ending(path).removeprefix(".")
+    if format is None:
+        format = ending(path).removeprefix(".")
+        _require_known(path, format)
     source: Any = BytesIO(sys.stdin.buffer.read()) if from_stdin else path
     named = "the table from stdin" if from_stdin else str(path)
     try:
@@ -89,6 +93,14 @@ def columns_of_text(fit: Any) -> list[str]:
     if response.classes is not None and all(isinstance(each, str) for each in response.classes):
         texts += response.columns
     return texts
+
+
+def _require_known(path: Path, format: str) -> None:
+    """Raise `InputError` for a file of another program; what is called otherwise may be csv."""
+    if format.lower() in OTHERS:
+        raise InputError(
+            f"{path} is a file in .{format}, which is not read: save the table as .csv or .parquet"
+        )
 
 
 def _require_columns(table: pd.DataFrame, named: str) -> None:

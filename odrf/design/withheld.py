@@ -22,8 +22,8 @@ LEFT_OUT = (
 """Why rows that were left out are not there."""
 NEEDS_ROWS = "this needs the training rows, and {}"
 STREAMED = (
-    "a fit on rows in chunks keeps none of them: use predict(newdata), or fit a data frame of some "
-    "of the rows"
+    "a fit on rows in chunks keeps none of them: fit a data frame of some of the rows, or all "
+    "chunks again; new rows need predict(newdata)"
 )
 """Why rows that came in chunks are not there."""
 

@@ -85,6 +85,14 @@ def test_text_that_is_not_utf8_is_refused_with_the_way_out(inside, data, capsys)
     assert "table.csv cannot be read: it is no text in UTF-8" in said and "iconv" in said
 
 
+@pytest.mark.parametrize("name", ["table.xlsx", "table.RData"])
+def test_files_of_other_programs_are_refused_with_the_way_out(name, inside, data, capsys):
+    data.to_csv(name, index=False)
+    said = refusal(capsys, "tree", "y ~ .", name, *OPTIONS)
+    assert f"{name} is a file in " in said and "save the table as .csv or .parquet" in said
+    assert answer(capsys, "tree", "y ~ x", name, *OPTIONS, "--format", "csv")
+
+
 def test_rows_of_other_lengths_are_refused_in_one_line(inside, capsys):
     (inside / "table.csv").write_text("a,y\n1,2\n1,2,3\n")
     assert "line 3" in refusal(capsys, "tree", "y ~ .", "table.csv")
