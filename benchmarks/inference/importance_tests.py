@@ -3,6 +3,7 @@
     python -m benchmarks.inference.importance_tests --out importance_tests.csv [--repeats 200]
                                                     [--trees 30] [--rows 200]
                                                     [--kinds test knockoff]
+                                                    [--tests "conditional t" "loco t"]
     python -m benchmarks.inference.importance_tests --report importance_tests.csv
 
 Samples for tests have two relevant predictors (one linear, one by a sine), two that tell nothing
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -62,7 +63,13 @@ def wide_sample(correlation: float, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def lines_of(
-    correlation: float, repeat: int, kind: str, rows: int, trees: int, seed: int
+    correlation: float,
+    repeat: int,
+    kind: str,
+    rows: int,
+    tests: Sequence[str],
+    trees: int,
+    seed: int,
 ) -> Iterator[tuple[str, str, float]]:
     """Yield method, term and p-value; of knockoffs, the smallest rate at which it is selected."""
     rng = np.random.default_rng([seed, repeat, round(10 * correlation)])
@@ -74,7 +81,7 @@ def lines_of(
         return
     data = sample(rows, correlation, rng)
     forest = odrf("y ~ .", data, blend=False, **options)
-    for method in TESTS:
+    for method in tests:
         type, test = method.split()
         found = forest.importance(type, test=test)
         yield from ((method, *line) for line in found[["term", "p_value"]].to_numpy())
@@ -132,6 +139,7 @@ def main() -> None:
     asked.add_argument("--rows", type=int, default=ROWS, help="rows of each sample for tests")
     kinds = (TEST, KNOCKOFF)
     asked.add_argument("--kinds", nargs="+", choices=kinds, default=kinds, help="what is tried")
+    asked.add_argument("--tests", nargs="+", choices=TESTS, default=TESTS, help="of the package")
     options: argparse.Namespace = asked.parse_args()
     if options.report:
         print(report(pd.read_csv(options.report)))
@@ -143,7 +151,13 @@ def main() -> None:
         for correlation in CORRELATIONS
         for kind in options.kinds
     ]
-    evaluated = partial(lines_of, rows=options.rows, trees=options.trees, seed=options.seed)
+    evaluated = partial(
+        lines_of,
+        rows=options.rows,
+        tests=options.tests,
+        trees=options.trees,
+        seed=options.seed,
+    )
     print(report(go_on(options.out, COLUMNS, tasks, evaluated)))
 
 

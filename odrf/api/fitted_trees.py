@@ -14,7 +14,7 @@ from odrf.api.survival_fits import survival_tree
 from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.fits.all_rows.growing_all_rows import grow_all_rows
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
+from odrf.fits.data_checks.warnings_of_data import warn_of_chunks, warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree
 from odrf.options.streamed_options import require_no_structure
@@ -61,4 +61,5 @@ def _tree_of_chunks(
     rows = learn_streamed_design(
         formula, ChunkBlocks(chunks), env=env, progress=progress, **arguments
     )
+    warn_of_chunks(rows)
     return AllRowsResults(grow_all_rows(call, rows, request, progress))

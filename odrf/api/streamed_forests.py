@@ -13,6 +13,7 @@ from odrf.design.distributed.partition_blocks import PartitionBlocks
 from odrf.design.streamed.blocks import BlockSource, ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
 from odrf.errors import InputError
+from odrf.fits.data_checks.warnings_of_data import warn_of_chunks
 from odrf.fits.distributed.passes_on_workers import ON_WORKERS
 from odrf.fits.streamed.growing_streamed import HERE, grow_streamed
 from odrf.options.streamed_options import require_no_structure
@@ -43,6 +44,7 @@ def forest_of_chunks(
     request = requested(function, options, {})
     arguments = {name: options[name] for name in OF_DESIGN}
     rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)
+    warn_of_chunks(rows)
     passes = HERE if client is None else ON_WORKERS
     return StreamedResults(grow_streamed(call, rows, request, passes, progress))
 

@@ -39,6 +39,8 @@ from odrf.warn import warn_user
 __all__ = ["learn_streamed_design"]
 
 CLASSES = "classification"
+# So many rows are kept as they are, for checks of the data.
+FIRST_ROWS = 2000
 
 
 class _Seeing(NamedTuple):
@@ -148,7 +150,7 @@ def learn_streamed_design(
     rows = StreamedRows(
         source, BlockReader(design, used, unit, None), seen.n, seen.n_positive, seen.dropped,
         dict(seen.missing.most_common()), dict(seen.empty.most_common()), span,
-        seen.largest_weight / unit,
+        seen.largest_weight / unit, seen.first.head(FIRST_ROWS).copy(),
     )  # fmt: skip
     rows = replace(rows, reader=rows.reader._replace(design=_with_means(rows)))
     factors = _factors(class_weights, rows)

@@ -157,6 +157,8 @@ class StreamedRows:
         The smallest and the largest response.
     heaviest : float
         No row has a larger weight.
+    first : DataFrame
+        The first rows as they were read, with those that are not used.
     """
 
     source: BlockSource
@@ -168,6 +170,7 @@ class StreamedRows:
     empty_cells: dict[str, int]
     span: tuple[float, float]
     heaviest: float
+    first: pd.DataFrame
     _sums: dict[int, int] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed
 from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
-from odrf.fits.fit import AnyFit
 from odrf.warn import warn_user
 
 __all__ = ["code_for_missing", "warn_of_codes_for_missing"]
@@ -20,7 +19,7 @@ CODES = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign 
 FEWEST, DIFFERENT = 2, 3
 
 
-def warn_of_codes_for_missing(fit: AnyFit, looked_at: RowsLookedAt) -> None:
+def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
     """Warn of columns in which a number such as -999 seems to stand for empty cells.
 
     Warns
@@ -28,7 +27,7 @@ def warn_of_codes_for_missing(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     UserWarning
         There are such columns among the predictors and those of a response of numbers.
     """
-    names, response = looked_at.predictors, fit.design.response
+    names, response = looked_at.predictors, looked_at.response
     if response.classes is None:
         names = [*(name for name in response.columns if name in looked_at.data), *names]
     found = [each for name in names for each in _found(name, looked_at)]

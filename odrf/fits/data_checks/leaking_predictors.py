@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from odrf.design.formulas.spelling import quoted
 from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
-from odrf.fits.fit import AnyFit
 from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
 from odrf.warn import warn_user
 
@@ -22,7 +21,7 @@ FEWEST_ROWS, FEWEST_VALUES = 30, 5
 MOST_IN_SUM = 3
 
 
-def warn_of_leaking_predictors(fit: AnyFit, looked_at: RowsLookedAt) -> None:
+def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
     """Warn of predictors from which the response can be computed.
 
     Either a single one, of which the response is a function that never falls or never rises, or
@@ -34,7 +33,7 @@ def warn_of_leaking_predictors(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     UserWarning
         There are such predictors, and others beside them.
     """
-    found = leaking_predictors(fit, looked_at)
+    found = leaking_predictors(looked_at)
     if not found:
         return
     names = " and ".join(repr(name) for name in found)
@@ -49,13 +48,13 @@ def warn_of_leaking_predictors(fit: AnyFit, looked_at: RowsLookedAt) -> None:
     )
 
 
-def leaking_predictors(fit: AnyFit, looked_at: RowsLookedAt) -> list[str]:
+def leaking_predictors(looked_at: RowsLookedAt) -> list[str]:
     """Return the predictor, or the two or three, from which the response can be computed.
 
-    The list is empty if there are none, if the fit has no other predictors, or too few rows.
+    The list is empty if there are none, if there are no other predictors, or too few rows.
     """
-    n, is_number = len(looked_at.y), fit.design.response.classes is None
-    if len(looked_at.predictors) < 2 or n < FEWEST_ROWS or fit.data.times is not None:
+    n, is_number = len(looked_at.y), looked_at.response.classes is None
+    if len(looked_at.predictors) < 2 or n < FEWEST_ROWS:
         return []
     if len(np.unique(looked_at.y)) < (FEWEST_VALUES if is_number else 2):
         return []

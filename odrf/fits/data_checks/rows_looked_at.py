@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design import Design
+from odrf.design.response import Response
+from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.fits.data_checks.table_columns import numpy_columns, plain_numbers, rows_drawn
 from odrf.fits.fit import AnyFit
 
-__all__ = ["RowsLookedAt", "rows_looked_at"]
+__all__ = ["RowsLookedAt", "first_rows_looked_at", "rows_looked_at"]
 
 # Of large tables so many cells are read, but so many rows at least.
 CELLS, FEWEST_ROWS = 4_000_000, 2000
@@ -26,6 +29,7 @@ class RowsLookedAt(NamedTuple):
         All rows of the table.
     row : (m,) int64
         The rows that are looked at.
+    response : Response
     y : (m,) float64
         Their responses, or codes of classes.
     predictors : list of str
@@ -37,6 +41,7 @@ class RowsLookedAt(NamedTuple):
 
     data: pd.DataFrame
     row: NDArray[np.int64]
+    response: Response
     y: NDArray[np.float64]
     predictors: list[str]
     numbers: dict[str, NDArray[np.float64]]
@@ -53,13 +58,30 @@ class RowsLookedAt(NamedTuple):
 
 def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
     """Return the rows of the table `data` that checks look at: all, or of a large one some."""
-    there = set(data.columns)
-    names = [name for name in fit.design.schema.columns if name in there]
     used = np.flatnonzero(fit.data.complete)
-    place = rows_drawn(np.arange(len(used)), max(FEWEST_ROWS, CELLS // max(1, len(names))))
-    row = used[place]
+    n_columns = max(1, len(_predictors(fit.design, data)))
+    place = rows_drawn(np.arange(len(used)), max(FEWEST_ROWS, CELLS // n_columns))
+    return _looked_at(fit.design, data, used[place], fit.data.y[place])
+
+
+def first_rows_looked_at(rows: StreamedRows) -> RowsLookedAt:
+    """Return the first of the rows in chunks, which checks look at before trees are grown."""
+    frame = rows.reader.frame(rows.first)
+    y = rows.reader.responses(frame).y
+    return _looked_at(rows.design, frame, np.arange(len(frame)), y)
+
+
+def _predictors(design: Design, data: pd.DataFrame) -> list[str]:
+    there = set(data.columns)
+    return [name for name in design.schema.columns if name in there]
+
+
+def _looked_at(
+    design: Design, data: pd.DataFrame, row: NDArray[np.int64], y: NDArray[np.float64]
+) -> RowsLookedAt:
+    names = _predictors(design, data)
     numbers = numpy_columns(data, names)
     table = data[numbers]
     values = (table if len(row) == len(data) else table.iloc[row]).to_numpy(dtype=np.float64)
     columns = dict(zip(numbers, np.ascontiguousarray(values.T), strict=True))
-    return RowsLookedAt(data, row, fit.data.y[place], names, columns)
+    return RowsLookedAt(data, row, design.response, y, names, columns)

@@ -36,6 +36,13 @@ def test_a_code_far_from_the_others_is_named(code):
     assert f"data['z'] = data['z'].replace({code:.0f}, np.nan)" in message
 
 
+def test_a_code_in_the_first_rows_of_chunks_is_named():
+    data = table(n=300)
+    data.loc[:3, "z"] = -999
+    (message,) = messages([data[:100], data[100:]])
+    assert message.startswith("'z' has -999")
+
+
 def test_the_code_that_is_proposed_silences_the_warning():
     data = table()
     data.loc[:3, "z"] = -999

@@ -88,3 +88,16 @@ def test_rows_without_a_response_do_not_matter():
     data = table().assign(copy=lambda d: d.y)
     data.loc[:9, "y"] = np.nan
     assert len(messages("y ~ .", data)) == 1
+
+
+@pytest.mark.parametrize("fit", [odrf.odrf, odrf.odt])
+def test_first_rows_of_chunks_are_looked_at(fit):
+    data = table(n=300).assign(copy=lambda d: d.y, kind=lambda d: d.colour.str.upper())
+    data.loc[:9, "y"] = np.nan
+    options = {"n_trees": 2} if fit is odrf.odrf else {"max_leaves": 4}
+    chunks = [data[:150], data[150:]]
+    (message,) = messages("y ~ .", chunks, fit, **options)
+    assert message.startswith("'copy' tells the response exactly")
+    (message,) = messages("colour ~ . - y - copy", chunks, fit, **options)
+    assert message.startswith("'kind' tells the response exactly")
+    assert messages("y ~ . - copy", chunks, fit, **options) == []
