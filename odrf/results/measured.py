@@ -99,8 +99,7 @@ class Measured(Scored):
             relation that is split on together with others has a part of what these add.
         test : {"t", "wilcoxon"}, default "t"
             For tests: Student's t of the mean rise of the loss, or Wilcoxon's signed ranks of the
-            rises.  Both are one-sided: a variable that matters lowers the loss.  On thousands of
-            rows the t-test of ``"conditional"`` finds somewhat too many variables.
+            rises.  Both are one-sided: a variable that matters lowers the loss.
         adjust : {"holm", "bh"} or None, default "holm"
             For tests: how p-values are adjusted for their number.  ``"holm"`` bounds the
             probability of any false finding, ``"bh"`` (Benjamini and Hochberg) the expected share
