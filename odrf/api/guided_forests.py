@@ -94,8 +94,8 @@ def graf(
         As in `odrf.odt`.
     missing : {"split", "median", "drop", "raise"}, default "split"
         As in `odrf.odt`, but with ``"split"`` planes are not sought for missing values: these count
-        as the mean of the training rows, and a column that marks them has a coefficient like any
-        other.
+        as the mean of the most impure region, for which a plane is drawn, and a column that marks
+        them has a coefficient like any other.
     groups, order, strata : str or array of shape (n,), optional
         As in `odrf.odt`.  Trees use all rows, so these matter where rows are held out, as for
         `GRAFResults.importance`.
