@@ -175,7 +175,7 @@ def add_out(parser: argparse.ArgumentParser, default: str) -> None:
     )
     parser.add_argument(
         "--type",
-        choices=["response", "class", "prob", "leaf", "trees", *OF_TIMES],
+        choices=["response", "class", "prob", "cumulative", "leaf", "trees", *OF_TIMES],
         help="what to predict (default: the response; for classes also their probabilities; for "
         "times to an event the risk)",
     )

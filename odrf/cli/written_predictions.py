@@ -16,7 +16,7 @@ from odrf.errors import InputError
 
 __all__ = ["OF_TIMES", "check_type", "predicted", "times_asked", "write_predictions"]
 
-OF_CLASSES = ("class", "prob")
+OF_CLASSES = ("class", "prob", "cumulative")
 OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
 # Types of fits for times to an event that others have, too.
 OF_OTHERS = ("quantile", "link")

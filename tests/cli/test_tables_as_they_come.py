@@ -155,3 +155,18 @@ def test_examples_and_exit_codes_are_lines_of_their_own(name, capsys):
     assert lines[lines.index("example:") + 1].startswith(f"  odrf {name} ")
     assert lines[lines.index("exit codes:") + 1].startswith("  0 success")
     assert max(map(len, lines[lines.index("exit codes:") :])) < 80
+
+
+def test_cumulative_probabilities_of_ordered_classes(inside, data, capsys):
+    labels = np.select([data["x"] < -1, data["x"] < 1], ["low", "middle"], "high")
+    ordered = pd.Categorical(labels, categories=["low", "middle", "high"], ordered=True)
+    tree = odrf.odt("level ~ x", data.assign(level=ordered), seed=1, max_leaves=4, alpha=None)
+    tree.save("fit.odrf")
+    data.to_csv("new.csv", index=False)
+    asked = ("predict", "fit.odrf", "new.csv", "--type", "cumulative")
+    found = pd.read_csv(io.StringIO(answer(capsys, *asked)))
+    expected = tree.predict(data, type="cumulative")
+    assert found.columns.tolist() == ["row", "low", "middle"]
+    assert np.allclose(found[["low", "middle"]], expected)
+    odrf.odt("y ~ x", data, seed=1, max_leaves=4, alpha=None).save("fit.odrf")
+    assert "needs classes" in refusal(capsys, *asked)
