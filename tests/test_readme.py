@@ -67,6 +67,9 @@ def test_figures_beside_other_forests_are_those_of_the_results():
     errors, times = beside(results, PLAIN_FOREST)
     assert f"random forest of scikit-learn, {errors}; its training takes {times} the" in words
     assert f"factors of several levels ({longest_beside(results, PLAIN_FOREST)})" in words
+    of_treeple, of_ydf = (longest_beside(results, method) for method in METHODS)
+    assert f"longest on the same table ({of_treeple}), beside ydf on another" in words
+    assert f"beside ydf on another one ({of_ydf})" in words
 
 
 def test_errors_of_odrf_and_of_the_paper_are_those_of_the_page_on_accuracy():

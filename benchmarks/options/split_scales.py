@@ -67,7 +67,7 @@ def report(lines: pd.DataFrame) -> str:
     figures = beside_default(means, RESPONSE, 0.0, in_odd_places(means))
     by_fit = lines.pivot_table(index=[*index, "partition"], columns="scale", values="seconds")
     longer = by_fit.div(by_fit[RESPONSE], axis=0).groupby(level=index).median().median() - 1
-    figures["seconds"] = [f"{100 * longer[scale]:+.1f}" for scale in figures.index]
+    figures["more time"] = [f"{100 * longer[scale]:+.1f}" for scale in figures.index]
     chosen = lines[lines["scale"] == AUTO]["chosen"].value_counts(normalize=True)
     words = ", ".join(f"{name} in {100 * share:.0f} %" for name, share in chosen.items())
     table = markdown_table(figures, "split_scale")
