@@ -11,8 +11,8 @@ from odrf.options.control import Control
 
 __all__ = ["trees_at_once"]
 
-# Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes half a
-# millisecond (`benchmarks/many_rows/dask_workers.py`).
+# Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes a quarter
+# of a millisecond (`benchmarks/many_rows/dask_workers.py`).
 MOST_PIECES = 100_000
 
 
