@@ -23,7 +23,7 @@ def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
     """Return the fit; warn of what is visibly wrong with the rows it was made from.
 
     These are predictors that tell the response exactly, numbers that stand for empty cells, text
-    that names rows, and rows that are repeated measurements.
+    with few rows a level, and rows that are repeated measurements.
     """
     looked_at = rows_looked_at(fit, data)
     if fit.data.times is None:
