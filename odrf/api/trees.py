@@ -202,13 +202,14 @@ def odt(
         count as the mean of the node (in random directions also as its least or largest value), or
         as what a term for missing values finds best.  In a factor they are one more level.
         ``"surrogate"`` also keeps them, as rpart does (Breiman et al. 1984, section 5.3): a split
-        is scored on the rows that have values for it, and a row that has none goes by the first of up to five surrogates that it has values for, else to the
-        larger side.  Surrogates are the splits on other predictors that send most rows to the same
-        side; a split on several predictors may have an oblique one.  The summary lists them, and
-        `ODTResults.surrogates` is their table.  ``"median"`` fills missing values by the median of
-        the training rows, or by the most frequent level.  ``"drop"`` leaves these rows out, and
-        predicts them as missing.  ``"raise"`` raises an error.  Rows whose response is missing are
-        left out in any case, and the summary counts them.
+        is scored on the rows that have values for it, and a row that has none goes by the first of
+        up to five surrogates that it has values for, else to the larger side.  Surrogates are the
+        splits on other predictors that send most rows to the same side; a split on several
+        predictors may have an oblique one.  The summary lists them, and `ODTResults.surrogates` is
+        their table.  ``"median"`` fills missing values by the median of the training rows, or by
+        the most frequent level.  ``"drop"`` leaves these rows out, and predicts them as missing.
+        ``"raise"`` raises an error.  Rows whose response is missing are left out in any case, and
+        the summary counts them.
     unseen : {"missing", "raise"}, default "missing"
         What is done, in new rows, with levels of factors that no training row has.  By default a
         warning names column and level.  The cell counts as empty if `missing` is ``"split"`` or
