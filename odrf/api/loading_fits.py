@@ -10,6 +10,7 @@ from typing import Any
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveReader, NotAFit
 from odrf.fits.files.graph_reading import FitReader
+from odrf.fits.files.reading_errors import errors_naming
 from odrf.fits.saving import as_mapping, names_listed, path_named
 from odrf.public import public
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
@@ -72,9 +73,11 @@ def load(
     Raises
     ------
     InputError
-        If there is no such file, or it is not a saved fit, or it was damaged; if the formula needs
-        `functions` that are not given, or code that is not trusted; if the file has no checksum,
-        as those of older versions, unless it is trusted.
+        If there is no such file, or it is not a saved fit, or it was damaged; if it has parts that
+        this version does not know; if the formula needs `functions` that are not given, or code
+        that is not trusted; if it is a pickle, whether it is trusted or not.
+    MemoryError
+        If the fit takes more memory than is free.
 
     Warns
     -----
@@ -101,22 +104,15 @@ def load(
         )
     named = f"path={str(path)!r}"
     try:
-        archive = ArchiveReader(file)
+        with errors_naming(path):
+            archive = ArchiveReader(file)
+    except NotAFit:
+        raise _no_fit(named, file) from None
+    with errors_naming(path, archive.version):
         reader = FitReader(archive, functions or {}, bool(trusted))
         kind, fit = reader.read()
         if not reader.absent:
             result = RESULTS[kind](fit)
-    except NotAFit:
-        raise _no_fit(named, file) from None
-    except InputError as error:
-        raise InputError(f"{named} cannot be loaded: {error}") from None
-    except OSError as error:
-        raise InputError(f"{named} cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # whatever a file that somebody has changed may cause
-        raise InputError(
-            f"{named} cannot be loaded: it is damaged ({type(error).__name__}): use a copy, or fit "
-            "again"
-        ) from error
     if reader.absent:
         raise InputError(
             f"{named}: the formula uses {names_listed(reader.absent)} of your own, which the file "

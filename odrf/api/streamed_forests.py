@@ -64,4 +64,6 @@ def _client(backend: str, chunks: Chunks) -> Any:
                 "dask.dataframe.read_parquet(path)"
             )
         return required_client(f'backend="{DASK}"')
-    return active_client() if partitioned and backend == AUTO else None
+    if partitioned and backend == AUTO and active_client() is not None:
+        return required_client("a data frame of Dask")
+    return None

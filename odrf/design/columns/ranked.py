@@ -82,7 +82,7 @@ class OwnRanks:
 def ranked_if_tied(base: Encoding, values: Values) -> Encoding:
     """Return the encoding of training values: `base`, or ranks if narrowing ties too many pairs."""
     own = exact(base, values)
-    if not _finite(own).all():
+    if len(own) == 0 or not _finite(own).all():
         return base
     own = np.sort(own)
     return OwnRanks(_different(own), base) if are_tied(own, _numbers(base, own)) else base

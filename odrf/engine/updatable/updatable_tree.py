@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,9 @@ class UpdatableTree:
 
     Attributes
     ----------
-    undo : Undo
-        What turns the last update of `updated` back, if it has changed a node.
+    undo : list of Undo
+        What turns the last update of `updated` back, if it has changed a node; emptied by whoever
+        updates.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class UpdatableTree:
     ) -> None:
         m, z, depth = tree.n_nodes, len(tree.index), tree.depth()
         self.used, self.terms, self.stream = m, z, stream
-        self.undo = Undo(np.empty(0, dtype=np.int32), ())
+        self.undo: list[Undo] = []
         self.n_leaves, self.ranked = int((tree.left < 0).sum()), int(tree.order.max())
         self.levels = np.bincount(depth)
         self.arrays = _arrays_of(tree, n_at_split, depth, counts, len(cells.y))
@@ -116,7 +118,7 @@ class UpdatableTree:
         leaf = np.empty(len(at) + len(gone), dtype=np.int64)
         reached = np.empty(min(self.used, len(leaf) * (depth + 1)), dtype=np.int32)
         n_new, n_reached = reach(arrays, cells, at, gone, number, leaf, reached)
-        self.undo = self._undo(reached[:n_reached])
+        self.undo.append(self._undo(reached[:n_reached]))
         order = np.argsort(reached[:n_reached])
         reached, has_new = reached[order], order < n_new
         come_and_go(arrays, cells, at, gone, leaf, reached[::-1].copy(), settings.criterion)
@@ -142,11 +144,14 @@ class UpdatableTree:
         """Whether most of its nodes are out of reach."""
         return self.used > LEAST and 2 * (2 * self.n_leaves - 1) < self.used
 
-    def copied(self, used: int, terms: int, undone: list[Undo]) -> dict[str, NDArray[Any]]:
-        """Return copies of the arrays as they were before some updates, the last one first."""
+    def copied(self, used: int, terms: int, undone: list[list[Undo]]) -> dict[str, NDArray[Any]]:
+        """Return copies of the arrays as they were before some updates, the last one first.
+
+        A thread may be at work on the last one still: what it changes has been noted before.
+        """
         arrays = {name: getattr(self.arrays, name)[:used].copy() for name in OF_NODES}
         arrays |= {name: getattr(self.arrays, name)[:terms].copy() for name in OF_TERMS}
-        for undo in undone:
+        for undo in chain.from_iterable(undone):
             known = undo.nodes < used  # later nodes are none of these
             for name, old in zip(CHANGING, undo.fields, strict=False):
                 arrays[name][undo.nodes[known]] = old[known]

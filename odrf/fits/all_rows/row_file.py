@@ -111,17 +111,16 @@ class RowFile:
             The disk is full.
         """
         held: list[TreeRows] = []
-        try:
-            for block in blocks:
-                held.append(block)
-                while sum(len(each.y) for each in held) >= self.size:
+        for block in blocks:  # what their source raises is no error of this file
+            held.append(block)
+            while sum(len(each.y) for each in held) >= self.size:
+                with _full_disk_named():
                     held = self._write_stripe(held)
+        with _full_disk_named():
             if any(len(each.y) for each in held):
                 self._write_stripe(held)
             self._rows.flush()
             self._nodes.flush()
-        except OSError as error:
-            raise InputError(f"{_elsewhere()}: {error}") from error
 
     def _write_stripe(self, held: list[TreeRows]) -> list[TreeRows]:
         """Write a stripe of the rows `held`, and return those that are left."""
@@ -186,6 +185,14 @@ def row_file(n: int, X: Matrix, unit: bool) -> Iterator[RowFile]:
                 f"{_elsewhere()}: it needs {in_bytes(needed)}, and {in_bytes(free)} are free"
             )
         yield file
+
+
+@contextmanager
+def _full_disk_named() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{_elsewhere()}: {error}") from error
 
 
 def _elsewhere() -> str:

@@ -67,7 +67,8 @@ def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
 def first_rows_looked_at(rows: StreamedRows) -> RowsLookedAt:
     """Return the first of the rows in chunks, which checks look at before trees are grown."""
     frame = rows.reader.frame(rows.first)
-    y = rows.reader.responses(frame).y
+    # a chunk without any response may hold nothing that tells it from text
+    y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
     return _looked_at(rows.design, frame, np.arange(len(frame)), y)
 
 

@@ -149,6 +149,8 @@ class ArchiveReader:
 
     Attributes
     ----------
+    path : Path
+        The file.
     version : str
         Of the package that wrote it.
     memory : int
@@ -163,7 +165,7 @@ class ArchiveReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb", buffering=0)
+        self.path, self._file = path, path.open("rb", buffering=0)
         weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self._size = os.fstat(self._file.fileno()).st_size

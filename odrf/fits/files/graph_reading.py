@@ -29,6 +29,7 @@ from odrf.fits.files.array_coding import ArrayForm
 from odrf.fits.files.costs import cost_of_built, cost_of_json
 from odrf.fits.files.pandas_values import BUILDERS
 from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
+from odrf.fits.files.reading_errors import errors_naming, way_out
 from odrf.fits.files.reading_trees import UnreadArray, forest_of_fields, trees_read, with_left
 from odrf.fits.files.soundness import (
     require_sound_fit,
@@ -45,6 +46,7 @@ from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.rule_function import RuleFunction
 from odrf.projections.absent_function import AbsentFunction
+from odrf.version import __version__
 
 __all__ = ["FitReader"]
 
@@ -192,7 +194,7 @@ class FitReader:
     def _object(self, kind: type, values: dict[str, Any]) -> Any:
         if kind in (Forest, GuidedForest):
             values = with_left(values)
-        _require_fields(kind, values)
+        self._require_fields(kind, values)
         built = _made(kind, values)
         if isinstance(built, Fit | GuidedFit | BoostedFit):
             require_sound_fit(built)
@@ -269,17 +271,33 @@ class FitReader:
         known = {name: self._value(said) for name, said in part.items() if name not in later}
 
         def read(trees: Any) -> None:
-            whole = trees_read(kind, known, later)
-            _require_fields(kind, whole, FOLLOWING if kind is Forest else ())
-            made = forest_of_fields(whole) if kind is Forest else kind(**whole)
-            for check in trees.__dict__["_checks"]:
-                check(made)
-            made = made.lean() if kind is Forest else made
+            with errors_naming(self._archive.path, self._archive.version):
+                whole = trees_read(kind, known, later)
+                self._require_fields(kind, whole, FOLLOWING if kind is Forest else ())
+                made = forest_of_fields(whole) if kind is Forest else kind(**whole)
+                for check in trees.__dict__["_checks"]:
+                    check(made)
+                made = made.lean() if kind is Forest else made
             trees.set_fields(vars(made))
 
         trees = kind.read_by(read)
         trees.__dict__["_checks"] = []
         return trees
+
+    def _require_fields(
+        self, kind: type, values: dict[str, Any], let_go: Container[str] = frozenset()
+    ) -> None:
+        """Raise `InputError` unless an object has the fields of its class, of their types."""
+        names, way = set(field_names(kind)), way_out(self._archive.version)
+        needed = {name for name in needed_fields(kind) if name not in let_go}
+        if not needed <= set(values) <= names:
+            raise InputError(
+                f"it has a {kind.__name__} with parts that this version, {__version__}, does not "
+                f"know: {way}"
+            )
+        for name, value in values.items():
+            if not is_as_annotated(kind, name, value):
+                raise InputError(f"its {kind.__name__}.{name} is of a wrong type: {way}")
 
 
 def _place(part: dict[str, Any], size: int) -> Part:
@@ -292,18 +310,6 @@ def _whole(number: Any) -> int:
     if type(number) is not int or not 0 <= number < 2**62:
         raise damaged()
     return number
-
-
-def _require_fields(
-    kind: type, values: dict[str, Any], let_go: Container[str] = frozenset()
-) -> None:
-    names = set(field_names(kind))
-    needed = {name for name in needed_fields(kind) if name not in let_go}
-    if not needed <= set(values) <= names:
-        raise InputError(f"it has a {kind.__name__} with parts that this version does not know")
-    for name, value in values.items():
-        if not is_as_annotated(kind, name, value):
-            raise InputError(f"its {kind.__name__}.{name} is of a wrong type")
 
 
 def _long_double(high: NDArray, low: NDArray, is_array: bool, exponent: Any = 0) -> Any:

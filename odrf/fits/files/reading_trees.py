@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -51,16 +51,19 @@ def with_left(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "left": left}
 
 
-def trees_read(kind: type, known: dict[str, Any], later: dict[str, UnreadArray]) -> dict[str, Any]:
+def trees_read(
+    kind: type, known: dict[str, Any], unread: Mapping[str, UnreadArray]
+) -> dict[str, Any]:
     """Return the fields of trees, of which some are `known`.
 
     Those of a forest that follow from others are let go before the rest is read.
     """
+    later = dict(unread)  # whoever is interrupted reads all of them again
     with ThreadPoolExecutor(4) as threads:
 
         def read(names: Iterable[str]) -> dict[str, Any]:
-            unread = {name: later.pop(name) for name in names if name in later}
-            return dict(zip(unread, threads.map(UnreadArray.read, unread.values()), strict=True))
+            some = {name: later.pop(name) for name in names if name in later}
+            return dict(zip(some, threads.map(UnreadArray.read, some.values()), strict=True))
 
         if kind is not Forest:
             return with_left(known | read(list(later)))

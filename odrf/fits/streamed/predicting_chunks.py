@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import count
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -19,6 +20,8 @@ from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 
 __all__ = ["chunks_predicted", "predictions_to_parquet"]
+
+Result = TypeVar("Result")
 
 
 def chunks_predicted(
@@ -69,7 +72,8 @@ def predictions_to_parquet(
     Raises
     ------
     InputError
-        As `chunks_predicted`; pyarrow is not installed; the file cannot be written.
+        As `chunks_predicted`; pyarrow is not installed; a chunk cannot be read, or the file
+        written.
     """
     try:
         import pyarrow.parquet  # noqa: PLC0415  # optional
@@ -81,7 +85,7 @@ def predictions_to_parquet(
         raise InputError(f"keep={keep!r}: use a list of names of columns")
     n, writer = 0, None
     with replacing(path) as file, ExitStack() as opened:
-        for kept, predicted in chunks_predicted(fit, chunks, type, list(keep), progress):
+        for kept, predicted in _read(chunks_predicted(fit, chunks, type, list(keep), progress)):
             frame = _table(kept, predicted)
             try:
                 table = pyarrow.Table.from_pandas(frame, preserve_index=False)
@@ -96,6 +100,21 @@ def predictions_to_parquet(
                 ) from error
             n += len(kept)
     return n
+
+
+def _read(found: Iterator[Result]) -> Iterator[Result]:
+    """Yield what is found in the chunks; say of one that cannot be read that it is not the file."""
+    for number in count(1):
+        try:
+            of_chunk = next(found)
+        except StopIteration:
+            return
+        except OSError as error:
+            raise InputError(
+                f"chunk {number} of the rows to predict cannot be read "
+                f"({error.strerror or error}): nothing was written"
+            ) from error
+        yield of_chunk
 
 
 def _table(kept: pd.DataFrame, predicted: pd.Series | pd.DataFrame) -> pd.DataFrame:

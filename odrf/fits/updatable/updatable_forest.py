@@ -7,8 +7,7 @@ when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 from weakref import ref
@@ -40,7 +39,6 @@ __all__ = [
 
 # Where a forest notes the version that it belongs to.
 NOTE = "_version"
-NOTHING = Undo(np.empty(0, dtype=np.int32), ())
 
 
 class UpdatableForest:
@@ -112,19 +110,18 @@ class UpdatableForest:
             self.losses = longer
         self.losses[begin:end], self.n_losses = losses, end
 
-    @contextmanager
-    def changing(self, before: Version) -> Iterator[Version]:
-        """Yield the version after the changes that are made, and note how to turn back `before`.
+    def changing(self, before: Version) -> Version:
+        """Return the version after the changes to come, of which trees note how to turn them back.
 
-        If the changes are interrupted, `before` can be turned back, too, but not updated again.
+        If the changes are interrupted, `before` can be turned back, too, even while threads that
+        nobody waits for are still at work; but its rows and trees are then set up anew by the next
+        update.
         """
         version = Version(self, before.number + 1)
         for tree in self.trees:
-            tree.undo = NOTHING
-        try:
-            yield version
-        finally:
-            before.newer, before.undo = version, [tree.undo for tree in self.trees]
+            tree.undo = []
+        before.newer, before.undo = version, [tree.undo for tree in self.trees]
+        return version
 
 
 class Version:
@@ -140,7 +137,7 @@ class Version:
     ----------
     newer : Version or None
         That of the next update.
-    undo : list of Undo
+    undo : list of lists of Undo
         How each tree is turned back from it.
 
     Notes
@@ -151,7 +148,7 @@ class Version:
     def __init__(self, updatable: UpdatableForest, number: int) -> None:
         self.updatable, self.number = updatable, number
         self.newer: Version | None = None
-        self.undo: list[Undo] = []
+        self.undo: list[list[Undo]] = []
         self._trees: tuple[Forest, NDArray[np.int32]] | None = None
         self._data: ref[TrainingData] | None = None
         self.settle()
@@ -282,7 +279,7 @@ def _noted(fit: Fit) -> Version | None:
     return note() if isinstance(note, ref) else note
 
 
-def _undone(version: Version) -> Iterable[list[Undo]]:
+def _undone(version: Version) -> Iterable[list[list[Undo]]]:
     """Return how trees are turned back to a version, from the newest on."""
     undone = []
     while version.newer is not None:

@@ -96,22 +96,22 @@ def updated_in_place(
     seen = n if record is None else record.seen
     which, gone = _kept_of(updatable, before, fit.control.seed, seen, m, keep)
     losses = _losses_of_new(updatable, fit, shown, new)
-    with updatable.changing(before) as version:
-        places = updatable.rows.append(new, which, seen)
-        if keep is None:
-            updatable.rows.append_complete(new.complete)
-            updatable.append_losses(losses)
-        updatable.sampled = keep is not None
-        updatable.rows.leave(gone, version.number)
-        n_after = updatable.rows.n
-        control = at_rows(fit.control, fit.request, n, n_after)
-        kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
-        updates = len(control.batches) if record is None else record.updates + 1
-        arrival = Arrival(updates, updatable.rows.cells, places, gone, n_after)
-        changed = _stepped(
-            fit, updatable, arrival, new, which, control, kinds, revised, n_jobs, progress
-        )
-        version.settle()
+    version = updatable.changing(before)
+    places = updatable.rows.append(new, which, seen)
+    if keep is None:
+        updatable.rows.append_complete(new.complete)
+        updatable.append_losses(losses)
+    updatable.sampled = keep is not None
+    updatable.rows.leave(gone, version.number)
+    n_after = updatable.rows.n
+    control = at_rows(fit.control, fit.request, n, n_after)
+    kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
+    updates = len(control.batches) if record is None else record.updates + 1
+    arrival = Arrival(updates, updatable.rows.cells, places, gone, n_after)
+    changed = _stepped(
+        fit, updatable, arrival, new, which, control, kinds, revised, n_jobs, progress
+    )
+    version.settle()
     stream, first = None, fit.control.sampling.first(n)
     if keep is not None:
         first = first if record is None else record.first

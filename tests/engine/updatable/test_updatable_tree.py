@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from forests import same_bits
 from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.trees.routing import predict
-from odrf.engine.updatable.arrivals import Arrival, GrowthOptions, Undo
+from odrf.engine.updatable.arrivals import Arrival, GrowthOptions
 from odrf.engine.updatable.plain_tree import forest_of
 from odrf.engine.updatable.updatable_arrays import UpdatableCells, add_leaf_values
 from odrf.engine.updatable.updatable_tree import UpdatableTree
@@ -64,7 +64,7 @@ def test_nodes_say_what_their_rows_say(drawn, revised):
         if not (counts * here).sum() - counts[left].sum() > 0:
             left = left[:0]
         arrival = Arrival(number, cells, np.arange(begin, end), left, int(here.sum()))
-        tree.undo = Undo(np.empty(0, dtype=np.int32), ())
+        tree.undo = []
         changed = tree.updated(arrival, counts[begin:end], growth)
         here[begin:end], here[left], n = True, False, end
         again, before_split = forest_of(tree.copied(*size, [tree.undo]), ordered)

@@ -327,6 +327,20 @@ def test_a_full_disk_is_an_error_that_names_the_way_out(full, monkeypatch, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("walk", [2, 3, 4])
+def test_chunks_that_cannot_be_read_are_not_called_a_full_disk(walk):
+    walks = []
+
+    def chunks():
+        walks.append(1)
+        yield table()
+        if len(walks) == walk:
+            raise FileNotFoundError("rows.csv")
+
+    with pytest.raises(FileNotFoundError, match=r"rows\.csv"):
+        odrf.odt("y ~ a", chunks, seed=1)
+
+
 def test_more_rows_than_nodes_can_count_are_refused(monkeypatch):
     monkeypatch.setattr(growing_all_rows, "MOST_ROWS", 399)
     with pytest.raises(InputError, match="one tree of 400 rows"):

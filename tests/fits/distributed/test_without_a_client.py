@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import odrf
 from odrf.errors import InputError
 
 dd = pytest.importorskip("dask.dataframe")
+Client = pytest.importorskip("distributed").Client
 
 
 def test_partitions_are_read_in_this_process():
@@ -22,6 +25,14 @@ def test_partitions_are_read_in_this_process():
     assert fit.predict(frame).compute().equals(here.predict(data))
     with pytest.raises(InputError, match=r"client = Client\(\)"):
         odrf.odrf("y ~ a", frame, backend="dask")
+
+
+def test_a_client_for_asynchronous_code_is_refused(monkeypatch):
+    monkeypatch.setattr(Client, "current", lambda: SimpleNamespace(asynchronous=True))
+    frame = dd.from_pandas(pd.DataFrame({"y": [1.0, 2.0], "a": [1.0, 2.0]}), npartitions=2)
+    for backend in ("auto", "dask"):
+        with pytest.raises(InputError, match=r"needs a client that waits: use Client\("):
+            odrf.odrf("y ~ a", frame, backend=backend)
 
 
 def test_a_tree_of_all_rows_reads_partitions_one_by_one():

@@ -244,3 +244,15 @@ def test_functions_of_n_and_inference():
     assert fit.control.sample_fraction == pytest.approx(150**-0.3)
     usual = odrf.odrf("y ~ a + b", [table()], n_trees=TREES, seed=1, inference=True)
     assert usual.control.sample_fraction == 0.3
+
+
+@pytest.mark.parametrize("empty", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("column", ["x", "y"])
+def test_a_column_may_be_empty_in_the_first_blocks(monkeypatch, column, empty):
+    """A query gives a column without values as objects."""
+    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 32)
+    data = pd.DataFrame(np.random.default_rng(1).normal(size=(100, 3)), columns=list("xyz"))
+    parts = [data[:40].assign(**{column: empty}), data[40:]]
+    whole = data.assign(**{column: data[column].where(data.index >= 40)})
+    fit, expected = (odrf.odrf("y ~ x + z", each, n_trees=3, seed=1) for each in (parts, [whole]))
+    assert fit.predict(data).equals(expected.predict(data))

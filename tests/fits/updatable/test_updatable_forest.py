@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 
@@ -15,6 +16,7 @@ import odrf
 from forests import same_bits
 from odrf import InputError, simulate
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.updatable import updatable_tree
 from odrf.engine.updatable.updatable_tree import UpdatableTree
 from odrf.fits import updating
 from odrf.fits.updatable.updatable_forest import UpdatableForest, has_updatable_trees
@@ -138,6 +140,36 @@ def test_an_interrupted_update_changes_nothing(rows, monkeypatch):
             fit.update(rows[303:304])
     assert len(calls) == 3 and fit.predict(rows).tolist() == said and fit.nobs == 303
     assert same_bits(one_by_one(fit, rows[303:306]).forest, expected.forest)
+
+
+def test_threads_that_nobody_waits_for_change_no_earlier_fit(rows, monkeypatch):
+    """An update is interrupted while a thread looks for the nodes that it is about to change."""
+    said = one_by_one(forest(rows[:300]), rows[300:302]).predict(rows).tolist()
+    fit = one_by_one(forest(rows[:300]), rows[300:302])
+    trees = fit.fit.forest.__dict__["_version"].updatable.trees
+    looking, released = threading.Event(), threading.Event()
+    reach, update = updatable_tree.reach, UpdatableTree.updated
+
+    def reached(*args):
+        looking.set()
+        assert released.wait(20)
+        return reach(*args)
+
+    def updated(self, *args):
+        if self is trees[0]:
+            assert looking.wait(20)
+            raise KeyboardInterrupt
+        return update(self, *args)
+
+    monkeypatch.setattr(updatable_tree, "reach", reached)
+    monkeypatch.setattr(UpdatableTree, "updated", updated)
+    with pytest.raises(KeyboardInterrupt):
+        fit.update(rows[302:], keep=200, n_jobs=2)
+    released.set()
+    for thread in threading.enumerate():
+        if thread.name == "odrf worker":
+            thread.join(20)
+    assert fit.predict(rows).tolist() == said
 
 
 def test_what_no_fit_has_is_free(rows):

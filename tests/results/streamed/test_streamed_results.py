@@ -138,6 +138,16 @@ def test_predictions_in_a_file(numbers, classes, tmp_path, capsys):
     assert [file.name for file in tmp_path.iterdir()] == ["predicted.parquet"]
 
 
+def test_chunks_that_cannot_be_read_are_not_called_a_full_disk(numbers, tmp_path):
+    def chunks():
+        yield FRAME[:50]
+        raise FileNotFoundError("rows.csv")
+
+    with pytest.raises(InputError, match=r"chunk 2 .* cannot be read .*rows\.csv"):
+        numbers.predict_to_parquet(chunks(), tmp_path / "predicted.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_words_and_pictures(numbers, classes):
     text = str(numbers.summary())
     assert "rows in chunks" in text
