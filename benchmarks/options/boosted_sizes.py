@@ -86,7 +86,7 @@ def report(lines: pd.DataFrame) -> str:
                 continue
             means = _means(known, measure)
             figures = beside_default(means, DEFAULT, small, in_odd_places(means))
-            logs = np.log(_means(known, "seconds"))
+            logs = _means(known, "seconds").apply(np.log)
             ratios = np.exp(logs.sub(logs[DEFAULT], axis=0).mean())
             figures["time"] = ratios.map("{:.2f}".format)
             title = f"{group}, {measure}, {len(means)} tables:"

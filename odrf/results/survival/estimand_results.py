@@ -234,7 +234,7 @@ class EstimandResults(
             towards the pseudo-values of rows out of bag; or the increase of the out-of-bag squared
             error of pseudo-values when the predictor is permuted.
         test, adjust, groups, level
-            They are for types that grow trees.
+            They are for tests, of which there are none here.
         progress : bool, default False
             Show a progress bar.
 
@@ -246,7 +246,7 @@ class EstimandResults(
         Raises
         ------
         InputError
-            If `type` is another one, or no rows are out of bag.
+            If `type` is another one, an argument for tests is given, or no rows are out of bag.
         """
         asked = OUT_OF_BAG if type is None else type
         checked_choice("type", asked, (OUT_OF_BAG, PERMUTATION, *NOT_HERE))
