@@ -22,7 +22,6 @@ from odrf.errors import InputError
 
 __all__ = [
     "KEPT",
-    "NODES_ARE_ABSENT",
     "CompactForest",
     "CompactJoining",
     "Compaction",
