@@ -1,13 +1,17 @@
-"""Warnings that point to the line of the user's code."""
+"""Warnings that point to the line of the user's code, and places where nothing warns."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
 
-__all__ = ["warn_user"]
+__all__ = ["warn_user", "without_warnings"]
 
 PACKAGE = __name__.partition(".")[0]
+_one_at_a_time = RLock()
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -19,6 +23,18 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Within this context nothing warns.  One thread after the other enters it.
+
+    Python has one list of filters for all threads.  If two were here at once, the second to leave
+    would bring back the filters of the first, and nothing would ever warn again.
+    """
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _is_ours(module: str) -> bool:

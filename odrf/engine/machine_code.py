@@ -10,7 +10,7 @@ import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache, _CacheLocator
 
@@ -122,6 +122,21 @@ def _require_code(locator: Any) -> None:
         raise OSError(f"{folder} has no compiled code")
 
 
+class _Code(NamedTuple):
+    """What a file of machine code holds.
+
+    Attributes
+    ----------
+    key : tuple
+        What the code was compiled for, as in the list of files.
+    payload : tuple
+        The code, as Numba writes it.
+    """
+
+    key: Any
+    payload: Any
+
+
 class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
     """Numba's files, with checksums: damaged machine code would end the process when it runs."""
 
@@ -133,9 +148,24 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
             taken = set(overloads.values())
             numbers = range(1, len(taken) + 2)
             name = next(n for n in map(self._data_name, numbers) if n not in taken)
-        self._save_data(name, data)
+        self._save_data(name, _Code(key, data))
         if key not in overloads:
             self._save_index({**overloads, key: name})
+
+    def load(self, key: Any) -> Any:
+        """Return the code of a key; None if there is none.
+
+        Two processes that write their first codes at once give them the same name.  The list may
+        then name the code of the other one, which would misread its arguments.
+        """
+        name = self._load_index().get(key)
+        if name is None:
+            return None
+        try:
+            found = self._load_data(name)
+        except OSError:  # somebody is clearing the folder
+            return None
+        return found.payload if isinstance(found, _Code) and found.key == key else None
 
     def _load_index(self) -> Any:
         path, version = Path(self._index_path), pickle.dumps(self._version, protocol=-1)

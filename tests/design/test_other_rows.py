@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
 import warnings
+from threading import Thread
 
 import numpy as np
 import pandas as pd
 import pytest
+from patsy import EvalEnvironment
 
 import odrf
+from odrf.design.formulas.formula import read_formula
 from odrf.design.formulas.other_rows import alike
+from odrf.design.predictors import learn_predictors
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +124,25 @@ def test_tables_that_differ_by_rounding_are_alike():
     assert not alike(one, one + 1)
     assert not alike(one, one.iloc[:1])
     assert not alike(pd.DataFrame({"a": ["u", "v"]}), pd.DataFrame({"a": ["u", "u"]}))
+
+
+def test_threads_that_read_formulas_at_once_silence_no_later_warning():
+    """Python has one list of filters of warnings for all threads."""
+    data = pd.DataFrame({"a": np.arange(400.0), "y": np.arange(400.0)})
+
+    def slow(a):
+        if len(a) == 100:  # a half of the rows that are evaluated again
+            time.sleep(0.2)
+        return 2 * a
+
+    env = EvalEnvironment.capture()
+    terms = read_formula("y ~ slow(a)", list(data.columns), env).terms
+    threads = [Thread(target=learn_predictors, args=(terms, data, {}, env)) for _ in range(2)]
+    before = list(warnings.filters)
+    with warnings.catch_warnings():
+        for thread in threads:
+            thread.start()
+            time.sleep(0.1)
+        for thread in threads:
+            thread.join()
+        assert warnings.filters == before

@@ -117,6 +117,40 @@ def test_a_list_names_no_file_that_is_not_there(folder, monkeypatch):
     assert not files(folder, "nbi")
 
 
+def test_code_of_another_process_is_not_taken_for_what_was_asked_for(folder, monkeypatch):
+    """Two processes may write the first code of a function at once, each for other types."""
+    one, other = (machine_code._CheckedFiles(str(folder), "doubled", "stamp") for _ in range(2))
+    write_list = one._save_index
+
+    def late(overloads):
+        other.save("float64", "code for float64")
+        write_list(overloads)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(one, "_save_index", late)
+        one.save("int64", "code for int64")
+    for files_of in (one, other):
+        for kind in ("int64", "float64"):
+            assert files_of.load(kind) in (None, f"code for {kind}")
+    for kind in ("int64", "float64"):
+        one.save(kind, f"code for {kind}")
+    assert [other.load(kind) for kind in ("int64", "float64")] == [
+        "code for int64",
+        "code for float64",
+    ]
+
+
+def test_code_that_does_not_say_what_it_is_for_is_compiled_anew_without_a_word(folder):
+    """So older versions wrote it."""
+    called()
+    for file in files(folder, "nbc"):
+        payload = pickle.loads(file.read_bytes())[1]
+        content = pickle.dumps(payload, protocol=4)
+        file.write_bytes(content + machine_code.MARK + machine_code._checksum(content))
+    assert called() == (False, [])
+    assert called() == (True, [])
+
+
 def test_a_full_disk_is_told_once(folder, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

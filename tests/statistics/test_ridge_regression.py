@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from odrf.statistics.ridge.one_thread import one_thread
 from odrf.statistics.ridge.ridge_regression import PENALTIES, ridge_regression
 
 
@@ -67,3 +68,18 @@ def test_its_bits_do_not_depend_on_the_threads_of_blas():
             one = ridge_regression(Z, y, np.ones(300))
         found.append(one.coef.tobytes() + one.left_out.tobytes())
     assert found[0] == found[1]
+
+
+def threads_of_blas():
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_threads_that_compute_at_once_leave_the_threads_of_blas_as_they_were():
+    with threadpool_limits(2, "blas"):
+        before, first, second = threads_of_blas(), one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads_of_blas() == {1}
+        second.__exit__(None, None, None)
+        assert threads_of_blas() == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +12,7 @@ from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.errors import InputError
-from odrf.warn import warn_user
+from odrf.warn import warn_user, without_warnings
 
 __all__ = ["alike", "warn_of_other_rows"]
 
@@ -71,8 +70,7 @@ def _depends_on_other_rows(evaluation: Evaluation, few: pd.DataFrame) -> bool:
 
 def _values(evaluation: Evaluation, rows: pd.DataFrame) -> pd.DataFrame | None:
     """Return the values of some rows; None if the expression fails on so few."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with without_warnings():
         try:
             data: Any = evaluation.values(rows).data
         except InputError:

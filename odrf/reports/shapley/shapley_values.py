@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from odrf.text.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+from odrf.warn import without_warnings
 
 __all__ = ["ShapleyValues", "shapley_report"]
 
@@ -220,9 +220,7 @@ class ShapleyValues(Carded):
             If the package shap is not installed.
         """
         try:
-            with warnings.catch_warnings():
-                # shap itself uses what other packages will drop
-                warnings.simplefilter("ignore")
+            with without_warnings():  # shap itself uses what other packages will drop
                 shap = import_module("shap")
         except ModuleNotFoundError as error:
             raise InputError(
