@@ -22,10 +22,10 @@ from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number
+from odrf.warn import without_warnings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-from odrf.warn import without_warnings
 
 __all__ = ["ShapleyValues", "shapley_report"]
 
