@@ -107,7 +107,8 @@ def odbt(
           accelerated failure times, log T = f + σ ε.  The trees add up to f; the scale σ is
           estimated in every round [7]_.
     n_trees : int, default 100
-        Rounds, at most.  200 rounds with a learning rate of 0.07 are a little more accurate.
+        Rounds, at most.  200 rounds with a learning rate of 0.05 are a little more accurate
+        (``benchmarks/options/learning_rates.py``).
     learning_rate : "auto" or float, default "auto"
         Factor on the values of new leaves, above 0 and at most 1.  By default 0.1, and 1 if leaves
         are refitted.
