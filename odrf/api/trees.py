@@ -203,8 +203,9 @@ def odt(
         count as the mean of the node (in random directions also as its least or largest value; of a
         large node, of its first rows, which are a random sample), or as what a term for missing
         values finds best.  In a factor they are one more level.  If cells of a predictor are empty
-        only in new rows, the mean of the training rows fills them, which a fit ``without_data()`` or
-        after ``compact()`` refuses.
+        only in new rows, the mean of the training rows fills them; a fit ``without_data()``, or
+        after ``compact()``, refuses them.
+
         ``"surrogate"`` also keeps them, as rpart does (Breiman et al. 1984, section 5.3): a split
         is scored on the rows that have values for it, and a row that has none goes by the first of
         up to five surrogates that it has values for, else to the larger side.  Surrogates are the
