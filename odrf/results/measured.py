@@ -166,12 +166,11 @@ class Measured(Scored):
         the fit grown again on the folds before it: by the squared error, for classes by the sum of
         squared differences of indicators and probabilities.  (If each fold judged trees of all
         others, the rises of two folds would be correlated, and the test too large.)  Groups of rows
-        stay whole and are one unit of the test.  A stand-in for a
-        number is an estimate of its mean given the other variables (ridge regression, and a forest
-        of its residuals if this helps) plus the residual of a random row; a label is drawn from the
-        class probabilities of a forest.  Predictors that are computed from the variable follow.
-        Losses are means over ten draws for the t test.  Wilcoxon's test uses one, because its
-        differences must be symmetric.
+        stay whole and are one unit of the test.  A stand-in for a number is an estimate of its mean
+        given the other variables (ridge regression, and a forest of its residuals if this helps)
+        plus the residual of a random row; a label is drawn from the class probabilities of a
+        forest.  Predictors that are computed from the variable follow.  Losses are means over ten
+        draws for the t test.  Wilcoxon's test uses one, because its differences must be symmetric.
 
         A variable that tells nothing beside the others and its stand-in have the same distribution,
         so that the test finds it significant in 5 % of the samples, as far as the estimate of that
