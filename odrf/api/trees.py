@@ -199,12 +199,12 @@ def odt(
         All rows of a group must be in one stratum.
     missing : {"split", "surrogate", "median", "drop", "raise"}, default "split"
         What is done with missing values of predictors.  ``"split"`` keeps them: each split says
-        where they go.  A single predictor tries them on both sides of each cut; in a direction they
-        count as the mean of the node (in random directions also as its least or largest value; of a
-        large node, of its first rows, which are a random sample), or as what a term for missing
-        values finds best.  In a factor they are one more level.  If cells of a predictor are empty
-        only in new rows, the mean of the training rows fills them; a fit ``without_data()``, or
-        after ``compact()``, refuses them.
+        where they go.  A single predictor tries them on both sides of each cut.  In a direction
+        they count as the mean of the node, or as what a term for missing values finds best; in
+        random directions also as the least or the largest value of the node.  Large nodes take
+        these values from their first rows, which are a random sample.  In a factor they are one
+        more level.  If cells of a predictor are empty only in new rows, the mean of the training
+        rows fills them; after ``without_data()`` or ``compact()`` a fit refuses such rows.
 
         ``"surrogate"`` also keeps them, as rpart does (Breiman et al. 1984, section 5.3): a split
         is scored on the rows that have values for it, and a row that has none goes by the first of

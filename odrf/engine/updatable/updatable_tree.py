@@ -68,8 +68,8 @@ class UpdatableTree:
     Attributes
     ----------
     undo : list of Undo
-        What turns the last update of `updated` back, if it has changed a node; emptied by whoever
-        updates.
+        What turns the last call of `updated` back, if it has changed a node; the caller sets a new
+        list before each update.
     """
 
     def __init__(

@@ -4,7 +4,8 @@ A term of a split is then filled by the mean of its predictor among the training
 node.  A split on one factor alone keeps what it does with a level that the node does not have.
 
 A fit on rows in chunks, which has no rows to take these means of, fills with the mean of the column
-over all training rows; a level that none of them has is none of the known ones.
+over all training rows; a level that none of them has is none of the known ones.  Other fits without
+training rows, and compact ones, refuse such cells.
 
 A tree with surrogates needs no fills: it only has to be told which cells are empty.
 """
@@ -40,13 +41,13 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.streamed.streamed_fit import StreamedFit
 
+__all__ = ["FillingRule", "NoFills", "empty_columns", "filling_rule", "reading_empty_cells"]
+
 # Why there are no means, and what to do then.
 NO_ROWS = "the fit has none of them: fill in these cells"
 NO_NODES = (
     "compact() has not kept which rows these are: fill in these cells, or use the fit before it"
 )
-
-__all__ = ["FillingRule", "NoFills", "empty_columns", "filling_rule", "reading_empty_cells"]
 
 
 def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:

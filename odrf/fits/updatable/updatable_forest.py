@@ -110,10 +110,10 @@ class UpdatableForest:
             self.losses = longer
         self.losses[begin:end], self.n_losses = losses, end
 
-    def changing(self, before: Version) -> Version:
-        """Return the version after the changes to come, of which trees note how to turn them back.
+    def next_version(self, before: Version) -> Version:
+        """Return the version after an update to come, which trees note how to turn back.
 
-        If the changes are interrupted, `before` can be turned back, too, even while threads that
+        If the update is interrupted, `before` can be turned back, too, even while threads that
         nobody waits for are still at work; but its rows and trees are then set up anew by the next
         update.
         """

@@ -96,7 +96,7 @@ def updated_in_place(
     seen = n if record is None else record.seen
     which, gone = _kept_of(updatable, before, fit.control.seed, seen, m, keep)
     losses = _losses_of_new(updatable, fit, shown, new)
-    version = updatable.changing(before)
+    version = updatable.next_version(before)
     places = updatable.rows.append(new, which, seen)
     if keep is None:
         updatable.rows.append_complete(new.complete)
