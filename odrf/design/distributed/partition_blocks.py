@@ -12,6 +12,7 @@ import pandas as pd
 from odrf.design.distributed.stretches import Stretch, stretches_of
 from odrf.design.streamed import blocks
 from odrf.design.streamed.blocks import in_blocks_of_rows
+from odrf.design.streamed.streamed_rows import rows_have_changed
 from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
 from odrf.public.chunks import Chunks, checked_frame
 
@@ -136,7 +137,7 @@ class PartitionBlocks:
             for i, n_rows in stretch.heads:
                 graph[head, i] = (_head, parts[i], n_rows)
             graph[name, number] = (
-                _walked, _Held(work), given, stretch.begin, stretch.partition, stretch.skipped,
+                _walked, _Held(work), _Held(stretch), given,
                 parts[stretch.partition], *[(head, i) for i, _ in stretch.heads],
             )  # fmt: skip
             keys.append((name, number))
@@ -168,11 +169,12 @@ def _head(partition: Any, n_rows: int) -> Any:
     return partition.iloc[:n_rows]
 
 
-def _walked(
-    held: _Held, given: Any, begin: int, number: int, skipped: int, partition: Any, *heads: Any
-) -> Any:
+def _walked(work: _Held, held: _Held, given: Any, partition: Any, *heads: Any) -> Any:
     """Do the work of a stretch on the worker that has its partition."""
-    function, columns, size = held.value
-    frames = [partition.iloc[skipped:], *heads]
-    frames = [checked_frame(frame, columns, number + i) for i, frame in enumerate(frames)]
-    return function(given, in_blocks_of_rows(frames, size, begin))
+    function, columns, size = work.value
+    stretch: Stretch = held.value
+    if (len(partition), *map(len, heads)) != (stretch.n_rows, *(n for _, n in stretch.heads)):
+        raise rows_have_changed()
+    frames = [partition.iloc[stretch.skipped :], *heads]
+    frames = [checked_frame(each, columns, stretch.partition + i) for i, each in enumerate(frames)]
+    return function(given, in_blocks_of_rows(frames, size, stretch.begin))

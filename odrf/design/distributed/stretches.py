@@ -24,6 +24,8 @@ class Stretch(NamedTuple):
         The number of the first row.
     partition : int
         The partition in which all of the blocks begin.
+    n_rows : int
+        How many rows this partition has.
     skipped : int
         So many first rows of this partition belong to the stretch before.
     heads : tuple of (int, int)
@@ -32,6 +34,7 @@ class Stretch(NamedTuple):
 
     begin: int
     partition: int
+    n_rows: int
     skipped: int
     heads: tuple[tuple[int, int], ...]
 
@@ -50,5 +53,6 @@ def stretches_of(lengths: Sequence[int], size: int) -> list[Stretch]:
         last = min(following + 1, len(lengths))
         heads = [(i, min(bounds[i + 1], end) - bounds[i]) for i in range(owner + 1, last)]
         taken = tuple((i, n) for i, n in heads if n > 0)
-        found.append(Stretch(starts[owner], owner, starts[owner] - bounds[owner], taken))
+        skipped = starts[owner] - bounds[owner]
+        found.append(Stretch(starts[owner], owner, lengths[owner], skipped, taken))
     return found

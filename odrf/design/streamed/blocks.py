@@ -98,13 +98,16 @@ def in_blocks_of_rows(
 
 
 def require_alike(parts: Sequence[pd.DataFrame]) -> None:
-    """Raise `InputError` if a column holds numbers in some parts and text in others.
+    """Raise `InputError` if a column has numbers in some parts and text in others, or other levels.
 
-    So do pieces of a csv file, whose types pandas guesses for each piece.
+    Pieces of a csv file have both, whose types pandas guesses for each piece.  Levels matter if
+    they are ordered.
     """
     for one, other in pairwise(parts):
         for name in other.columns[(one.dtypes != other.dtypes).to_numpy()]:
             columns = [column.dropna() for column in (one[name], other[name])]
+            if all(map(len, columns)):
+                _require_one_order(name, columns)
             held = {contents(column): column for column in columns if len(column)}
             if held.keys() == {NUMBERS, TEXT}:
                 texts = held[TEXT].astype(str)
@@ -115,6 +118,18 @@ def require_alike(parts: Sequence[pd.DataFrame]) -> None:
                     f"chunks its type, as by dtype={{{name!r}: str}} of pd.read_csv(), or which "
                     "texts are empty cells, by na_values="
                 )
+
+
+def _require_one_order(name: str, columns: Sequence[pd.Series]) -> None:
+    """Raise `InputError` if one of two columns of different types is an ordered factor."""
+    for column in columns:
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+            raise InputError(
+                f"{name!r} is an ordered factor with the levels "
+                f"{listed(column.cat.categories.tolist())} in some chunks, and not in others: give "
+                "it the same levels in all chunks, as by .astype(pd.CategoricalDtype(levels, "
+                "ordered=True)), or make text of it by .astype(str)"
+            )
 
 
 def _joined(parts: list[pd.DataFrame], begin: int) -> pd.DataFrame:

@@ -182,8 +182,9 @@ def _see(given: _Seeing, block: pd.DataFrame) -> _Seen:
     if len(frame) == 0:
         return _Seen(None, 0, 0, left_out.n_incomplete, 0.0, missing, Counter(), first)
     weights = used.weights_of(frame)
+    first_row, last_row = block.index[0], block.index[-1]
     # that all weights are 0 is no matter in one block
-    check_weights(np.append(weights, 1.0))
+    check_weights(np.append(weights, 1.0), f"weights of rows {first_row} to {last_row}")
     return _Seen(
         told=given.telling.told(frame),
         n=len(frame),

@@ -26,6 +26,7 @@ __all__ = [
     "StreamedRows",
     "UsedRows",
     "checked_sum",
+    "rows_have_changed",
 ]
 
 
@@ -211,12 +212,12 @@ class StreamedRows:
             It is another one.
         """
         if self._sums.setdefault(found.first, found.checksum) != found.checksum:
-            raise _other_rows()
+            raise rows_have_changed()
 
     def require_all(self, seen: int) -> None:
         """Raise `InputError` unless as many rows were seen as in the first pass."""
         if seen != self.n:
-            raise _other_rows()
+            raise rows_have_changed()
 
 
 def checked_sum(block: RowBlock) -> BlockChecksum:
@@ -226,7 +227,8 @@ def checked_sum(block: RowBlock) -> BlockChecksum:
     return BlockChecksum(int(block.numbers[0]), len(block.y), found)
 
 
-def _other_rows() -> InputError:
+def rows_have_changed() -> InputError:
+    """Return the error of chunks that are not the same in each pass."""
     return InputError(
         "the chunks give other rows, or another order of them, than in the pass before: sort the "
         "query, let the function make a new iterator each time that it is called, or write the "

@@ -7,8 +7,10 @@ when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
+from threading import RLock
 from typing import Any
 from weakref import ref
 
@@ -34,7 +36,7 @@ __all__ = [
     "has_updatable_trees",
     "n_rows",
     "rows_added",
-    "version_of",
+    "version_to_update",
 ]
 
 # Where a forest notes the version that it belongs to.
@@ -57,6 +59,8 @@ class UpdatableForest:
         The states of the streams by which the trees draw the rows to come.
     sampled : bool
         Whether only some of the rows are kept.
+    lock : RLock
+        Held by the thread that updates them, or reads a version of them.
     """
 
     def __init__(self, fit: Fit) -> None:
@@ -87,6 +91,7 @@ class UpdatableForest:
             losses = np.full(n - fit.control.sampling.first(n), np.nan)
         self.losses, self.n_losses = losses.copy(), len(losses)
         self.sampled = record is not None
+        self.lock = RLock()
 
     @property
     def is_wasteful(self) -> bool:
@@ -198,9 +203,10 @@ class Version:
         states = self.updatable.states.copy()
 
         def read(record: StreamRecord) -> None:
-            places = self._places()
-            counts = np.array([tree.arrays.times[places] for tree in self.updatable.trees])
-            numbers = self.updatable.rows.numbers[places]
+            with self.updatable.lock:
+                places = self._places()
+                counts = np.array([tree.arrays.times[places] for tree in self.updatable.trees])
+                numbers = self.updatable.rows.numbers[places]
             record.set_fields({"numbers": numbers, "counts": counts})
 
         record = StreamRecord.read_by(read)
@@ -213,11 +219,13 @@ class Version:
         return self.updatable.rows.places(self.used, self.number)
 
     def _read_data(self, data: TrainingData) -> None:
-        rows, places = self.updatable.rows, self._places()
-        complete: NDArray[np.bool_] = np.ones(len(places), dtype=np.bool_)
-        if not self.sampled:
-            complete = rows.complete[: self.n_complete].copy()
-        read = rows.training_data(places, complete, self.missing, self.empty)
+        rows = self.updatable.rows
+        with self.updatable.lock:
+            places = self._places()
+            complete: NDArray[np.bool_] = np.ones(len(places), dtype=np.bool_)
+            if not self.sampled:
+                complete = rows.complete[: self.n_complete].copy()
+            read = rows.training_data(places, complete, self.missing, self.empty)
         data.set_fields(_fields(read))
 
     def _read_forest(self, forest: Forest) -> None:
@@ -226,20 +234,25 @@ class Version:
     def _read_fit(self, fit: Fit) -> None:
         known: dict[str, Any] = {"n_at_split": self._trees_and_counts()[1], "arrival_losses": None}
         if fit.stream is None:
-            known["arrival_losses"] = self.updatable.losses[: self.n_losses].copy()
+            with self.updatable.lock:
+                known["arrival_losses"] = self.updatable.losses[: self.n_losses].copy()
         fit.set_fields(known)
 
     def _trees_and_counts(self) -> tuple[Forest, NDArray[np.int32]]:
         """Return the trees as they were, and how many rows their nodes had at their splits."""
-        if self._trees is None:
-            undone = list(_undone(self))
-            pairs = [
-                forest_of(tree.copied(*size, [undo[b] for undo in undone]), self.updatable.ordered)
-                for b, (tree, size) in enumerate(zip(self.updatable.trees, self.sizes, strict=True))
-            ]
-            forest = joined((tree for tree, _ in pairs), len(pairs))
-            self._trees = forest, np.concatenate([since for _, since in pairs])
-        return self._trees
+        with self.updatable.lock:
+            if self._trees is None:
+                self._trees = self._read_trees()
+            return self._trees
+
+    def _read_trees(self) -> tuple[Forest, NDArray[np.int32]]:
+        undone, ordered = list(_undone(self)), self.updatable.ordered
+        pairs = [
+            forest_of(tree.copied(*size, [undo[b] for undo in undone]), ordered)
+            for b, (tree, size) in enumerate(zip(self.updatable.trees, self.sizes, strict=True))
+        ]
+        forest = joined((tree for tree, _ in pairs), len(pairs))
+        return forest, np.concatenate([since for _, since in pairs])
 
 
 def has_updatable_trees(fit: Fit) -> bool:
@@ -261,16 +274,22 @@ def rows_added(fit: Fit) -> tuple[int, int]:
     return len(fit.control.batches), n - fit.control.sampling.first(n)
 
 
-def version_of(fit: Fit) -> Version:
-    """Return the version of a fit from which it can be updated.
+@contextmanager
+def version_to_update(fit: Fit) -> Iterator[Version]:
+    """Give the version of a fit from which it can be updated; other threads wait.
 
     If others were updated from it, or much has left, its rows and trees are set up anew.
     """
     version = _noted(fit)
-    newest = version is not None and version.newer is None and version.is_of(fit)
-    if version is not None and newest and not version.updatable.is_wasteful:
-        return version
-    return Version(UpdatableForest(fit), 0).of(fit)
+    if version is not None:
+        with version.updatable.lock:
+            newest = version.newer is None and version.is_of(fit)
+            if newest and not version.updatable.is_wasteful:
+                yield version
+                return
+    updatable = UpdatableForest(fit)
+    with updatable.lock:
+        yield Version(updatable, 0).of(fit)
 
 
 def _noted(fit: Fit) -> Version | None:

@@ -26,7 +26,7 @@ from odrf.fits.updatable.updatable_forest import (
     UpdatableForest,
     Version,
     has_updatable_trees,
-    version_of,
+    version_to_update,
 )
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
@@ -87,7 +87,22 @@ def updated_in_place(
     keep : int or None
         The most rows that are kept; None for all.
     """
-    before = version_of(fit)
+    with version_to_update(fit) as before:
+        return _updated_from(before, fit, shown, newdata, weights, revised, keep, n_jobs, progress)
+
+
+def _updated_from(
+    before: Version,
+    fit: Fit,
+    shown: Fit,
+    newdata: pd.DataFrame,
+    weights: str | ArrayLike | None,
+    revised: int,
+    keep: int | None,
+    n_jobs: int,
+    progress: bool,
+) -> Fit:
+    """Return the fit with new rows, which come to this version of it."""
     updatable, n = before.updatable, before.n
     new = encoded_rows(fit.design, updatable.rows.known, newdata, weights)
     m, record = len(new.y), fit.stream

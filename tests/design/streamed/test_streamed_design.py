@@ -197,7 +197,7 @@ def test_what_chunks_cannot_give_is_refused_by_name(formula, words):
         ({"missing": "median"}, "all values of a column at once"),
         ({"missing": "raise"}, "rows have missing values"),
         ({"weights": "no"}, "weights='no' is not a column"),
-        ({"weights": "b"}, "negative values"),
+        ({"weights": "b"}, "weights of rows 0 to 15 has . negative values"),
         ({"weights": "zero"}, "all zero"),
         ({"kind": "numbers"}, "kind='numbers' is not known"),
     ],
@@ -233,6 +233,23 @@ def test_pieces_of_text_whose_types_differ(monkeypatch, size):
         learned("y ~ a + b", [data[:32], odd])
     empty = data[32:].assign(f=np.nan, b=data["b"][32:] + 0.5)
     assert learned("y ~ a + b + f", [data[:32], empty]).n == 64
+
+
+@pytest.mark.parametrize("size", [64, 16], ids=["in one block", "in several blocks"])
+def test_an_order_that_differs_between_chunks_is_refused(monkeypatch, size):
+    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", size)
+    data = table(1, 64, holes=False)
+    data["o"] = pd.Categorical(["low", "mid", "high", "low"] * 16, ["low", "mid", "high"], True)
+    fewer = data[data["o"] != "mid"].copy()
+    fewer["o"] = fewer["o"].cat.remove_unused_categories()
+    said = r"'o' is an ordered factor with the levels 'low', .* in some chunks, and not in others"
+    for chunks in ([data, fewer], [fewer, data], [data, fewer.astype({"o": str})]):
+        with pytest.raises(InputError, match=said):
+            learned("y ~ a + o", chunks)
+    plain = [chunk.astype({"o": str}).astype({"o": "category"}) for chunk in (data, fewer)]
+    assert learned("y ~ a + o", plain).n == 112
+    unknown = data.assign(o=np.nan)
+    assert learned("y ~ a + o", [data, unknown], missing="split").n == 128
 
 
 TEXTS = {

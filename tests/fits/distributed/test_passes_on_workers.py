@@ -141,6 +141,20 @@ def test_rows_that_change_between_passes_are_noticed(client, tmp_path):
         odrf.odrf("y ~ b + c", frame, n_trees=TREES, seed=1)
 
 
+@pytest.mark.parametrize("n_rows", [100, 151])
+def test_partitions_that_change_after_they_were_counted_are_noticed(client, tmp_path, n_rows):
+    data, walks = table(n=151), tmp_path / "walks"
+    walks.write_text("")
+
+    def read(number):
+        walks.write_text(walks.read_text() + "x")
+        return data[: 150 if len(walks.read_text()) == 1 else n_rows]
+
+    frame = dd.from_map(read, [0], meta=data.iloc[:0])
+    with pytest.raises(InputError, match="give other rows"):
+        odrf.odrf("y ~ b + c", frame, n_trees=TREES, seed=1)
+
+
 def test_a_tree_that_no_worker_can_hold_is_refused(client, monkeypatch):
     monkeypatch.setattr(
         "odrf.fits.distributed.waves._workers", lambda _: [{"nthreads": 1, "memory_limit": 1000}]

@@ -172,6 +172,37 @@ def test_threads_that_nobody_waits_for_change_no_earlier_fit(rows, monkeypatch):
     assert fit.predict(rows).tolist() == said
 
 
+def test_two_threads_update_the_same_fit(rows, monkeypatch):
+    """The second one begins before the first one has changed a tree; and the fit is read, too."""
+    fit = one_by_one(forest(rows[:300]), rows[300:302])
+    said = fit.predict(rows).tolist()
+    expected = [fit.update(part).predict(rows).tolist() for part in (rows[302:305], rows[305:310])]
+    fit = one_by_one(forest(rows[:300]), rows[300:302])
+    predicted, began, found = UpdatableForest.predicted, threading.Event(), {}
+
+    def slowly_predicted(self, cells):
+        if not began.is_set():
+            began.set()
+            threading.Event().wait(0.3)
+        return predicted(self, cells)
+
+    def run(name, part):
+        found[name] = fit.predict(rows) if part is None else fit.update(part).predict(rows)
+
+    monkeypatch.setattr(UpdatableForest, "predicted", slowly_predicted)
+    parts = {"first": rows[302:305], "second": rows[305:310], "read": None}
+    threads = [threading.Thread(target=run, args=item) for item in parts.items()]
+    threads[0].start()
+    assert began.wait(20)
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    found = {name: each.tolist() for name, each in found.items()}
+    assert found == {"first": expected[0], "second": expected[1], "read": said}
+    assert fit.predict(rows).tolist() == said and fit.nobs == 302
+
+
 def test_what_no_fit_has_is_free(rows):
     fit = one_by_one(forest(rows[:300]), rows[300:302])
     version = weakref.ref(fit.forest.__dict__["_version"])
