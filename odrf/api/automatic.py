@@ -66,9 +66,10 @@ def auto(
     - where at most half of the predictors matter, a forest of half as many trees on these alone.
       Their number is the effective number of their importances (Hill 1973);
     - boosted oblique trees, the mean of six runs on bootstrap samples, as of `odrf.odbt`; three or
-      four runs if there are more than three classes, and none if there are ten or more;
-    - with 3,000 rows or more, boosted trees on single predictors, if they lower the out-of-bag loss
-      by more than two standard errors.
+      four runs if there are more than three classes, and none if there are ten or more, unless
+      there is no smoother;
+    - with 3,000 rows or more and fewer than ten classes, boosted trees on single predictors, if
+      they lower the out-of-bag loss by more than two standard errors.
 
     Parameters
     ----------
@@ -77,10 +78,11 @@ def auto(
     data : DataFrame
         One row per observation; see `odrf.odt`.
     n_trees : int, default 500
-        Trees of each forest, at least 20.
+        Trees of the forest, at least 20; the other forests have half as many, but at least 20.
     weights, class_weights, groups, order, strata, missing, unseen, kind
-        As in `odrf.odrf`.  With `groups`, `order` or `strata` there are only the forest and the
-        boosted trees: the errors of the others are found by leaving out rows regardless of these.
+        As in `odrf.odrf`; times to an event are refused.  With `groups`, `order` or `strata` there
+        are only the forest and the boosted trees: the errors of the others are found by leaving out
+        rows regardless of these.
     budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: the usual ones, then three other kinds of boosted runs, of shallow
@@ -109,17 +111,19 @@ def auto(
     Notes
     -----
     The weights are at least 0 and add up to 1.  Those of a regression minimise the out-of-bag mean
-    squared error of the weighted mean.  Class probabilities are the weighted geometric mean of
-    those of the models, to a power, made to add up to 1 (Genest and Zidek 1986); weights and power
-    minimise the out-of-bag log loss.  The power calibrates, too: the mean of the trees of a forest
-    is too moderate where each tree is sure of another class.  With few rows for each class the
+    squared error of the weighted mean, with a penalty on unequal weights that matters where there
+    are few rows.  Class probabilities are the weighted geometric mean of those of the models, to a
+    power, made to add up to 1 (Genest and Zidek 1986); smaller ones than 0.001 count as 0.001.
+    Weights and power minimise the out-of-bag log loss, to which one row is added in which all
+    classes are equally probable.  The power calibrates, too: the mean of the trees of a forest is
+    too moderate where each tree is sure of another class.  With few rows for each class the
     weights overfit.  So the forest has all the weight unless the models together lower its
     out-of-bag Brier score by more than three quarters of a standard error, which is about what
     chance alone does.
 
     The sum of splines has the penalty of a ridge regression, chosen by leaving out one row at a
     time.  Its forest is grown on the residuals of rows that are left out.  With many columns there
-    are lines instead of splines, and with still more, no such forest.
+    are lines instead of splines, and with still more, or very many rows, no such forest.
 
     The forest on few predictors is judged on five folds of rows; importances, numbers of predictors
     and trees are found without the fold.  Two numbers are tried, of order 2 and 1.  On the first
@@ -127,10 +131,11 @@ def auto(
     are put together; else this model is left out.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
-    leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.  An
-    oblique smoother is found, and judged, without each of five folds of rows; importances are those
-    of 50 to 200 trees, more with many columns.  There is none with fewer than 20 rows, and
-    gradients have no part with more than 150 columns (a factor has one for each level).
+    leaving out one row at a time, of at most 500 rows.  It uses at most 3,000 rows, drawn at
+    random, and there is none with fewer than five.  An oblique smoother is found, and judged,
+    without each of five folds of rows; importances are those of 50 to 200 trees, more with many
+    columns.  There is none with fewer than 20 rows, and gradients have no part with more than 150
+    columns (a factor has one for each level).
 
     The result has intervals and quantiles of responses, importances, curves, Shapley values and
     most of what a forest tells, of all models together; for what it lacks it says why.  Shapley

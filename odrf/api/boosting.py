@@ -67,12 +67,12 @@ def odbt(
 ) -> ODBTResults:
     """Boost oblique trees: a sum of shallow trees, each fitted to the errors of the sum so far.
 
-    Boosting starts from the constant with the smallest loss.  Every round grows a tree by squared
-    error on the working response -g/h with weights h, where g and h are the first and second
-    derivatives of the loss at the current predictions (Friedman 2001; Chen and Guestrin 2016).
-    Each leaf then adds its Newton step -G/(H + λ), multiplied by the learning rate; G and H are the
-    sums of g and h over its rows.  Directions come from any family of `odrf.projections`, as in
-    `odrf.odrf`.
+    Boosting starts from the constant with the smallest loss; for the Huber loss, from the median.
+    Every round grows a tree by squared error on the working response -g/h with weights h, where g
+    and h are the first and second derivatives of the loss at the current predictions (Friedman
+    2001; Chen and Guestrin 2016).  Each leaf then adds its Newton step -G/(H + λ), multiplied by
+    the learning rate; G and H are the sums of g and h over its rows.  Directions come from any
+    family of `odrf.projections`, as in `odrf.odrf`.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def odbt(
         Rounds, at most.  200 rounds with a learning rate of 0.05 are a little more accurate
         (``benchmarks/options/learning_rates.py``).
     learning_rate : "auto" or float, default "auto"
-        Factor on the values of new leaves, above 0 and at most 1.  By default 0.1, and 1 if leaves
-        are refitted.
+        Factor on the values of new leaves, above 0 and at most 1.  By default 0.1; 1 if leaves are
+        refitted, where any other number is refused.
     projection : str, Family or mapping, default "auto"
         As in `odrf.odt`.  By default three families together: all single predictors, sparse
         directions and logistic directions.  Of the latter two a node tries as many each as there
@@ -164,8 +164,9 @@ def odbt(
         Share of the predictors that each of several runs draws (feature bagging).
     validation : float or "oob", optional
         How to choose the number of rounds.  A number holds out this share of the rows, the same of
-        each class, and keeps the rounds up to the smallest loss on them.  ``"oob"``, for several
-        runs, uses the out-of-bag loss: that of each row by the runs that did not draw it.
+        each class, or of rows with and without an event, and keeps the rounds up to the smallest
+        loss on them, at least one.  ``"oob"``, for several runs, uses the out-of-bag loss:
+        that of each row by the runs that did not draw it.
         By default all `n_trees` rounds are kept.  On small tables, holding out rows usually costs
         more accuracy than too many rounds do, unless the noise is strong.
     patience : int, default 20
@@ -175,7 +176,8 @@ def odbt(
         A known part of each row's score, on the scale of ``predict(type="link")``, which is added
         to the trees; for counts, the logarithm of the exposure.  A column name, or one number for
         each row, as `weights`.  ``.`` in the formula leaves the column out, and new rows need it.
-        Not for the multinomial and the ordinal loss, where a row has several scores.
+        If offsets are given as numbers, `ODBTResults.predict` needs those of new rows.  Not for the
+        multinomial and the ordinal loss, where a row has several scores.
     weights, class_weights, missing, unseen, kind
         As in `odrf.odt`; the loss is weighted, too.
     groups, order, strata : str or array of shape (n,), optional
@@ -188,7 +190,7 @@ def odbt(
     n_jobs : int, optional
         Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The trees of a round
         are grown in parallel: one for each run and, with the multinomial and the ordinal loss, each
-        class.
+        score.  So are the branches of a tree of very many rows.
     progress : bool, default False
         Show a progress bar.
 
@@ -213,13 +215,15 @@ def odbt(
 
     For the absolute and the Huber loss, trees are grown on first derivatives alone.  Their leaf
     values are the median of the residuals, and one step from it (Friedman 2001, Algorithms 3 and
-    4).  A leaf of the Poisson loss raises the mean at most to that of its rows, where a Newton step
-    would overshoot.
+    4).  With the Poisson and the Cox loss a step upwards x is shortened to log(1 + x): so a leaf of
+    the Poisson loss raises the mean at most to that of its rows, where a Newton step would
+    overshoot.
 
     Survival curves of a Cox fit have the baseline hazard of Breslow.  With several runs they are
     those of a Cox regression of the rows on their out-of-bag scores, and with held-out rows of
     these rows: the scores of the training rows themselves are too far apart.  The same holds for
-    the scale of failure times.  With Efron's ties a case weight of 2 is not quite the same as the
+    the scale of failure times.  If fewer than 20 of such rows have an event, curves are of the rows
+    that the trees were grown on.  With Efron's ties a case weight of 2 is not quite the same as the
     row twice, which would be a tie: as in R's package survival, it is an event of twice the weight.
 
     The mean of many runs, on bootstrap samples and subsets of the predictors, is the boosting

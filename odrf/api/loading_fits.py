@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveReader, NotAFit
 from odrf.fits.files.graph_reading import FitReader
@@ -57,7 +58,9 @@ def load(
         The file.
     functions : mapping of str to object, optional
         The functions, modules and other objects of your own that the formula uses, by name, as in
-        ``{"twice": twice}``.  A file does not hold them; `save` said which they are.
+        ``{"twice": twice}``.  A file does not hold them; `save` said which they are.  Functions
+        that were given as options, too, such as ``max_leaves=rule``: without these the fit loads,
+        and raises `InputError` when it needs them.
     trusted : bool, default False
         Whether the formula may run any code.  By default it may use only `functions`, those of the
         package and of patsy (such as ``log``, ``bs`` and ``C``), the functions of NumPy that
@@ -75,7 +78,8 @@ def load(
     InputError
         If there is no such file, or it is not a saved fit, or it was damaged; if it has parts that
         this version does not know; if the formula needs `functions` that are not given, or code
-        that is not trusted; if it is a pickle, whether it is trusted or not.
+        that is not trusted; if it is a pickle, whether it is trusted or not; if `functions` is not
+        a mapping, or `trusted` not True or False.
     MemoryError
         If the fit takes more memory than is free.
 
@@ -94,10 +98,7 @@ def load(
     >>> again.predict().equals(tree.predict())
     True
     """
-    file = path_named(path)
-    if not file.is_file():
-        what = "it is a folder: name a file" if file.is_dir() else "there is no such file"
-        raise InputError(f"path={str(path)!r}: {what}")
+    file, trusted = _file_named(path), checked_truth("trusted", trusted)
     if functions is not None and not isinstance(functions, Mapping):
         raise InputError(
             f"functions={functions!r}: use a mapping of names to functions, such as {{'f': f}}"
@@ -109,7 +110,7 @@ def load(
     except NotAFit:
         raise _no_fit(named, file) from None
     with errors_naming(path, archive.version):
-        reader = FitReader(archive, functions or {}, bool(trusted))
+        reader = FitReader(archive, functions or {}, trusted)
         kind, fit = reader.read()
         if not reader.absent:
             result = RESULTS[kind](fit)
@@ -124,6 +125,18 @@ def load(
             "again if it does not work"
         )
     return result
+
+
+def _file_named(path: str | PathLike[str]) -> Path:
+    """Return the file of this name; raise `InputError` if there is none."""
+    file = path_named(path)
+    try:
+        if file.is_file():
+            return file
+        what = "it is a folder: name a file" if file.is_dir() else "there is no such file"
+    except OSError as error:  # such as a name that is too long
+        what = f"it cannot be read ({error.strerror or error})"
+    raise InputError(f"path={str(path)!r}: {what}")
 
 
 def _no_fit(named: str, file: Path) -> InputError:

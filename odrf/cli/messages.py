@@ -61,6 +61,11 @@ def _to_stdout() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the output has characters that {error.encoding} lacks: set the environment variable "
+            "PYTHONIOENCODING=utf-8"
+        ) from error
     except OSError as error:
         raise InputError(
             f"the output cannot be written ({error.strerror}): send it elsewhere"

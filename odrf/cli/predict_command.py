@@ -54,13 +54,13 @@ def _run(options: Namespace) -> None:
     if options.out is not None:
         write_predictions(predictions, options.out)
     elif not options.json:
-        show(predictions.to_csv(index_label="row"), end="")
+        show(predictions.to_csv(), end="")
     if options.json:
         content = {
             "formula": fit.formula,
             "kind": fit.kind,
             "columns": [str(column) for column in predictions.columns],
-            "predictions": records(predictions.rename_axis("row")),
+            "predictions": records(predictions),
         }
         show_json("predict", {**content, "files": {"out": options.out}})
 

@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises
     ------
     SystemExit
-        With status 2 for arguments that cannot be parsed, and status 0 after ``--help``.
+        With status 2 for arguments that cannot be parsed, and status 0 after ``--help``,
+        ``--version`` and ``--warm``.
 
     Examples
     --------

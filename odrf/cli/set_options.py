@@ -104,9 +104,11 @@ def _by_name(
             raise InputError(f"{place} {name}: {ELSEWHERE[name]}")
         if name not in known:
             offered = sorted(known - ELSEWHERE.keys())
-            title = functions[-1].__name__
+            titles = " and ".join(f"{function.__name__}()" for function in functions)
+            has, it_has = ("has", "it has") if len(functions) == 1 else ("have", "they have")
+            hint = suggestion(name, offered)
             raise InputError(
-                f"{place} {name}: {title}() has no such option{suggestion(name, offered)}; it has "
+                f"{place} {name}: {titles} {has} no such option{hint}; {it_has} "
                 f"{', '.join(offered)}"
             )
         found[name] = read(name, text, place)

@@ -41,8 +41,9 @@ COMPRESSIONS: Mapping[str, Any] = {
 
 
 def ending(path: Path) -> str:
-    """Return the ending of a file, without that of its compression."""
-    return Path(path.stem if path.suffix in COMPRESSIONS else path.name).suffix
+    """Return the ending of a file in small letters, without that of its compression."""
+    compressed = path.suffix.lower() in COMPRESSIONS
+    return Path(path.stem if compressed else path.name).suffix.lower()
 
 
 def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) -> pd.DataFrame:
@@ -97,7 +98,7 @@ def columns_of_text(fit: Any) -> list[str]:
 
 def _require_known(path: Path, format: str) -> None:
     """Raise `InputError` for a file of another program; what is called otherwise may be csv."""
-    if format.lower() in OTHERS:
+    if format in OTHERS:
         raise InputError(
             f"{path} is a file in .{format}, which is not read: save the table as .csv or .parquet"
         )

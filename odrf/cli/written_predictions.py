@@ -13,6 +13,7 @@ from odrf.cli.messages import report
 from odrf.cli.table_files import COMPRESSIONS
 from odrf.cli.targets import write_target
 from odrf.errors import InputError
+from odrf.text.naming import free_name
 
 __all__ = ["OF_TIMES", "check_type", "predicted", "times_asked", "write_predictions"]
 
@@ -27,8 +28,17 @@ DEFAULTS = {"survival": "risk"}
 def predicted(
     fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any], progress: bool
 ) -> pd.DataFrame:
-    """Return the predictions, a row for each row of the table."""
-    options = {**options, "progress": progress}
+    """Return the predictions, a row for each row of the table.
+
+    Its numbers are called ``row``, or ``row_`` if a column of predictions is called so.
+    """
+    values = _predicted(fit, new, type, {**options, "progress": progress})
+    return values.rename_axis(free_name("row", [str(column) for column in values.columns]))
+
+
+def _predicted(
+    fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any]
+) -> pd.DataFrame:
     if type is None and fit.kind == "classification":
         labels = pd.DataFrame({"prediction": fit.predict(new, type="class", **options)})
         return labels.join(fit.predict(new, type="prob", **options).add_prefix("prob_"))
@@ -75,7 +85,7 @@ def times_asked(text: str | None) -> dict[str, list[float]]:
 def write_predictions(predictions: pd.DataFrame, path: Path) -> None:
     """Write predictions as csv, each with the number of its row."""
     content = BytesIO()
-    compression = COMPRESSIONS.get(path.suffix)
-    predictions.to_csv(content, index_label="row", compression=compression)
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    predictions.to_csv(content, compression=compression)
     write_target(path, content.getvalue())
     report(f"wrote predictions of {len(predictions)} rows to {path}")

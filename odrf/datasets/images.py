@@ -12,6 +12,7 @@ from odrf.checks import is_whole
 from odrf.design.grid import set_grid
 from odrf.errors import InputError
 from odrf.public import public
+from odrf.text.quantity import quantity
 
 __all__ = ["from_images"]
 
@@ -40,16 +41,16 @@ def from_images(
     -------
     DataFrame
         A column for each pixel, in the order channel, row, column, numbered from 0 as in the
-        array: ``r3c14`` for images, ``t5`` for series, ``ch1_r3c14`` with channels.  The last
-        column is the response ``y``.  The ``attrs`` of the frame hold ``shape``, (H, W) or (1, T),
-        and ``channels`` if there are several.
+        array: ``r3c14`` for images, ``t5`` for series, ``ch1_r3c14`` with several channels.  If
+        `y` is given, it is the last column, ``y``.  The ``attrs`` of the frame hold ``shape``,
+        (H, W) or (1, T), and ``channels`` if there are several.
 
     Raises
     ------
     InputError
-        If the array has another number of dimensions, is empty, is not numeric, or has missing or
-        infinite values; if `channel_axis` is not an axis of channels; if the length of `y` is
-        not n.
+        If the array has another number of dimensions, images of several sizes, no images, or
+        values that are not finite numbers; if `channel_axis` is not an axis of channels; if `y`
+        has not n values.
 
     Examples
     --------
@@ -74,7 +75,13 @@ def from_images(
 
 
 def _numbers(array: Any) -> NDArray:
-    values = np.asarray(array)
+    try:
+        values = np.asarray(array)
+    except ValueError as error:  # lists of several lengths
+        raise InputError(
+            "array has images of several sizes: bring them to one height and width, or series to "
+            "one length"
+        ) from error
     if values.dtype.kind not in "buif":
         raise InputError(f"array holds {values.dtype}: use numbers")
     if not np.isfinite(values).all():
@@ -88,19 +95,17 @@ def _numbers(array: Any) -> NDArray:
 
 def _with_channels(values: NDArray, axis: int | None) -> NDArray:
     """Return the values (n, C, H, W)."""
+    found = f"array has {quantity(values.ndim, 'dimension')}"
     if axis is None:
         if values.ndim not in (2, 3):
             raise InputError(
-                f"array has {values.ndim} dimensions: use (n, height, width) for images, "
+                f"{found}: use (n, height, width) for images, "
                 "(n, length) for series, and give channel_axis= if there are channels"
             )
         values = values[:, np.newaxis]
     else:
         if values.ndim not in (3, 4):
-            raise InputError(
-                f"array has {values.ndim} dimensions: with channel_axis= use 4 for images, "
-                "3 for series"
-            )
+            raise InputError(f"{found}: with channel_axis= use 4 for images, 3 for series")
         values = np.moveaxis(values, _channel_axis(axis, values.shape), 1)
     return values if values.ndim == 4 else values[:, :, np.newaxis]
 

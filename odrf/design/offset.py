@@ -84,7 +84,7 @@ def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
     Parameters
     ----------
     offset : str, array-like or None
-        A column's name, n numbers (see `row_numbers`), or None for zeros.
+        A column's name, n numbers (see `row_numbers`), one number, or None for zeros.
     data : DataFrame
 
     Raises

@@ -36,6 +36,8 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
         value = aligned(argument, value, data.index)
     try:
         given = pd.Series(value)
+        if given.dtype.kind in "mM":
+            raise TypeError("dates and durations are numbers to NumPy, of some unit")
         is_real = not is_complex_dtype(given.dtype)
         result = given.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
     except (TypeError, ValueError):

@@ -27,8 +27,8 @@ class TrainingData(ReadLater):
     Attributes
     ----------
     X : Matrix (p, n)
-        Predictors scaled to [0, 1], one row of the array per column; with codes for factors of many
-        levels, see `odrf.engine.rows.coded`.
+        Predictors scaled to [0, 1], one row of the array per column; those with empty cells so that
+        their mean is 0.  With codes for factors of many levels, see `odrf.engine.rows.coded`.
     y : (n,) float64
         Response, or class codes 0 … K - 1.  Of times to an event, martingale residuals without
         predictors: events less cumulative hazards.

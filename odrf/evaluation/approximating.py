@@ -57,11 +57,11 @@ def approximation_curve(
     fit : GRAFResults
         A guided forest; its sensitivities choose the rows.  See `odrf.graf`.
     newdata : DataFrame
-        Test rows, with the response.
+        Test rows, with the response.  Rows that `fit` cannot predict are left out.
     models : mapping of str to model, optional
-        As in `compare`.  By default "graf", a guided forest with the options of `fit`, and
-        "forest", the forest of `odrf`, both with 100 trees.  All models are fitted to the same
-        subsets, without case weights.
+        As in `compare`.  By default "graf", a guided forest with `subspace`, `trials`, `min_split`
+        and `origin` as in `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All
+        models are fitted to the same subsets, without case weights.
     fractions : sequence of float, default (0.05, 0.1, 0.25, 0.5, 0.75, 1)
         Shares of the training rows to keep, above 0 and at most 1.
     repeats : int, default 10
@@ -69,7 +69,8 @@ def approximation_curve(
     seed : int, SeedSequence or Generator, optional
         Makes the curve reproducible, for any number of threads.
     n_jobs : int, optional
-        Threads, one subset each; by default all cores.
+        Threads, one subset each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
+        Models have their own threads beside these.
     progress : bool, default False
         Show a progress bar.
 

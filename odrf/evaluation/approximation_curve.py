@@ -57,7 +57,8 @@ class ApproximationCurve(Carded):
     def table(self) -> pd.DataFrame:
         """Mean error, ``error``, and its standard error over repeats, ``std_error``.
 
-        Indexed by ``model``, ``method`` and ``fraction``.
+        Indexed by ``model``, ``method`` and ``fraction``.  The methods are those of
+        `GRAFResults.approximate`.  The standard error is NaN if there is one repeat only.
         """
         levels = ["model", "method", "fraction"]
         groups = self.errors.stack().groupby(level=levels, sort=False)

@@ -77,7 +77,7 @@ def compare(
           a seed is passed to it.  Options are set in it: of events of several causes, for example,
           ``functools.partial(odrf.odrf, cause=…)`` splits for one of them;
         - a formula with the same response, for `odrf`;
-        - a pair (formula, function);
+        - a pair of a formula with the same response and one of the other kinds of models;
         - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
           fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
           training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
@@ -100,28 +100,31 @@ def compare(
           ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
           the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
         - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
-          ``"uno_c"`` and ``"harrell_c"`` of risks; the table decides up to which time, as
-          in ``score()`` of a fit, and how rows that are not seen are made up for.
-        - Or a function of observed and predicted values, numbers or labels, two arrays (n,); of
-          times to an event of a data frame with the columns ``time`` and ``event``, and of risks.
-          It returns a number; smaller is better.
+          ``"uno_c"`` and ``"harrell_c"`` of risks.  Up to which time events count, and the
+          weights that make up for censored rows, follow from all rows of the table, as in
+          ``score()`` of a fit.
+        - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  For
+          times to an event it takes a data frame with the columns ``time`` and ``event``, and
+          ``start`` if rows enter late, and an array (n,) of risks.  It returns a number; smaller is
+          better.
 
         Metrics of times to an event are those of the events of all causes.
     groups : str or array-like, optional
         Which rows belong together, such as all rows of one subject: the name of a column, or a
-        value for each row of the only table.  Folds hold out whole groups.
+        value for each row of the only table.  If `cv` is a number, folds hold out whole groups.
     order : str or array-like, optional
         The time of each row: numbers, dates or times, as for `groups`, and not together with it.
-        The rows are divided into ``cv + 1`` blocks of successive times, and each but the first
-        tests models that are fitted to all rows before it.
+        If `cv` is a number, the rows are divided into ``cv + 1`` blocks of successive times, and
+        each but the first tests models that are fitted to all rows before it.
     strata : str or array-like, optional
-        The stratum of each row, as for `groups`.  Folds keep the shares of the strata; those in
-        time do not.
+        The stratum of each row, as for `groups`.  If `cv` is a number, folds keep the shares of
+        the strata; those in time do not.
     seed : int, SeedSequence or Generator, optional
         Makes the comparison reproducible, for any number of threads.  `Comparison.seed` is the
         seed that was used.
     n_jobs : int, optional
-        Threads, one fold each; by default all cores.
+        Threads, one fold each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
+        Models have their own threads beside these.
     progress : bool, default False
         Show a progress bar.
 

@@ -76,7 +76,8 @@ def bias_variance(
         Makes the result reproducible, for any number of threads.  The results at one n do not
         depend on the other n.
     n_jobs : int, optional
-        Threads, one sample each; by default all cores.
+        Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
+        says.  Models have their own threads beside these.
     progress : bool, default False
         Show a progress bar.
 

@@ -66,7 +66,8 @@ def learning_curve(
     repeats : int, default 5
         How often the rows are divided anew into training and test rows.
     metric : str or callable, default "auto"
-        As in `compare`, but only metrics for which smaller is better.
+        As in `compare`, but only metrics for which smaller is better, and whose values are at least
+        0, as those of the power law.
     groups : str or array-like, optional
         Which rows belong together; as in `compare`.  Whole groups are held out, about a quarter of
         the rows.  Training samples take one group after the other, the last one in part.
@@ -79,7 +80,8 @@ def learning_curve(
     seed : int, SeedSequence or Generator, optional
         Makes the curve reproducible, for any number of threads.
     n_jobs : int, optional
-        Threads, one fit each; by default all cores.
+        Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
+        says.  Models have their own threads beside these.
     progress : bool, default False
         Show a progress bar.
 
@@ -157,7 +159,7 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
     if len(different) < FEWEST_SIZES or different[0] < 2 or different[-1] > most:
         raise InputError(
             f"sizes={sizes!r}: use {FEWEST_SIZES} or more whole numbers of rows from 2 to {most}, "
-            "three quarters of the table"
+            "the rows that are not held out"
         )
     return [int(size) for size in different]
 
@@ -209,5 +211,13 @@ def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
 
 
 def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:
-    """Return each model's error on the test rows."""
-    return scoring.scores(split.task, split.train, split.test, split.seed, f"{split.size} rows")
+    """Return each model's error on the test rows; raise `InputError` if one is below 0."""
+    where = f"{split.size} rows"
+    errors = scoring.scores(split.task, split.train, split.test, split.seed, where)
+    for name, error in zip(scoring.named_models, errors, strict=True):
+        if error < 0:
+            raise InputError(
+                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on {where}: use "
+                "a metric of at least 0, as the power law has no values below 0"
+            )
+    return errors

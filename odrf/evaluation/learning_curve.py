@@ -47,12 +47,14 @@ class LearningCurve(Carded):
     metric : Metric
     formula : str
     n_test : int
-        Number of test rows.
+        Number of test rows; if repeats have different numbers, the largest.
     seed : int
 
     Attributes
     ----------
     errors : DataFrame
+        The error of each model (columns) in each repeat at each n.  Indexed by ``repeat``, from 1,
+        and ``n``.
     metric : Metric
     formula : str
     n_test, seed : int
@@ -78,7 +80,7 @@ class LearningCurve(Carded):
     def table(self) -> pd.DataFrame:
         """Mean error, ``error``, and its standard error over repeats, ``std_error``.
 
-        Indexed by ``model`` and ``n``.
+        Indexed by ``model`` and ``n``.  The standard error is NaN if there is one repeat only.
         """
         groups = self.errors.stack().groupby(level=["model", "n"], sort=False)
         return pd.DataFrame({"error": groups.mean(), "std_error": groups.sem()})
@@ -88,10 +90,11 @@ class LearningCurve(Carded):
         """The power law a + b·n^(-c) of each model, with 95 % intervals for a and c.
 
         Columns ``a``, ``b``, ``c``, ``a_conf_low``, ``a_conf_high``, ``c_conf_low`` and
-        ``c_conf_high``.  The intervals are bootstrap intervals over repeats, with percentiles
-        that allow for few of them: of 5 repeats they hold about 90 % instead of 95 %, of 10 or
-        more nearly 95 %.  They reflect how the rows were
-        divided into training and test rows, not how the table was sampled.  They are missing if
+        ``c_conf_high``.  The intervals are bootstrap intervals over repeats, with percentiles that
+        allow for few of them.  With such percentiles an interval for a mean of 5 normal values
+        contains the true mean with a probability of about 90 % instead of 95 %, of 10 or more with
+        nearly 95 % (``tests/evaluation/test_power_law.py``).  The intervals reflect how the rows
+        were divided into training and test rows, not how the table was sampled.  They are NaN if
         there is one repeat only.
         """
         lines = []
@@ -143,7 +146,7 @@ class LearningCurve(Carded):
         -------
         DataFrame
             One row for each model; columns ``error``, and ``conf_low`` and ``conf_high``, the ends
-            of a 95 % bootstrap interval over repeats; missing if there is one only.
+            of a 95 % bootstrap interval over repeats, NaN if there is one repeat only.
 
         Raises
         ------

@@ -22,6 +22,7 @@ from odrf.engine.rows.coded import Matrix, indicated
 from odrf.errors import InputError
 from odrf.evaluation.survival.estimators_of_times import structured_times, survival_by_estimator
 from odrf.evaluation.tasks import kind_asked
+from odrf.results.any_results import AnyResults
 
 __all__ = ["Model", "Split", "named", "predictions", "read_models"]
 
@@ -106,6 +107,7 @@ class Function:
         wanted = {name: options[name] for name in options if _wants(self.function, name)}
         with looked_up_in(split.env):
             fit = self.function(self.formula or split.formula, split.train, **wanted)
+        _require_numbers(fit, split.response)
         return fit.predict(split.test, **split.asked)
 
 
@@ -190,7 +192,8 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If there is not one prediction for each row, or a prediction is no known class.
+        If there is not one prediction for each row, or a prediction is no known class, or a column
+        of probabilities is of none.
     """
     with unseen_levels_expected():
         predicted, classes = model.fit_predict(split), split.response.classes
@@ -201,6 +204,13 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
             "must return a data frame with a column for each class"
         )
     if split.probabilities:
+        strange = [label for label in predicted.columns if label not in classes]
+        if strange:
+            raise InputError(
+                f"its probabilities have a column {strange[0]!r}, which is no class of "
+                f"{split.response.name!r}: predict(newdata, type='prob') must return a data frame "
+                "with a column for each class, named as the class"
+            )
         probabilities = predicted.reindex(columns=classes, fill_value=0.0)
         return _one_for_each_row(probabilities, n, 2).astype(np.float64)
     if split.curves_at is not None:
@@ -228,6 +238,16 @@ def _survival(predicted: Any, n: int, times: int) -> NDArray[np.float64]:
             'type="survival", times=times) must return one for each time'
         )
     return values.astype(np.float64)
+
+
+def _require_numbers(fit: Any, response: Response) -> None:
+    """Raise `InputError` if the response is a number and a fit of this package has classes."""
+    has_classes = isinstance(fit, AnyResults) and fit.kind == "classification"
+    if has_classes and response.kind == "regression":
+        raise InputError(
+            f"it takes {response.name!r} for classes, and the metric takes it for numbers: write "
+            f'"C({response.name}) ~ …" in place of kind='
+        )
 
 
 def _fit(estimator: Any, X: NDArray[np.float32], y: NDArray[Any]) -> None:
@@ -269,8 +289,8 @@ def _read_model(name: Any, model: Any) -> Model:
         return Function(model, formula)
     raise InputError(
         f"model {name!r} is of type {type(model).__name__}, which cannot be compared: use a "
-        "function of formula and data such as odrf.odt, a formula, a pair (formula, function), "
-        "or an estimator with fit and predict"
+        "function of formula and data such as odrf.odt, a formula, an estimator with fit and "
+        "predict, or a pair (formula, function) or (formula, estimator)"
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
 from odrf.design.folds import fold_of_rows
 from odrf.errors import InputError
-from odrf.evaluation.metrics import AUTO, Metric
+from odrf.evaluation.metrics import AUTO, METRICS, Metric
 from odrf.evaluation.survival.out_of_bag_times import JUDGED, out_of_bag_score_of_times
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
@@ -27,10 +27,10 @@ GROUPS = 20
 def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error.
 
-    By the default metric, rows of forests count by their case weights; by another one every row of
-    positive weight counts once.  Then the standard error is that of the jackknife that leaves out
-    one of 20 random parts of the rows at a time: of whole groups, or blocks of time, if the fit was
-    made with `groups` or `order`.
+    By the default metric, rows of forests of `odrf` count by their case weights.  By another
+    metric, and in other fits, every row of positive weight counts once.  Then the standard error is
+    that of the jackknife that leaves out one of at most 20 parts of the rows at a time.  The parts
+    are random; or whole groups, or blocks of time, if the fit was made with `groups` or `order`.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
             'method="oob" needs out-of-bag rows, which only forests of odrf.odrf, boosted trees '
             'with several runs and stacks of odrf.auto have: use method="cv"'
         )
-    if isinstance(fit.fit, Fit) and metric.name == AUTO[fit.kind]:
+    # a function of the user may have the name of a metric
+    if isinstance(fit.fit, Fit) and metric == METRICS[AUTO[fit.kind]]:
         return out_of_bag_loss(fit.fit)
     known, y, predicted = _observed_and_predicted(fit, metric)
     rows = rows_to_divide(fit.fit.design, fit.fit.data)

@@ -67,10 +67,12 @@ class Tuning(Carded):
     ----------
     call : str
     table : DataFrame
-        One row for each candidate, the best first.  One column for each option of the grid, with
-        the values as they were given; ``error``, or ``score`` for a metric of which more is better;
-        ``std_error``, its standard error.  After successive halving also ``trees``, the number of
-        trees in the last round that the candidate took part in.
+        One row for each candidate, the best first; the index has its number, from 0, in the order
+        of the grid.  One column for each option of the grid, with the values as they were given, or
+        the model's default where a combination does not name the option; ``error``, or ``score``
+        for a metric of which more is better; ``std_error``, its standard error.  After successive
+        halving also ``trees``, the number of trees in the last round that the candidate took part
+        in; the candidates with the most trees come first.
     metric : Metric
     seed : int
     """
@@ -149,8 +151,8 @@ class Tuning(Carded):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the errors, with bars of one standard error to either side.
 
-        If the grid has one numeric option, the error is drawn against its values.  Otherwise each
-        candidate is a row, the best on top.
+        If the grid has a single option, and its values are numbers, the error is drawn against
+        them.  Otherwise each candidate is a row, the best on top.
 
         Parameters
         ----------

@@ -87,11 +87,12 @@ def tune(
         returns such a fit.
     method : {"oob", "cv"}, default "oob"
         - ``"oob"``: the error on out-of-bag rows.  Only for forests of `odrf`, boosted trees with
-          several runs, and stacks of `auto`.  By the default metric, rows of forests count by
-          their case weights; by another metric each row counts once.  Of times to an event rows
-          count by their weights.
+          several runs, and stacks of `auto`.  By the default metric, rows of forests of `odrf`
+          count by their case weights.  By another metric, and in other fits, each row of positive
+          weight counts once.  Of times to an event rows count by their weights.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
-          counts once.
+          counts once.  Case weights must then be a column of the data, given by its name.  If the
+          classes are numbers, write ``"C(y) ~ ."``: `kind` does not suffice.
     cv : int, str, array-like or splitter, default 10
         Folds, for ``method="cv"``; as in `compare`.
     repeats : int, default 1
@@ -100,10 +101,12 @@ def tune(
     metric : str or callable, default "auto"
         As in `compare`; for times to an event out of bag only by name.
     halving : "auto" or bool, default "auto"
-        Whether to use successive halving (Jamieson and Talwalkar 2016).  All candidates are grown
-        with an eighth of the trees, but with no fewer than 100; then the better half with twice as
-        many, and so on.  ``"auto"`` uses it for more than 16 candidates.  Only for
-        ``method="oob"``, and if `n_trees` is not in the grid.
+        Whether to use successive halving (Jamieson and Talwalkar 2016).  Rounds have an eighth, a
+        quarter and a half of the trees, and all of them; rounds of fewer than 100 trees become one
+        round of 100, or of all trees if they are fewer.  All candidates take part in the first
+        round, and the better half of them in the next one.  ``"auto"`` uses it for more than 16
+        candidates.  Only for ``method="oob"``, and for models with an option `n_trees` that is not
+        in the grid.
     groups, order, strata : str or array-like, optional
         As in `compare`.  Models that take them are fitted with them, so that out-of-bag rows are
         those of whole groups, or of later times.
@@ -112,8 +115,8 @@ def tune(
         of the folds, so that candidates differ only by their options.  Without one, a seed is
         drawn; `Tuning.seed` has it.
     n_jobs : int, optional
-        Threads: of each fit, or, with ``method="cv"``, of the folds, whose fits then have one each.
-        By default all cores.
+        Threads of each fit.  With ``method="cv"``, threads of the folds; if it is given, each fit
+        then has one thread.  By default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False
         Show a progress bar.
     **fixed
@@ -152,6 +155,8 @@ def tune(
         settled["n_jobs"] = checked_jobs(n_jobs)
     if method == "oob":
         _require_taken(structure, known)
+    elif checked_switch("halving", halving) is True:
+        raise InputError('halving=True is for method="oob": leave it out')
     of_rows = {name: value for name, value in structure.items() if known.takes(name)}
     fit = partial(model, formula, data, **settled, **of_rows, **fixed)
     with looked_up_in(env):

@@ -4,6 +4,6 @@
 which number each column of the matrix is, and which sums of these are compared with which
 thresholds.  The other modules write this description in one language each.
 
-Projections are added in float32, term by term, as `odrf.engine.trees.routing` does.  A target that
-has float32 so sends every row to the same leaf.
+Projections are added in float32, term by term, as `odrf.engine.trees.routing` does.  So a language
+that has float32 sends every row to the same leaf.
 """

@@ -14,7 +14,7 @@ from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
-from odrf.exports.words_of_c import LIBRARY, RESERVED
+from odrf.exports.words_of_c import DECLARED, RESERVED
 from odrf.version import __version__
 
 __all__ = ["c_text"]
@@ -124,7 +124,7 @@ def c_text(fit: Description, type: str, name: str) -> str:
     InputError
         `name` is a word of C, or one that the text has for something else.
     """
-    if name in (*RESERVED, *LIBRARY, *TOOLS, *PARTS):
+    if name in (*RESERVED, *DECLARED, *TOOLS, *PARTS):
         raise InputError(f'name={name!r} has another meaning in C: use another, such as "predict"')
     fields = _fields(fit.inputs)
     columns = _columns(fit, fields, name)

@@ -72,7 +72,7 @@ class Description:
     labels : tuple
         The classes; empty for a regression.
     kinds : dict
-        By column of the data "number", "logical" or "text".
+        By column of the data "number", "logical" or "text"; else what it holds, such as "dates".
     whole : frozenset of str
         The columns that held whole numbers in training.
     fills : dict

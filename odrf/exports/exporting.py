@@ -69,7 +69,9 @@ def exported_onnx(fit: AnyFit) -> Any:
 
 
 def _checked_name(name: Any) -> str:
-    """Return the name of a function, if it is one in C and Python."""
+    """Return the name of a function; raise `InputError` if it is none in C or Python."""
     if isinstance(name, str) and name.isidentifier() and name.isascii() and not iskeyword(name):
         return name
-    raise InputError(f'name={name!r}: use letters, digits and "_", such as "predict"')
+    raise InputError(
+        f'name={name!r}: use letters, digits and "_", and no keyword of Python, such as "predict"'
+    )

@@ -43,7 +43,8 @@ class PredictionResults(Carded):
     predicted_mean : Series
         The predictions, as by `predict`.
     se_mean : Series
-        Their standard errors, by the jackknife after bootstrap.
+        Their standard errors, by the jackknife after bootstrap; NaN for a training row that fewer
+        than two trees of one kind left out.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class PredictionResults(Carded):
         return (self.se_mean**2).rename("mean_var")
 
     def conf_int(self, obs: bool = False, *, level: float = LEVEL) -> NDArray[np.float64]:
-        """Return lower and upper ends (n, 2) of intervals.
+        """Return lower and upper ends of intervals.
 
         Parameters
         ----------
@@ -79,10 +80,15 @@ class PredictionResults(Carded):
         level : float, default 0.95
             Their nominal coverage, above 0 and below 1: 1 less the ``alpha`` of statsmodels.
 
+        Returns
+        -------
+        (n, 2) float64
+
         Raises
         ------
         InputError
-            If `level` is no such number, or too large for so few training rows.
+            If `level` is no such number; with ``obs=True`` also if it is too large for so few
+            training rows.
         """
         level = checked_part("level", level)
         if checked_truth("obs", obs):

@@ -196,8 +196,9 @@ class OnnxColumns:
             case Applied(function=function, arguments=arguments):
                 if function not in OPERATORS:
                     raise InputError(
-                        f"ONNX has no function {function!r}, which the formula has: compute it as "
-                        "a column of the data before fitting, or write it with log() or exp()"
+                        f"to_onnx() does not know the function {function!r} of the formula: "
+                        "compute it as a column of the data before fitting, or write it with "
+                        "log(), exp(), sin() or cos()"
                     )
                 inner = [self._numeric(each) for each in arguments]
                 return self.graph.add(OPERATORS[function], inner)

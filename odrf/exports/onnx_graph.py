@@ -44,11 +44,12 @@ class GraphBuilder:
         self._count = 0
 
     def fresh(self, word: str) -> str:
-        """Return a name that no other tensor has."""
+        """Return a name that no other tensor has, and no column of the data."""
         if self.outer is not None:
             return self.outer.fresh(word)
         self._count += 1
-        return f"{word}_{self._count}"
+        name = f"{word}_{self._count}"
+        return self.fresh(word) if name in self.inputs else name
 
     def constant(self, array: NDArray | np.generic) -> str:
         """Return the name of a constant tensor, the same for equal arrays."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from odrf.engine.trees.prediction_rule import HALF
+from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
@@ -87,6 +88,14 @@ def _mean(x):
     return [total / len(ROOTS) for total in sums]
 """
 
+# What the text calls by these names: a function of one of them would stand in its place.
+TAKEN = (
+    *("CLASSES", "ROOTS", "SPLITS", "VALUES", "math", "struct", "_columns", "_leaf", "_mean"),
+    *("_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled", "_single", "_square"),
+    *("abs", "any", "bool", "dict", "enumerate", "float", "len", "map", "max", "min", "next"),
+    *("range", "sum", "zip", "TypeError"),
+)
+
 MOST_LIKELY = "max(range(len(mean)), key=mean.__getitem__)"
 MEDIAN = f"next(k for k in range(len(mean)) if sum(mean[: k + 1]) >= {HALF!r} * sum(mean))"
 
@@ -95,7 +104,16 @@ def python_text(fit: Description, type: str, name: str) -> str:
     """Return the source of a function ``name(row)`` that predicts one row, a mapping.
 
     `type` is "response", "class" or "prob".
+
+    Raises
+    ------
+    InputError
+        `name` is one that the text has for something else.
     """
+    if name in TAKEN:
+        raise InputError(
+            f'name={name!r} has another meaning in the text: use another, such as "predict"'
+        )
     place = {column: at for at, column in enumerate(fit.columns)}
     leaf = {node: at for at, node in enumerate(fit.value)}
 

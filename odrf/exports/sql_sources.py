@@ -67,8 +67,8 @@ class SqlColumns:
             case Applied(function=function, arguments=arguments):
                 if function not in FUNCTIONS:
                     raise InputError(
-                        f"SQL has no function {function!r}, which the formula has: compute it as a "
-                        "column of the data before fitting, or write it with log() or exp()"
+                        f"to_sql() does not know the function {function!r} of the formula: compute "
+                        "it as a column of the data before fitting, or write it with log() or exp()"
                     )
                 return FUNCTIONS[function].format(*map(self.number, arguments))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LIBRARY", "RESERVED"]
+__all__ = ["DECLARED", "RESERVED"]
 
 # What is no name of a column.
 RESERVED = (
@@ -24,8 +24,25 @@ RESERVED = (
     *("N_COLUMNS", "N_TREES", "N_VALUES"),
 )
 
-# Functions that the text calls: a column may have their names, which is a part of a struct.
-LIBRARY = (
+# Functions that the text calls.
+_CALLED = (
     *("ceil", "cos", "exp", "expm1", "fabs", "floor", "log", "log10", "log1p", "log2", "pow"),
     *("sin", "sqrt", "strcmp", "tan"),
+)
+# Others of numbers.
+_OF_NUMBERS = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cosh"),
+    *("erf", "erfc", "exp2", "fdim", "fma", "fmax", "fmin", "fmod", "frexp", "hypot", "ilogb"),
+    *("ldexp", "lgamma", "llrint", "llround", "logb", "lrint", "lround", "modf", "nan"),
+    *("nearbyint", "nextafter", "nexttoward", "remainder", "remquo", "rint", "round", "scalbln"),
+    *("scalbn", "sinh", "tanh", "tgamma", "trunc"),
+)
+# Functions that the headers declare, for doubles, floats and long doubles; the last ones in POSIX.
+# A column may have their names, which is a part of a struct.
+DECLARED = (
+    *(name + end for name in (*_OF_NUMBERS, *_CALLED) for end in ("", "f", "l")),
+    *("memchr", "memcmp", "memcpy", "memmove", "memset", "strcat", "strchr", "strcoll", "strcpy"),
+    *("strcspn", "strerror", "strlen", "strncat", "strncmp", "strncpy", "strpbrk", "strrchr"),
+    *("strspn", "strstr", "strtok", "strxfrm"),
+    *("gamma", "index", "j0", "j1", "jn", "rindex", "y0", "y1", "yn"),
 )

@@ -48,7 +48,7 @@ class AnyFit(Protocol):
 
     @property
     def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
+        """``"regression"``, ``"classification"`` or ``"survival"``."""
 
     @property
     def call(self) -> str:
@@ -168,7 +168,7 @@ class Fit(ReadLater):
 
     @property
     def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
+        """``"regression"``, ``"classification"`` or ``"survival"``."""
         return self.design.response.kind
 
     @property

@@ -99,15 +99,12 @@ def replaced(path: str | PathLike[str], content: bytes) -> None:
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that takes the name `path` when it has been written; see `replaced`."""
-    target = Path(os.path.realpath(path_named(path)))
-    if not target.parent.is_dir():
+    try:
+        target = _target(path)
+    except OSError as error:  # such as a name that is too long
         raise InputError(
-            f"path={str(path)!r}: there is no folder {str(target.parent)!r}: create it first"
-        )
-    if target.exists() and not target.is_file():
-        raise InputError(f"path={str(path)!r} is no file: use another name")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise InputError(f"path={str(path)!r} is read-only: use another name, or remove it")
+            f"path={str(path)!r} cannot be used ({error.strerror or error}): use another name"
+        ) from error
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
         with part.open("x+b") as file:
@@ -127,9 +124,23 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
+def _target(path: str | PathLike[str]) -> Path:
+    """Return the file that is written; raise `InputError` if it cannot be."""
+    target = Path(os.path.realpath(path_named(path)))
+    if not target.parent.is_dir():
+        raise InputError(
+            f"path={str(path)!r}: there is no folder {str(target.parent)!r}: create it first"
+        )
+    if target.exists() and not target.is_file():
+        raise InputError(f"path={str(path)!r} is no file: use another name")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise InputError(f"path={str(path)!r} is read-only: use another name, or remove it")
+    return target
+
+
 def path_named(path: Any) -> Path:
     """Return the path of a name; raise `InputError` if it is none."""
-    if not isinstance(path, str | PathLike) or not str(path):
+    if not isinstance(path, str | PathLike) or not str(path) or "\0" in str(path):
         raise InputError(f"path={path!r}: use the name of a file")
     return Path(path)
 

@@ -331,7 +331,7 @@ def checked_subset_size(value: Any, P: int, families: Collection[Family]) -> str
     size = checked_whole("subset_size", value, 1)
     if size > P:
         raise InputError(
-            f"subset_size={size} is above the number of predictors, {P}: "
+            f"subset_size={size} is above the number of predictors, {P}, that a tree has: "
             f'use "random" or a whole number from 1 to {P}'
         )
     if not any(family.on_subsets for family in families):

@@ -14,7 +14,7 @@ from odrf.pruning.rates import ALPHA_RATES
 
 __all__ = ["require_no_structure", "share_of_rows", "streamed_request"]
 
-# A tree of so many rows is grown in a second, and trees of fewer are less accurate.
+# Trees of fewer rows are less accurate, and those of so many grow fast.
 ENOUGH_ROWS = 200_000
 # As many different rows as a bootstrap has, where there are few.
 MOST, EXPONENT = 0.632, 0.85

@@ -24,7 +24,10 @@ CUTS = 3
 
 
 def with_leaves_for_curves(request: Request, n: int) -> Request:
-    """Return the request of a forest of one kind, with leaves of enough of n rows for a curve."""
+    """Return the request of a forest of one kind, with leaves of enough of n rows for a curve.
+
+    A single tree, and a `min_leaf` of the user, stay as they are.
+    """
     if request.is_single_tree or "min_leaf" in request.given:
         return request
     return replace(request, min_leaf=_rows_of_leaf(n))
@@ -37,10 +40,10 @@ def _rows_of_leaf(n: int) -> int:
 def kinds_of_survival_trees(request: Request, n: int, p: int) -> dict[str, Request]:
     """Return the request for each kind of tree, by its name.
 
-    ``"random"``: the best of three random thresholds; leaves of 20 rows, or of a fifteenth of the
-    rows if that is less.
+    ``"random"``: the best of three random thresholds; leaves of at least 20 rows, or of a fifteenth
+    of the rows if that is less, but of 5 or more.
 
-    ``"small"``, ``"large"``: the same with leaves of half and of twice as many rows.
+    ``"small"``, ``"large"``: the same with half and twice as many rows.
 
     ``"extra"``: one random threshold along each direction.
 

@@ -1,7 +1,7 @@
 """Families of projections: the distributions from which candidate directions are drawn.
 
 Many extensions of random forests differ only in the distribution of candidate directions (Tomita
-et al. 2020).  ``projection=`` of `odrf.odt` and `odrf.odrf` takes
+et al. 2020).  ``projection=`` of `odrf.odt`, `odrf.odrf` and `odrf.odbt` takes
 
 - the name of a family, such as ``"sparse"``,
 - an object of one of these classes, to set its parameters,

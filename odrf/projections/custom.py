@@ -68,21 +68,28 @@ class Custom(Family):
     Parameters
     ----------
     function : callable
-        ``function(X, y, weights, rng)`` returns ``(index, coef)``: distinct column numbers, from
-        0, as int64, and as many coefficients as float64.  The coefficients are scaled to length 1;
+        ``function(X, y, weights, rng)`` returns ``(index, coef)``: distinct column numbers, from 0,
+        as int64, and as many coefficients as float64.  The coefficients are scaled to length 1;
         empty arrays, or coefficients that are all 0, propose no direction.  The arguments are
-        X (m, p) float64, the node's rows in random order, columns of the design scaled to [0, 1];
-        y (m,), the response or class codes 0 … K - 1; weights (m,), case weights times
-        multiplicity; and `rng`, the random stream of the tree.  Draw random numbers only by
-        ``odrf.projections.uniform(rng)`` and ``odrf.projections.below(rng, n)``: then a seed
-        repeats the forest.  A function compiled by ``numba.njit`` is about as fast as the families
-        of the package, once it is compiled, in a second or so for each process.  A plain Python
-        function needs the interpreter lock and is tens of times slower.
+        X (m, p) float64, the node's rows in random order, columns of the design scaled to [0, 1],
+        and those with empty cells so that their mean is 0; y (m,), the response or class codes
+        0 … K - 1; weights (m,), case weights times multiplicity; and `rng`, the random stream of
+        the tree.  Draw random numbers only by ``odrf.projections.uniform(rng)`` and
+        ``odrf.projections.below(rng, n)``: then a seed repeats the forest.  A function compiled by
+        ``numba.njit`` is about as fast as the families of the package (the page "Families of
+        oblique splits" measures it); each process compiles it anew.  A plain Python function needs
+        the interpreter lock, so that threads wait for each other, and is much slower.
 
     Raises
     ------
     InputError
-        If `function` is not callable; at the fit, if it raises an error or returns something else.
+        If `function` is not callable; or if it raises an error or returns something else when it
+        is tried on 12 random rows before a fit.
+
+    Notes
+    -----
+    What the function returns for the rows of a node is not checked: columns that there are not are
+    left out.  An error that it raises there ends the fit.
 
     Examples
     --------

@@ -51,6 +51,8 @@ class Table(NamedTuple):
     empty: NDArray[np.bool_] | None = None
 
 
+# What trees split.  Those of boosting and of times to an event split numbers, by regression.
+SPLIT = {"regression": "numbers", "classification": "classes"}
 # The families by their names; each registers itself when its module is imported.
 FAMILIES: dict[str, type[Family]] = {}
 
@@ -181,6 +183,6 @@ class Family(ABC):
         task = "regression" if table.n_classes == 1 else "classification"
         if task not in self.tasks:
             raise InputError(
-                f'projection="{self.name}" is for {self.tasks[0]}, but this is a {task}: use '
-                'another family, such as "logistic"'
+                f'projection="{self.name}" is for {self.tasks[0]}, and these trees split '
+                f'{SPLIT[task]}: use another family, such as "logistic"'
             )

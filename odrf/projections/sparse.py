@@ -59,7 +59,7 @@ class Sparse(Family):
     Raises
     ------
     InputError
-        If `density` is not above 0, or above 1.
+        If `density` is neither ``"auto"`` nor a number above 0 and at most 1.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def evaluated_stages(
     critical, alpha = stages.critical, stages.alpha
     if forest.n_trees == 1 and wanted is None:
         # faster: the loss of a row at a node is computed once for all sizes
-        held = held_out(forest, critical, alpha, X, y, weights)
+        held = held_out(forest, critical, alpha, X, y, weights, groups)
         advance(len(y))
         return held
     first = np.searchsorted(alpha, critical)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -83,8 +84,8 @@ class Chunks:
     """
 
     def __init__(self, source: ChunkSource, memory: float | None = None) -> None:
-        if memory is not None and (not is_number(memory) or not float(memory) > 0):
-            raise InputError(f"memory={memory!r}: use a number of bytes above 0, or None")
+        if memory is not None and (not is_number(memory) or not 0 < float(memory) < math.inf):
+            raise InputError(f"memory={memory!r}: use a finite number of bytes above 0, or None")
         self.memory = None if memory is None else float(memory)
         self.source: Any = source.source if isinstance(source, Chunks) else source
         self._batches = _reader(self.source)

@@ -82,7 +82,7 @@ def is_table(value: Any) -> bool:
 
 
 def series_in_pandas(value: Any) -> Any:
-    """Return a series of any library that narwhals knows as numbers; other values as they are."""
+    """Return a series of another library as an array of pandas; other values as they are."""
     if value is None or isinstance(value, pd.Series | str | np.ndarray | list):
         return value
     native = narwhals.to_native(value, pass_through=True)

@@ -116,7 +116,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         """Return the table as a summary with text, HTML and LaTeX output."""
         note = (
             f"error is the out-of-bag {error_name(self.fit.kind)}, std_error its standard error "
-            "over rows, leaves the mean of the trees."
+            "over rows or groups, leaves the mean of the trees."
         )
         facts, sections = self._facts(), {"Forests": self.table}
         return Summary("Pruning path", self.fit.call, facts, sections, (note,))

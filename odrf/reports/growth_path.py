@@ -70,8 +70,8 @@ class GrowthPath(ErrorTable):
         trees stop, unless they stop earlier; ``mean_leaves``, for forests, the mean number of
         leaves of the trees (for a tree along the depth, ``leaves``); ``train`` and ``test``, mean
         squared error or misclassification rate of training rows and test rows; ``std_error``, the
-        standard error of ``test`` over rows, or over groups of a fit with ``groups=``; missing if
-        one row or group judges.
+        standard error of ``test`` over rows, or over groups of training rows of a fit with
+        ``groups=``; missing if one row or group judges.
 
     Examples
     --------

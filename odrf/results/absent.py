@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["ABSENT", "ABSENT_OF_TIMES", "why_absent"]
 
-ALONE = "a tree has no rows out of bag, because it uses all rows; use forests of odrf()"
+ALONE = "it is of forests, whose trees leave rows out: use odrf()"
 ALL_ROWS = "every tree uses all rows, so that none are out of bag"
 PLANES = "its planes divide all regions of a tree at once"
 STEPS = "each tree corrects the sum of those before it"
@@ -321,19 +321,21 @@ ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
     },
 }
 """By the results for times to an event what others have, with the way out."""
-OF_NUMBERS = {
+SAME_FUNCTION = {
+    "StreamedResults": "ODRFResults",
+    "AllRowsResults": "ODTResults",
     "SurvivalTreeResults": "ODTResults",
     "SurvivalForestResults": "ODRFResults",
     "SurvivalBoostedResults": "ODBTResults",
 }
-"""By the results for times to an event those of the same function for numbers and classes."""
+"""By other results of a function those that it has for numbers and classes of rows in memory."""
 
 
 def why_absent(kind: str, name: str) -> str | None:
     """Return why a class of results lacks what others have; None if nothing is known of the name.
 
-    Results for times to an event lack what those of the same function lack for other responses, for
-    the same reason if they have none of their own.
+    Results for times to an event, or of rows in chunks, lack what those of the same function lack
+    for other responses and rows, for the same reason if they have none of their own.
     """
     own = ABSENT_OF_TIMES.get(kind, {}).get(name)
-    return own or ABSENT.get(name, {}).get(OF_NUMBERS.get(kind, kind))
+    return own or ABSENT.get(name, {}).get(SAME_FUNCTION.get(kind, kind))

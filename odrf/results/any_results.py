@@ -118,10 +118,12 @@ class AnyResults(Carded):
         data : bool, default True
             Whether the file holds the training rows.  Without them the loaded fit predicts new
             rows and shows its trees, and is smaller.  What is computed from training rows raises
-            `InputError`: predictions of them, errors, importances, intervals, summaries, pruning by
-            held-out rows, `update`, and more trees.  Even then the file tells what predictions
-            need: the formula, the ranges and levels of columns, the values of leaves, and all
-            values of a column that 32 bits cannot tell apart, such as an identifier.
+            `InputError`: predictions of them, errors, importances but those of impurity, intervals,
+            summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
+            knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
+            what predictions need: the formula, the ranges and levels of columns, the values of
+            leaves, and all values of a column that 32 bits cannot tell apart, such as an
+            identifier.
         progress : bool, default False
             Show a progress bar: arrays are compressed, which takes seconds for large forests.
 

@@ -23,7 +23,13 @@ from odrf.fits.prediction.predicting import (
     rows_of,
 )
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
-from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residuals, training_rows
+from odrf.fits.prediction.training_rows import (
+    IN_BAG,
+    asked_out_of_bag,
+    leaves_rows_out,
+    residuals,
+    training_rows,
+)
 from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
 from odrf.reports.compact.compaction_report import CompactionReport
@@ -89,8 +95,9 @@ class FittedResults(AnyResults, Measured):
 
     def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
         """Return the rows to predict: new rows, or training rows as `training` says."""
-        if type == "leaf" and newdata is None and training is None:
-            training = IN_BAG  # a row has a leaf in every tree
+        if type == "leaf" and newdata is None:  # a row has a leaf in every tree
+            asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
+            training = IN_BAG
         oob = self._out_of_bag_asked(newdata, training)
         return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
 
@@ -133,9 +140,10 @@ class FittedResults(AnyResults, Measured):
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
             fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
-            the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, and boosted
-            trees with several runs.  ``"in-bag"``: by all trees, as if the row were new.  It is the
-            default of all other fits, and too close to the responses of the training rows.
+            the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
+            with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
+            were new.  It is the default of all other fits, and too close to the responses of the
+            training rows.
         progress : bool, default False
             Show a progress bar of the rows.
 
@@ -144,8 +152,8 @@ class FittedResults(AnyResults, Measured):
         Series or DataFrame
             With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
             missing predictors is missing.  Out of bag, that of a row that every tree drew is
-            missing, with a `UserWarning`; for ``"trees"``, that of a tree that drew the row.
-            ``"leaf"`` gives the leaves in all trees.
+            missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
+            tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
 
         Raises
         ------

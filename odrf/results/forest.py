@@ -195,7 +195,8 @@ class ODRFResults(
             results are therefore those of five folds of the rows: each fold is predicted by the
             trees as the rows of the other folds would prune them.
         path : ForestPath, optional
-            The pruning path, if it is known, for ``"min"`` and ``"1se"``.
+            The pruning path, if it is known, for ``"min"`` and ``"1se"``.  Its option `pruning`
+            says which subtrees are candidates; by default that of the fit.
         progress : bool, default False
             Show a progress bar of the pruning path, or of the trees for ``"oob"``.
 
@@ -296,7 +297,8 @@ class ODRFResults(
         ----------
         subset_sizes : sequence of int, optional
             Sizes q of random subsets, to compare this forest with forests grown with these.  By
-            default its first 2, …, B trees are compared.
+            default the first k trees of this forest are compared, for up to 15 numbers k from 2 to
+            B.
         progress : bool, default False
             Show a progress bar.
 

@@ -62,9 +62,9 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
             Test rows with responses; each counts once.  By default the out-of-bag rows.
         along : {"leaves", "depth"}, default "leaves"
             ``"leaves"``: each tree as it was when it had τ leaves, for τ = 1, 2, …, 30 and then
-            about four values for each doubling of τ.  The same call with ``max_leaves=τ``,
-            ``blend=False`` and the same seed grows such a forest.  ``"depth"``: each tree without
-            its splits below depth 0, 1, ….
+            about four values for each doubling of τ.  Of a forest that is no blend, the same call
+            with ``max_leaves=τ``, ``blend=False`` and the same seed grows such a forest.
+            ``"depth"``: each tree without its splits below depth 0, 1, ….
         n_jobs : int, optional
             Threads; by default all cores.  The result is the same for any number.
         progress : bool, default False

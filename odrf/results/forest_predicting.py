@@ -82,7 +82,8 @@ class ForestPredicting(ForestOutOfBag):
             With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
             confidence, ``std_error``.  With few trees standard errors are imprecise and on average
             too large; then a `UserWarning` says how many trees are enough.  They are missing for
-            training rows that fewer than two trees did not draw, and for no others.
+            training rows that fewer than two trees, in a blend of one kind, did not draw, and for
+            no others.
 
         Raises
         ------

@@ -34,6 +34,9 @@ from odrf.text.summary import Summary
 
 __all__ = ["GRAFResults"]
 
+# Columns of the table of planes that are no coefficients.
+THRESHOLD, DIVIDES = "threshold", "divides"
+
 
 class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, ProximityResults):
     """A fitted guided random forest (Gupta et al., GRAF), as returned by `odrf.graf`.
@@ -116,7 +119,8 @@ class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, Pro
             Index: the number of the leaf, as in ``predict(type="leaf")``.  Columns: ``code``, a bit
             for each plane that cut a region around the leaf, 1 above its threshold and 0 else;
             ``planes``, the numbers of these planes, from 1 in the order of growth; ``count``, the
-            training rows of the leaf; for a regression ``value``, for classes ``prediction``.
+            training rows of the leaf, without those of weight 0; for a regression ``value``, for
+            classes ``prediction``.
 
         Raises
         ------
@@ -156,9 +160,12 @@ class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, Pro
             Index: the number of the plane, from 1.  Columns: the coefficient of each column of the
             design that the tree uses; ``threshold``: a row goes to the left if the sum of
             coefficient times column is at most the threshold (bit 0 in `codes`), else to the right;
-            ``divides``, the number of regions that the plane divides.  An empty cell counts as the
-            mean of its column in training, and as 1 in the column ``[missing]``, which is 0 for
-            other rows.  Dates are in seconds since the first one of the training rows.
+            ``divides``, the number of regions that the plane divides.  The coefficient of a column
+            of the data that has one of these two names is ``coefficient of threshold``, or
+            ``coefficient of divides``.  An empty cell counts as the mean of its column in training,
+            and as 1 in the column that marks it, such as ``x[missing]``, which is 0 for other rows.
+            Dates are in seconds since the first one of the training rows, and a column that
+            `data_summary` calls a number by rank is its rank, from 0.
 
         Raises
         ------
@@ -172,9 +179,12 @@ class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, Pro
         terms = slice(int(guided.first_coef[b]), int(guided.first_coef[b + 1]))
         theta = guided.coef[terms].astype(np.float64).reshape(-1, max(1, len(columns)))
         theta = theta[:, : len(columns)] / scaling.range[columns]
-        table = pd.DataFrame(theta, columns=[self.design.columns[j] for j in columns])
-        table["threshold"] = guided.threshold[planes] + theta @ scaling.low[columns]
-        table["divides"] = regions_divided(guided)[planes]
+        names = [self.design.columns[j] for j in columns]
+        taken = (THRESHOLD, DIVIDES)
+        names = [f"coefficient of {name}" if name in taken else name for name in names]
+        table = pd.DataFrame(theta, columns=names)
+        table[THRESHOLD] = guided.threshold[planes] + theta @ scaling.low[columns]
+        table[DIVIDES] = regions_divided(guided)[planes]
         table.index = pd.RangeIndex(1, len(table) + 1, name="plane")
         return table
 
@@ -233,8 +243,8 @@ class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, Pro
             - ``"top"``: the rows of largest sensitivity.
             - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
         seed : int, SeedSequence or Generator, optional
-            Seed of the draw; by default it follows from the fit's seed.  With the same seed, a
-            smaller part is contained in a larger one.
+            Seed of the draw, which ``"top"`` does not have; by default it follows from the fit's
+            seed.  With the same seed, a smaller part is contained in a larger one.
 
         Returns
         -------

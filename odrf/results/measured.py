@@ -124,9 +124,9 @@ class Measured(Scored):
         Raises
         ------
         InputError
-            If `type` is unknown; ``"held_out"`` with too few rows; ``"out_of_bag"`` or
-            ``"permutation"``, which only forests of `odrf.odrf` have; if an argument of tests is
-            given and `type` is no test.
+            If `type` is unknown; ``"held_out"`` or a test with too few rows; ``"out_of_bag"``,
+            ``"permutation"`` or ``"knockoff"``, which only forests of `odrf.odrf` have; if an
+            argument of tests is given and `type` is no test.
 
         Notes
         -----

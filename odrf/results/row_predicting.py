@@ -32,7 +32,7 @@ class RowPredicting(FittedResults):
         ------
         InputError
             If `type` is unknown, or needs classes in a regression; if the formula has terms that
-            are not columns of the data, such as ``log(a)``.
+            are not columns of the data, such as ``log(a)``; if the fit has no training rows.
 
         Examples
         --------
@@ -51,7 +51,7 @@ class RowPredicting(FittedResults):
         """Return the source of a function in Python that predicts a row and needs no package.
 
         Its predictions are those of `predict`, bit by bit: sums are rounded to 32 bits, as the
-        engine rounds them.  It takes about a thousand times as long.
+        engine rounds them.  It takes much longer.
 
         Parameters
         ----------

@@ -40,8 +40,8 @@ class Scored(Carded):
     def r_squared(self) -> float:
         """R²: share of the response's variance in the training rows that is explained.
 
-        Of forests of `odrf.odrf`, and of boosted trees with several runs, by out-of-bag
-        predictions.
+        Of forests of `odrf.odrf`, of boosted trees with several runs, and of `odrf.auto`, by
+        out-of-bag predictions.  NaN if the variance is so small that it is rounded to 0.
 
         Raises
         ------
@@ -54,9 +54,10 @@ class Scored(Carded):
     def confusion_matrix(self) -> pd.DataFrame:
         """Confusion matrix of the training rows: observed classes down, predicted classes across.
 
-        Of forests of `odrf.odrf`, and of boosted trees with several runs, the predictions are out
-        of bag.  Entries are sums of case weights.  The column ``error`` is the error rate of each
-        class.
+        Of forests of `odrf.odrf`, of boosted trees with several runs, and of `odrf.auto`, the
+        predictions are out of bag; rows without one are left out.  Entries are sums of case
+        weights.  The column ``error`` (``error_`` if a class is called so) is the error rate
+        of each class.
 
         Raises
         ------

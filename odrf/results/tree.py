@@ -91,7 +91,7 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
             ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))``.  ``"depth"``: the tree
             without its splits below depth 0, 1, ….
         cv, seed, n_jobs, progress
-            As in `pruning_path`.
+            As in `pruning_path`.  `cv` and `seed` are for folds, not for `newdata`.
 
         Returns
         -------

@@ -85,11 +85,12 @@ class Updatable(TreeResults):
         InputError
             If the new rows lack a column, have classes that the first rows do not have, or have
             missing values that the option `missing` does not allow; if the fit was pruned by
-            `prune` (update its ``parent`` and prune that); if the fit has `order`; if an option was
-            a function of n that `odrf.load` could not restore; if `keep` is not a whole number of
-            at least 10, is larger than before, or does not go with an option of the fit (`honest`,
-            `groups`, `strata`, surrogates, `split_scale`, a `max_leaves` that depends on n, and
-            families that rotate all columns).
+            `prune` (update its ``parent`` and prune that), or is compact, or a tree that
+            `surrogate` made; if the fit has `order`; if an option was a function of n that
+            `odrf.load` could not restore; if `keep` is not a whole number of at least 10, is larger
+            than before, or does not go with an option of the fit (`honest`, `groups`, `strata`,
+            surrogates, `split_scale`, a `max_leaves` that depends on n, and families that rotate
+            all columns).
 
         Warns
         -----
@@ -206,7 +207,8 @@ class Updatable(TreeResults):
         Raises
         ------
         InputError
-            If the fit has not been updated, or `rows` is out of range.
+            If the fit has not been updated, or comes from `combine` after its updates; if `rows` is
+            out of range.
 
         Notes
         -----

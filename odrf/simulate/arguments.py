@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def checked_below(argument: str, value: Any, below: float) -> float:
 
 def layout_generator(layout: Any) -> np.random.Generator:
     """Return the generator for the random parameters of a problem, from its seed `layout`."""
-    is_integer = isinstance(layout, Integral)
-    return np.random.default_rng(
-        checked_whole("layout", layout, 0) if is_integer else checked_seed(layout)
-    )
+    try:
+        return np.random.default_rng(checked_seed(layout))
+    except InputError as error:
+        raise InputError(str(error).replace("seed", "layout", 1)) from None

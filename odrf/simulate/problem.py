@@ -69,7 +69,7 @@ class Problem:
     p : int
         Number of predictors x1, …, xp.
     relevant : int
-        Number of relevant predictors; they are the first ones.
+        Number of relevant predictors, which are the first ones; for images and series p.
     classes : (K,) tuple of str, or None
         None for a regression.
     noise : float
@@ -193,16 +193,17 @@ class Problem:
         (n,) float64
             For a regression: m(x) = E(y | x).
         (n, K) float64
-            For classes: P(class | x) in the order of `classes`, including the noise.  NaN in rows
-            that the problem never draws.
+            For classes: P(class | x) in the order of `classes`, including the noise.  NaN where
+            the problem defines no class, such as outside the disc of `rings`.
 
         Raises
         ------
         InputError
-            If a predictor is missing, is not numeric, or has missing values.
+            If a predictor has no column or two, is not numeric, or has missing values.
 
         Examples
         --------
+        >>> import pandas as pd
         >>> from odrf import simulate
         >>> problem = simulate.orthant(p=2, noise=0.3)
         >>> problem.truth(pd.DataFrame({"x1": [0.5], "x2": [-0.5]})).round(3)
@@ -228,7 +229,7 @@ class Problem:
 
     @respelled(by_name=("ax",))
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the truth against two relevant predictors, or examples of images of each class.
+        """Draw the truth against two predictors, or for each class examples of images or series.
 
         If there are more than two predictors, the others are fixed at the values in the title.  If
         there are two, the rows of a sample are drawn as dots.
@@ -308,6 +309,10 @@ def predictor_matrix(data: pd.DataFrame, p: int, problem: str) -> NDArray[np.flo
             raise InputError(
                 f"data has no column {name!r}: {problem} needs the columns x1 to x{p}, "
                 "as sample() returns them"
+            )
+        if not isinstance(data[name], pd.Series):
+            raise InputError(
+                f"data has more than one column named {name!r}: rename or drop the others"
             )
         if not pd.api.types.is_numeric_dtype(data[name]):
             raise InputError(f"column {name!r} holds {data[name].dtype}: use numbers")

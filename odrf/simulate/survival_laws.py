@@ -11,9 +11,12 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gamma, gammainc, ndtr
+from scipy.special import gamma, gammainc, hyp1f1, ndtr
 
 __all__ = ["LogNormalLaw", "SurvivalLaw", "WeibullLaw"]
+
+# The gamma function of a larger number than 1 + this is no number that a computer has.
+MOST_INVERSE = 170.0
 
 OfRows = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -61,8 +64,13 @@ class WeibullLaw:
     def restricted_mean(self, X: NDArray[np.float64], until: float) -> NDArray[np.float64]:
         """Return ∫ exp(-λ tᵃ) dt from 0 to `until`, (n,), an incomplete gamma function."""
         total, shape = self.rates(X).sum(axis=1), self.shape(X)
-        scale = total ** (-1 / shape)
-        return scale * gamma(1 + 1 / shape) * gammainc(1 / shape, total * until**shape)
+        scale, reached = total ** (-1 / shape), total * until**shape
+        with np.errstate(invalid="ignore"):
+            mean = scale * gamma(1 + 1 / shape) * gammainc(1 / shape, reached)
+        flat = 1 / shape > MOST_INVERSE
+        # the same integral by Kummer's function, in which nothing overflows
+        mean[flat] = until * np.exp(-reached[flat]) * hyp1f1(1, 1 + 1 / shape[flat], reached[flat])
+        return mean
 
     def shares(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return λ_k / Σλ, (n, K)."""

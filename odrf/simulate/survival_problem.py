@@ -32,8 +32,8 @@ class SurvivalProblem:
     """A simulated survival problem: draws censored times and gives the truth without censoring.
 
     Survival problems are made by functions of `odrf.simulate`.  A row has a time T of its event,
-    and a time C at which it is lost; C is exponential and independent of everything else.  Seen
-    are min(T, C), and which of both it is.
+    and a time C at which it is lost; C is exponential and independent of everything else.  A sample
+    shows min(T, C), and whether it is T.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class SurvivalProblem:
         return data
 
     def survival(self, data: pd.DataFrame, times: ArrayLike) -> NDArray[np.float64]:
-        """Return P(T > t | x), the share that no event has met by each time.
+        """Return P(T > t | x), the probability of no event up to each time.
 
         Parameters
         ----------
@@ -149,8 +149,8 @@ class SurvivalProblem:
         Raises
         ------
         InputError
-            If a predictor is missing, is not numeric, or has missing values; if the times are no
-            finite numbers of at least 0.
+            If a predictor has no column or two, is not numeric, or has missing values; if the times
+            are no finite numbers of at least 0.
 
         Examples
         --------
@@ -180,8 +180,8 @@ class SurvivalProblem:
         Raises
         ------
         InputError
-            If a predictor is missing, is not numeric, or has missing values; if the bound is no
-            finite number of at least 0.
+            If a predictor has no column or two, is not numeric, or has missing values; if the bound
+            is no finite number of at least 0.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class SurvivalProblem:
     def cumulative_incidence(
         self, data: pd.DataFrame, times: ArrayLike, cause: str | None = None
     ) -> NDArray[np.float64]:
-        """Return P(T ≤ t, cause | x), the share that events of a cause have met by each time.
+        """Return P(T ≤ t, cause | x), the probability of an event of a cause up to each time.
 
         Parameters
         ----------

@@ -264,10 +264,10 @@ def competing_risks(
 def accelerated_failure(
     p: int = 10, relevant: int = 5, spread: float = 0.5, censored: float = 0.3
 ) -> SurvivalProblem:
-    """Accelerate or slow down times: log T = sin(π θᵀx) + σ · normal.
+    """Accelerated failure times: log T = sin(π θᵀx) + σ · normal.
 
-    Hazards are not proportional: they rise and fall, and their ratios change with time.  Cox's
-    model is wrong in the form of the predictors, too.
+    Hazards are not proportional: they rise and fall, and their ratios change with time.  Nor does
+    the predictors' effect have the form that Cox's model supposes, a linear one.
 
     Parameters
     ----------

@@ -85,12 +85,12 @@ class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        X : array-like or DataFrame (n, p)
-            As in `predict`.
+        X : data frame or array-like of shape (n, p)
 
         Returns
         -------
-        array (n, K)
+        (n, K) float64
+            The columns are those of `classes_`.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -109,12 +109,13 @@ class UpdatingClassifier(TreeClassifier, Updating):
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
 
         All rows are kept, so that the result is that of ``results_.update()``: the trees take new
-        rows into account nearly as if they had been there from the start.
+        rows into account nearly as if they had been there from the start.  Options are those of the
+        first call; of what is set later, only `n_jobs` and `progress` count.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`.
+            As in `fit`; the first rows must have all classes.
         classes : array-like of shape (K,), optional
             The classes of all rows to come, which the first rows must have.
 
@@ -125,7 +126,8 @@ class UpdatingClassifier(TreeClassifier, Updating):
         Raises
         ------
         InputError
-            If the first rows lack one of `classes`, or a row has a class that they do not have.
+            If the first rows lack one of `classes`; if a later row has a class that they lack; if a
+            column or a weight is invalid.
         """
         if classes is not None:
             known = getattr(self, "classes_", None)

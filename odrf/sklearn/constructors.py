@@ -54,13 +54,16 @@ OWN_WORDS = {
         """,
     "n_jobs": """
         n_jobs : int, optional
-            Threads of fits and predictions.  By default, and by -1, all cores; in a worker of
-            joblib, such as those of ``GridSearchCV(n_jobs=2)``, the worker's share of them.
+            Threads of fits and predictions.  By default all cores, or as many as
+            ``OMP_NUM_THREADS`` says; by -1 all cores.  In a worker of joblib, such as those of
+            ``GridSearchCV(n_jobs=2)``, both are the worker's share of the cores.
         """,
     "warm_start": """
         warm_start : bool, default False
-            With True, `fit` to the rows of the fit before keeps its trees and adds those that
-            `n_trees` has more.  The result is that of ``results_.grow()``.
+            With True, a further `fit` to the same rows keeps the trees of the fit before, and
+            grows only as many as `n_trees` is larger.  The result is that of ``results_.grow()``.
+            Other rows, or other options than `n_trees`, `n_jobs`, `backend` and `progress`, raise
+            an error.
         """,
 }
 ATTRIBUTES = """
@@ -120,6 +123,7 @@ def constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., No
     kinds = inspect.Parameter
     place = kinds("self", kinds.POSITIONAL_OR_KEYWORD)
     by_name = [kinds(option, kinds.KEYWORD_ONLY, default=each) for option, each in defaults.items()]
+    __init__.__qualname__ = f"{name}.__init__"  # for errors, such as of arguments by position
     __init__.__signature__ = inspect.Signature([place, *by_name])  # type: ignore[attr-defined]
     return __init__
 

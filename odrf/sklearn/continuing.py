@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.api.handing_out import grown_by
+from odrf.checks import AUTO, MOST, checked_choice, checked_whole
 from odrf.errors import InputError
+from odrf.public.backends import BACKENDS
 from odrf.sklearn.sharing import threads_for
 from odrf.sklearn.tree_estimator import TreeEstimator
 
@@ -25,6 +28,7 @@ class Growing(TreeEstimator):
     """Base class of estimators whose fit can have more trees: with ``warm_start=True``."""
 
     _extra: ClassVar[dict[str, Any]] = {"warm_start": False}
+    _last_fit: Any
 
     def _grown(
         self, response: str, table: pd.DataFrame, weights: NDArray[np.float64] | None
@@ -35,23 +39,34 @@ class Growing(TreeEstimator):
         options = {key: value for key, value in self._options().items() if key not in FREE}
         options["random_state"] = self.random_state
         rows = joblib.hash((response, table, weights))
-        last, self._last_fit = getattr(self, "_last_fit", None), (options, rows, self.n_trees)
+        last = getattr(self, "_last_fit", None)
         if last is None or not hasattr(self, "results_"):
-            return super()._grown(response, table, weights)
-        if last[:2] != (options, rows):
-            self._last_fit = last
+            grown = super()._grown(response, table, weights)
+        elif last[:2] == (options, rows):
+            grown = self._with_more(last[2])
+        else:
             raise InputError(
                 "warm_start=True adds trees to those of the fit before, which was to other rows "
                 "or with other options: set warm_start=False for a new fit"
             )
-        more = self.n_trees - last[2]
+        # only now: after an error, or Ctrl-C, the fit before is still the last one
+        self._last_fit = (options, rows, self.n_trees)
+        return grown
+
+    def _with_more(self, before: int) -> Any:
+        """Return the results with as many trees as `n_trees` has more than `before`."""
+        more = checked_whole("n_trees", self.n_trees, 1, MOST) - before
         if more < 0:
-            self._last_fit = last
             raise InputError(
-                f"n_trees={self.n_trees}: with warm_start=True it cannot be below the {last[2]} "
+                f"n_trees={self.n_trees}: with warm_start=True it cannot be below the {before} "
                 "trees of the fit before; set warm_start=False for a new fit"
             )
-        return self.results_.grow(more, n_jobs=threads_for(self.n_jobs)) if more else self.results_
+        if not more:
+            return self.results_
+        backend = checked_choice("backend", getattr(self, "backend", AUTO), BACKENDS)
+        n_jobs = threads_for(self.n_jobs)
+        with grown_by(backend, n_jobs):
+            return self.results_.grow(more, n_jobs=n_jobs, progress=self.progress)
 
 
 class Updating(TreeEstimator):
@@ -61,12 +76,13 @@ class Updating(TreeEstimator):
         """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
 
         All rows are kept, so that the result is that of ``results_.update()``: the trees take new
-        rows into account nearly as if they had been there from the start.
+        rows into account nearly as if they had been there from the start.  Options are those of the
+        first call; of what is set later, only `n_jobs` and `progress` count.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`; the first rows must have all classes.
+            As in `fit`.
 
         Returns
         -------
@@ -75,10 +91,11 @@ class Updating(TreeEstimator):
         Raises
         ------
         InputError
-            If a row has a class that the first rows do not have.
+            If a column or a weight is invalid.  The message names it and says what to use.
         """
         if not hasattr(self, "results_"):
             return self.fit(X, y, sample_weight)
+        self._last_fit: Any = None  # with warm_start=True the next fit() begins anew
         table, _, weights = self._training_table(X, y, sample_weight, fitting=False)
         each = np.ones(len(table)) if weights is None else weights
         self.results_ = self.results_.update(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from odrf.design.columns.listing import rows_listed
+from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.row_numbers import row_numbers
 from odrf.design.weights import check_weights
 from odrf.errors import InputError
@@ -48,11 +48,16 @@ def predictors_of(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        X is no table, is empty, sparse or complex, has an infinite value, or other columns than in
-        training.
+        X is no table, is empty, sparse or complex, has an infinite value, two columns of one name,
+        or other columns than in training.
     """
     frame = in_pandas(X)
     if isinstance(frame, pd.DataFrame):
+        twice = frame.columns[frame.columns.duplicated()].unique()
+        if len(twice):
+            raise InputError(
+                f"X has more than one column named {listed(twice)}: rename or drop the others"
+            )
         _note_columns(estimator, frame, fitting)
     else:
         least = 2 if fitting else 1

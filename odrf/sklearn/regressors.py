@@ -33,7 +33,7 @@ class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc
         return number_column(self, y, n)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean response of each row.
+        """Return the predicted response of each row.
 
         Parameters
         ----------
@@ -42,6 +42,7 @@ class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc
         Returns
         -------
         (n,) float64
+            Means; of `odrf.odbt` with ``loss="absolute"`` medians.
         """
         return self._asked(X).to_numpy(dtype=np.float64)
 

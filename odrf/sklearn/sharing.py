@@ -21,9 +21,9 @@ Result = TypeVar("Result", bound=Any)
 def threads_for(n_jobs: int | None) -> int | None:
     """Return the argument `n_jobs` of the functions for that of an estimator.
 
-    It is the same, except by default, for all cores, in a worker of joblib.  joblib tells each of
-    its worker processes how many threads it may use, by the variables that libraries read, Numba
-    among them; a worker thread gets one.
+    It is the same, except for None and -1 in a worker of joblib.  joblib tells each of its worker
+    processes how many threads it may use, by the variables that libraries read, Numba among them; a
+    worker thread gets one.
     """
     checked_jobs(n_jobs)
     backend, _ = get_active_backend()

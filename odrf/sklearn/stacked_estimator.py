@@ -19,8 +19,9 @@ class StackedEstimator(FunctionEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Importance of each column of X by held-out rows, as shares of their sum.
 
-        It is the mean of the models that have trees; an importance below 0 counts as 0.  It is
-        computed when it is first asked for, and ``results_.importance()`` has it with its signs.
+        It is the weighted mean of what the models say, except smoothers, as in
+        ``results_.importance()``; there an importance can be below 0, here it is then 0.  It is
+        computed when it is first asked for.
         """
         check_is_fitted(self)
         shares = self.results_.importance()["share"].clip(lower=0.0)

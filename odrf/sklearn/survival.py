@@ -68,6 +68,8 @@ class FunctionSurvival(FunctionEstimator):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the risk of each row: the larger, the earlier the event is expected.
 
+        With several causes it is the risk of an event of any cause, as are the curves.
+
         Parameters
         ----------
         X : data frame or array-like of shape (n, p)
@@ -115,6 +117,8 @@ class FunctionSurvival(FunctionEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Harrell's C: how often, of two rows, the one with the earlier event scores higher.
+
+        Events of all causes count alike.
 
         Parameters
         ----------

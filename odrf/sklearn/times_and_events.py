@@ -16,8 +16,8 @@ from odrf.public import in_pandas
 __all__ = ["TimesAndEvents", "times_and_events"]
 
 FORMS = (
-    "a structured array, or a data frame, with one bool column, of events, and one of times, as "
-    "scikit-survival has it; or with two of times, start and stop"
+    "a structured array, or a data frame, with one column of events, bool or of 0 and 1, and one "
+    "of times, as scikit-survival has it; or with two of times, start and stop"
 )
 
 

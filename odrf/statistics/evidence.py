@@ -32,7 +32,7 @@ def tail_index(residuals: NDArray[np.float64]) -> float:
     """Return Hill's estimate of the index ξ of the tails, from the largest 5 % of |residuals|.
 
     Tails that fall like x^(-1/ξ) have ξ > 0; those of a normal distribution fall faster than any
-    power, ξ = 0, but in a sample the estimate is about 0.2.
+    power, ξ = 0, but the estimate from 5 % of a large sample is about 1/6.
     """
     size = np.sort(np.abs(residuals))[::-1]
     k = max(2, int(TAIL * len(size)))

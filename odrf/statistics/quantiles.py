@@ -27,8 +27,8 @@ def conditional_quantiles(
 ) -> NDArray[np.float64]:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
-    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·w_i·1{i in the leaf of x} /
-    Σ_j N_bj·w_j·1{j in the leaf of x}, with N_bi how often the row fills tree b and w_i its case
+    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} /
+    Σ_j N_bj·c_j·1{j in the leaf of x}, with N_bi how often the row fills tree b and c_i its case
     weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The quantile at
     level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 uses all rows of a
     leaf, drawn or not; with the rows drawn, mean and quantiles belong to one distribution.)

@@ -50,7 +50,7 @@ class FitProperties:
     alpha_along : tuple of float
         Values of the rule of α_n at n, 10·n, …; empty without a rule.
     drawn : float
-        Rows that each tree draws, as a share of n; 1 for a bootstrap or for all rows.
+        Rows that each tree draws, as a share of n; 1 for a bootstrap of n rows, or for all rows.
     drawn_along : tuple of float
         Values of the rule of that share at n, 10·n, …; empty without a rule.
     replaced : bool

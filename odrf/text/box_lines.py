@@ -13,12 +13,15 @@ __all__ = ["predicted_code", "split_lines", "value_lines"]
 
 # characters of a split on one line before its next term starts a new one
 LINE_LENGTH = 26
+SIGNS = {"<=": "≤", ">=": "≥"}
 
 
 def split_lines(split: SplitText) -> tuple[str, ...]:
     """Break a split into lines between its terms."""
     lines = [split.terms[0]]
-    comparison = split.left.replace("<=", "≤", 1).replace(">=", "≥", 1)
+    comparison = split.left
+    if comparison.startswith(tuple(SIGNS)):  # not the name of a level, such as <=30
+        comparison = SIGNS[comparison[:2]] + comparison[2:]
     pieces = [f"{comparison}, missing {split.missing}" if split.missing else comparison]
     if comparison.startswith(("in {", "not in {")):
         *levels, last = comparison.split(", ")

@@ -1,20 +1,33 @@
-"""Names of predictors and columns as they stand in a sum: `a-b` quoted, expressions in brackets."""
+"""Names of predictors and columns: in sums, and in tables that have columns of their own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from odrf.design import Design
 from odrf.design.columns.encoding import EMPTY
 from odrf.design.variable import Variable
 from odrf.text.shortening import shortened_names
 
-__all__ = ["names_in_sums"]
+__all__ = ["free_name", "names_in_sums"]
 
 OPERATOR = re.compile(r"[-+*/<>=!&|^%~:]")
 IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 PLAIN = re.compile(r"[\w.]*")
+
+
+def free_name(name: str, taken: Collection[object]) -> str:
+    """Return what a column of the data is called in a table: with an underscore if it is taken.
+
+    Examples
+    --------
+    >>> free_name("weight", ("weight", "rows")), free_name("height", ("weight", "rows"))
+    ('weight_', 'height')
+    """
+    while name in taken:
+        name = f"{name}_"
+    return name
 
 
 def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], list[str]]:

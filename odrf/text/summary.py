@@ -24,7 +24,7 @@ class Summary(Contents):
     call : str
         The call that made the fit.
     facts : dict of str to str
-        Named facts, shown in two columns.
+        Named facts, as text shown in two columns, or in one if two would be too wide.
     sections : dict of str to DataFrame, optional
         Tables by their headings; by default none.
     notes : tuple of str, optional

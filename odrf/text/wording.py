@@ -28,7 +28,8 @@ __all__ = ["SplitText", "SplitWriter", "number", "with_limits"]
 
 def number(value: float, digits: int = 4) -> str:
     """Return `value` with `digits` significant digits, large numbers without an exponent."""
-    if math.isfinite(value) and 10**digits <= abs(value) < 1e12:
+    # from here on, rounding to so many digits gives 10^digits, which would have an exponent
+    if math.isfinite(value) and 10**digits - 0.5 <= abs(value) < 1e12:
         return f"{value:.0f}"
     return f"{value:.{digits}g}"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -91,6 +93,33 @@ def test_files_of_other_programs_are_refused_with_the_way_out(name, inside, data
     said = refusal(capsys, "tree", "y ~ .", name, *OPTIONS)
     assert f"{name} is a file in " in said and "save the table as .csv or .parquet" in said
     assert answer(capsys, "tree", "y ~ x", name, *OPTIONS, "--format", "csv")
+
+
+@pytest.mark.parametrize("name", ["table.TSV", "table.Parquet", "table.tsv.GZ"])
+def test_endings_may_have_capitals(name, inside, data, capsys):
+    if "Parquet" in name:
+        data.to_parquet(name)
+    else:
+        data.to_csv(name, index=False, sep="\t", compression="infer")
+    answer(capsys, "tree", "y ~ .", name, *OPTIONS)
+
+
+def test_characters_that_the_output_lacks_are_said_with_the_way_out(
+    inside, data, capsys, monkeypatch
+):
+    data.rename(columns={"x": "größe"}).to_csv("table.csv", index=False)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    said = refusal(capsys, "tree", "y ~ .", "table.csv", *OPTIONS)
+    assert "characters that ascii lacks" in said and "PYTHONIOENCODING=utf-8" in said
+
+
+def test_a_class_may_be_called_as_the_numbers_of_rows(inside, data, capsys):
+    data.assign(y=np.where(data["x"] > 0, "row", "other")).to_csv("table.csv", index=False)
+    answer(capsys, "tree", "y ~ x", "table.csv", *OPTIONS, "--save", "fit.odrf")
+    asked = ("predict", "fit.odrf", "table.csv", "--type", "prob")
+    assert answer(capsys, *asked).splitlines()[0] == "row_,other,row"
+    first = json.loads(answer(capsys, *asked, "--json"))["predictions"][0]
+    assert first["row_"] == 1 and first["other"] + first["row"] == 1
 
 
 def test_rows_of_other_lengths_are_refused_in_one_line(inside, capsys):

@@ -74,13 +74,14 @@ def axis_fit(formula, data, **options):
 @pytest.mark.parametrize(
     ("array", "options", "message"),
     [
-        (np.zeros(3), {}, "array has 1 dimensions: use"),
+        (np.zeros(3), {}, "array has 1 dimension: use"),
         (np.zeros((2, 2, 2, 2)), {}, "array has 4 dimensions: use .*channel_axis"),
         (np.zeros((2, 2)), {"channel_axis": 1}, "array has 2 dimensions: with channel_axis= use 4"),
         (np.zeros((2, 2, 2)), {"channel_axis": 0}, "channel_axis=0 is not an axis .* use 1 to 2"),
         (np.zeros((2, 2, 2)), {"channel_axis": 3}, "channel_axis=3 is not an axis"),
         (np.zeros((2, 2, 2)), {"channel_axis": True}, "channel_axis=True is not an axis"),
         (np.array([["a", "b"]]), {}, "array holds <U1: use numbers"),
+        ([np.zeros((2, 2)), np.zeros((2, 3))], {}, "array has images of several sizes: bring"),
         (np.array([[1.0, np.nan]]), {}, "array holds missing or infinite values: fill"),
         (np.array([[1.0, np.inf]]), {}, "array holds missing or infinite values: fill"),
         (np.zeros((0, 3)), {}, r"array of shape \(0, 3\) is empty"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.fills import learn_fills
+from odrf.design.columns.fills import filled, learn_fills
 from odrf.errors import InputError
 
 
@@ -19,3 +23,51 @@ def test_values_that_cannot_be_compared_are_refused_by_name():
     frame = pd.DataFrame({"x": pd.Series([pd.DataFrame(), pd.DataFrame()], dtype=object)})
     with pytest.raises(InputError, match="column 'x' holds values that cannot be compared"):
         learn_fills(frame, ["x"])
+
+
+def test_new_rows_may_have_fewer_categories_than_the_fill():
+    rows = pd.DataFrame({"c": pd.Categorical(["a", None]), "f": pd.Categorical([None, "v"])})
+    found = filled(rows, {"c": "b", "f": "v"})
+    assert found["c"].tolist() == ["a", "b"]
+    assert found["f"].tolist() == ["v", "v"]
+    assert rows["c"].cat.categories.tolist() == ["a"]
+
+
+@pytest.mark.parametrize("empty", [None, float("nan"), pd.NaT])
+@pytest.mark.parametrize("fill", ["a", 2.5, True, pd.Timestamp("2020-01-01")])
+def test_a_column_without_any_value_may_have_another_type(empty, fill):
+    found = filled(pd.DataFrame({"x": [empty, empty]}, index=[3, 3]), {"x": fill})
+    assert found["x"].tolist() == [fill, fill]
+    assert found.index.tolist() == [3, 3]
+
+
+NOON = pd.Timestamp("2020-01-01 12:00")
+
+
+@pytest.mark.parametrize(
+    ("values", "fill"),
+    [
+        (pd.array([True, None], dtype="boolean"), 2.5),
+        (pd.array([1, None], dtype="Int64"), True),
+        (pd.array([1, None], dtype="Int8"), 300.0),
+        (pd.array([1, None], dtype="Int64"), np.float64(2.0**63)),
+        ([1.5, np.nan], True),
+        ([1.5, np.nan], Decimal("2.5")),
+        (pd.to_datetime(["2020", None]), date(2020, 1, 1)),
+        (pd.to_datetime(["2020", None]), NOON.tz_localize("UTC")),
+        (pd.to_datetime(["2020", None]).tz_localize("UTC"), NOON),
+        (pd.PeriodIndex(["2020", None], freq="Y"), pd.Period("2020-01", "M")),
+    ],
+)
+def test_new_rows_may_have_another_type_than_the_fill(values, fill):
+    column = pd.Series(values)
+    found = filled(pd.DataFrame({"x": column}), {"x": fill})["x"]
+    assert found.iloc[0] == column.iloc[0]
+    assert found.iloc[1] == fill
+
+
+def test_numbers_keep_their_type_where_it_holds_the_fill():
+    rows = pd.DataFrame({"i": pd.array([1, None], dtype="Int64"), "f": [1.5, np.nan]})
+    found = filled(rows, {"i": 3.0, "f": 2.0})
+    assert found.dtypes.astype(str).tolist() == ["Int64", "float64"]
+    assert filled(rows, {"i": 2.5, "f": 2.0})["i"].tolist() == [1.0, 2.5]

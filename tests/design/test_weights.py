@@ -59,6 +59,8 @@ def test_missing_weights_stay_missing():
         ("s", "weights must be numbers"),
         (["a", "b", "c"], "weights must be numbers"),
         (np.ones((3, 2)), "weights must be numbers, one for each row"),
+        (pd.to_datetime(["2020", "2021", "2022"]), "weights must be numbers"),
+        (pd.to_timedelta([1, 2, 3], unit="D"), "weights must be numbers"),
         ([1, 2], "weights has length 2 and the data 3 rows"),
     ],
 )

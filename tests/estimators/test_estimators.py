@@ -231,6 +231,16 @@ def test_warm_start_adds_trees(estimator, table):
     assert warm.results_.nobs == 119
 
 
+def test_two_columns_of_one_name_are_refused(table):
+    with pytest.raises(InputError, match="X has more than one column named 'a': rename"):
+        ODTRegressor().fit(table[["a", "b", "a"]], table["y"])
+
+
+def test_options_by_position_are_refused_by_the_name_of_the_class():
+    with pytest.raises(TypeError, match=r"^ODTRegressor\.__init__\(\) takes 1 positional"):
+        ODTRegressor(5)
+
+
 @pytest.mark.parametrize("estimator", [ODTRegressor(), ODRFClassifier(n_trees=12)], ids=str)
 def test_partial_fit_is_an_update(estimator, table):
     X, y = table[PREDICTORS], table[response_of(estimator)]

@@ -452,3 +452,16 @@ def test_models_split_for_one_cause():
     models = {"all": odrf.odt, "one": cause, "again": cause}
     scores = odrf.compare("Surv(time, event) ~ .", data, models, cv=2, seed=1).scores
     assert (scores["one"] == scores["again"]).all() and (scores["one"] != scores["all"]).any()
+
+
+def test_probabilities_of_other_names_than_the_classes_are_refused():
+    class Numbered:
+        def __init__(self, formula, data):
+            self.fit = grown(formula, data)
+
+        def predict(self, newdata, type):
+            return self.fit.predict(newdata, type=type).set_axis([0, 1, 2], axis=1)
+
+    models = {"named": grown, "numbered": Numbered}
+    with pytest.raises(InputError, match=r"have a column 0, which is no class of 'cultivar'"):
+        odrf.compare("cultivar ~ .", odrf.load_data("wine"), models, cv=2, metric="brier", seed=1)

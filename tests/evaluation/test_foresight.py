@@ -271,3 +271,16 @@ def test_sizes_and_times_are_in_units_that_suit_them():
     assert [in_time(seconds) for seconds in (0.02, 3, 90, 7200)] == [
         "less than 0.1 s", "3.0 s", "1.5 min", "2.0 h",
     ]  # fmt: skip
+
+
+def test_rounds_of_boosting_are_counted_as_the_option_counts_them():
+    options = {"model": odrf.odbt, "n_trees": 40, "n_runs": 2}
+    foresight = odrf.foresee("k ~ .", CLASSES[:200], **options, **COMMON)
+    assert foresight.n_trees == 40 * 2 * 3
+    less = replace(foresight, free_bytes=foresight.peak_bytes / 2)
+    assert ": about 20 rounds would (n_trees=)" in less.summary().notes[0]
+
+
+def test_an_argument_that_the_model_lacks_is_refused():
+    with pytest.raises(InputError, match=r"odbt\(\) has no argument 'backend'"):
+        odrf.foresee("y ~ .", NUMBERS, model=odrf.odbt, backend="threads")

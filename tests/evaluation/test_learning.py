@@ -223,3 +223,11 @@ def test_one_repeat_has_no_intervals(data):
         assert "conf_low" not in text and "bootstrap" not in text
     assert "there is one repeat only" in str(one.summary())
     one.plot()
+
+
+def test_a_metric_below_0_is_refused():
+    data = odrf.simulate.friedman1().sample(80, seed=1)
+    with pytest.raises(InputError, match=r"metric '<lambda>' is -1 for model 'tree' on 10 rows"):
+        odrf.learning_curve(
+            "y ~ .", data, {"tree": odrf.odt}, sizes=[10, 20, 30], metric=lambda y, p: -1.0
+        )

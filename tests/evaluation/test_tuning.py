@@ -315,3 +315,27 @@ def test_it_can_be_kept_with_its_best_model(data):
     assert str(again.summary()) == str(found.summary())
     assert odrf.tune("y ~ twice(a)", data, {"min_leaf": [1, 40]}, n_trees=5).best_options
     assert twice(1) == 2
+
+
+def test_a_function_with_the_name_of_a_metric_is_called(data):
+    def mse(y, predicted):
+        return float(np.mean(np.abs(y - predicted)))
+
+    options = {"n_trees": 5, "seed": 1, "blend": False}
+    found = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, metric=mse, **options)
+    expected = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, metric="mae", **options)
+    assert found.table["error"].tolist() == expected.table["error"].tolist()
+
+
+def test_halving_is_refused_in_folds(data):
+    with pytest.raises(InputError, match='halving=True is for method="oob": leave it out'):
+        odrf.tune("y ~ a", data, {"min_leaf": [2, 9]}, method="cv", halving=True)
+
+
+def test_folds_do_not_take_numbers_of_classes_for_numbers(data):
+    numbers = data.assign(k=3 * (data["y"] > 1.5) + (data["y"] > 2))
+    options = {"method": "cv", "cv": 2, "n_trees": 3, "seed": 1}
+    with pytest.raises(InputError, match=r"takes 'k' for classes.*write \"C\(k\) ~ …\" in place"):
+        odrf.tune("k ~ a", numbers, {"min_leaf": [2, 9]}, kind="classification", **options)
+    found = odrf.tune("C(k) ~ a", numbers, {"min_leaf": [2, 9]}, kind="classification", **options)
+    assert found.table["error"].between(0, 1).all()

@@ -72,7 +72,9 @@ def test_columns_may_be_called_by_any_word_of_c(standard, tmp_path):
     assert not ran.returncode, ran.stderr
 
 
-@pytest.mark.parametrize("name", ["double", "unix", "exp", "splits", "leaf_of", "scaled"])
+@pytest.mark.parametrize(
+    "name", ["double", "unix", "exp", "splits", "leaf_of", "scaled", "round", "floorf", "index"]
+)
 def test_a_function_has_no_name_with_another_meaning(name):
     fit = odrf.odt("y ~ a", wide_table(), max_leaves=2, seed=1)
     with pytest.raises(InputError, match=f"name='{name}' has another meaning in C"):

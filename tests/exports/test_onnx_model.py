@@ -53,6 +53,14 @@ def test_a_tree_without_splits_counts_rows_by_a_column_that_onnx_knows():
         odrf.odt("y ~ since", data, max_leaves=1, seed=1).to_onnx()
 
 
+def test_columns_may_be_called_as_tensors_are_elsewhere():
+    model = odrf.odt("y ~ a + b", wide_table(), max_leaves=4, seed=1).to_onnx()
+    loop = next(node for node in model.graph.node if node.op_type == "Loop")
+    names = [model.graph.initializer[0].name, loop.attribute[0].g.node[0].output[0]]
+    data = wide_table().rename(columns=dict(zip("ab", names, strict=True)))
+    check(odrf.odt("y ~ " + " + ".join(names), data, max_leaves=4, seed=1), data)
+
+
 @pytest.mark.parametrize(("response", "name"), [("y", "prediction"), ("c", "label")])
 def test_a_column_with_the_name_of_an_output_is_refused(response, name):
     data = wide_table().rename(columns={"a": name})

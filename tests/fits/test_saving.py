@@ -287,6 +287,12 @@ def test_a_folder_that_does_not_exist_is_named(small, tmp_path):
         small.save(tmp_path / "nodir" / "x")
 
 
+@pytest.mark.parametrize("path", ["a" * 5000, "a\0b"])
+def test_names_that_no_file_can_have_are_refused(small, path):
+    with pytest.raises(InputError, match=r"^path='a"):
+        small.save(path)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
 def test_links_are_followed_and_modes_kept(small, tmp_path):
     file, link = tmp_path / "fit.odrf", tmp_path / "link"

@@ -167,7 +167,7 @@ def test_files_that_are_no_parquet(tmp_path):
         Chunks(path)
 
 
-@pytest.mark.parametrize("memory", [0, -1, "much", True])
+@pytest.mark.parametrize("memory", [0, -1, "much", True, np.inf])
 def test_memory_is_a_number(memory):
     with pytest.raises(InputError, match="memory="):
         Chunks([DATA], memory=memory)

@@ -37,6 +37,16 @@ def test_out_of_bag_scores_of_classes(class_forest, table):
     assert list(prob.idxmax(axis=1)) == list(predicted[known])
 
 
+def test_a_class_may_be_called_error(table):
+    forest = odrf.odrf("c ~ a + b", table.replace({"c": {"low": "error"}}), n_trees=9, seed=1)
+    matrix, plain = (
+        each.confusion_matrix for each in (forest, odrf.odrf("c ~ a + b", table, n_trees=9, seed=1))
+    )
+    assert matrix.columns.tolist() == ["error", "mid", "top", "error_"]
+    assert (matrix["error"].to_numpy() >= 0).all() and matrix["error"].dtype.kind == "i"
+    assert matrix.to_numpy()[:, :3].sum() == plain.to_numpy()[:, :3].sum()
+
+
 def test_rows_that_every_tree_drew_have_no_prediction(table):
     forest = odrf.odrf("c ~ a + b", table, n_trees=1, seed=1)
     assert 0.5 < forest.oob_prediction.isna().mean() < 0.8

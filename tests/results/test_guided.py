@@ -166,6 +166,14 @@ def test_codes_count_rows_and_predict_classes(classes, weighted):
         assert len(codes) == classes.n_leaves[b]
 
 
+def test_planes_keep_the_coefficients_of_columns_with_names_of_theirs(table):
+    named = table.rename(columns={"a": "threshold", "b": "divides"})
+    planes = odrf.graf("y ~ threshold + divides", named, n_trees=1, subspace=2, seed=1).planes()
+    plain = odrf.graf("y ~ a + b", table, n_trees=1, subspace=2, seed=1).planes()
+    assert planes.columns[:2].tolist() == ["coefficient of threshold", "coefficient of divides"]
+    assert (planes.to_numpy() == plain.to_numpy()).all()
+
+
 def test_planes_count_what_they_divide(numbers):
     for b in (0, 14):
         planes = numbers.planes(b)

@@ -67,6 +67,7 @@ def test_sets_are_tested_together():
         ({"adjust": "sidak"}, "adjust"),
         ({"groups": {"s": ["nothing"]}}, "no predictor is computed from 'nothing'"),
         ({"groups": {"s": ["a"], "t": ["a"]}}, "'a' is in two sets"),
+        ({"groups": {"b": ["a"]}}, "the set 'b' has the name of a variable"),
         ({"groups": ["a"]}, "mapping"),
         ({"level": 2}, "level"),
     ],

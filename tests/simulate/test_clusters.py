@@ -99,7 +99,9 @@ def test_layouts_belong_to_the_problem():
     [
         ("hypercube", {"labels": "one"}, "labels='one' is not known: .*did you mean 'ones'"),
         ("hypercube", {"mixed": 1}, "mixed=1 is not known: use one of True, False"),
-        ("hypercube", {"layout": -1}, "layout=-1: use a whole number of at least 0"),
+        ("hypercube", {"layout": -1}, "^layout=-1: use a whole number of at least 0"),
+        ("hypercube", {"layout": "3"}, "^layout='3': use a whole number .* or a Generator"),
+        ("random_rbf", {"layout": True}, "^layout=True: use a whole number"),
         ("random_rbf", {"classes": 3, "centroids": 2}, "centroids=2: use .* at least 3"),
         ("random_rbf", {"classes": 1}, "classes=1: use a whole number of at least 2"),
     ],

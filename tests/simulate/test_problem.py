@@ -140,6 +140,8 @@ def test_data_that_the_truth_cannot_be_told_of():
         problem.truth(data.assign(x1="a"))
     with pytest.raises(InputError, match=r"must be a data frame, not numpy\.ndarray"):
         problem.truth(data.to_numpy())
+    with pytest.raises(InputError, match="more than one column named 'x1': rename or drop"):
+        problem.truth(data[["x1", "x1", "x2", "x3"]])
 
 
 @pytest.mark.parametrize("n", [0, 2.0, True, "10"])

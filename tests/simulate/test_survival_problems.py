@@ -161,6 +161,14 @@ def test_the_strongest_problems_still_have_times(name, most):
     assert np.isfinite(problem.restricted_mean(data, 3.0)).all()
 
 
+def test_restricted_means_of_very_flat_hazards():
+    problem = simulate.crossing_hazards(p=9, relevant=9, strength=2)
+    data = pd.DataFrame(np.full((1, 9), -1.0), columns=problem.predictors)
+    for until in (0.5, 1.0, 30.0):
+        area, _ = quad(lambda t: problem.survival(data, [t])[0, 0], 0, until)
+        np.testing.assert_allclose(problem.restricted_mean(data, until), area, rtol=1e-4)
+
+
 def test_problems_tell_what_they_are():
     problem = simulate.competing_risks(censored=0.25)
     assert repr(problem) == (

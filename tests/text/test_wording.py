@@ -100,7 +100,15 @@ def test_long_splits_keep_the_largest_terms(design):
 
 @pytest.mark.parametrize(
     "value, text",
-    [(1234567.0, "1234567"), (0.00012345, "0.0001234"), (-31.4159, "-31.42"), (1e15, "1e+15")],
+    [
+        (1234567.0, "1234567"),
+        (0.00012345, "0.0001234"),
+        (-31.4159, "-31.42"),
+        (1e15, "1e+15"),
+        (9999.7, "10000"),
+        (-9999.5, "-10000"),
+        (9999.4, "9999"),
+    ],
 )
 def test_numbers(value, text):
     assert number(value) == text

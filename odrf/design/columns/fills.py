@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype, is_numeric_dtype
 
 from odrf.design.columns.measurement import NUMBERS, contents
 from odrf.design.columns.missing import find_missing
@@ -58,8 +60,18 @@ def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
     empty = find_missing(frame, list(fills)).counts if fills else {}
     if not empty:
         return frame
-    columns = {name: _widened(frame[name], fills[name]).fillna(fills[name]) for name in empty}
-    return frame.assign(**columns)
+    return frame.assign(**{name: _filled(frame[name], fills[name]) for name in empty})
+
+
+def _filled(column: pd.Series, fill: Any) -> pd.Series:
+    """Return a column with its empty cells filled; its type may be another than in training."""
+    known = column.notna()
+    if not known.any():
+        return pd.Series(fill, index=column.index)
+    column = _widened(column, fill)
+    if _holds(column, fill):
+        return column.fillna(fill)
+    return column.astype(object).where(known, fill)
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -68,9 +80,31 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _widened(column: pd.Series, fill: Any) -> pd.Series:
-    """Return a column of whole numbers or decimals as floats where it cannot hold its fill."""
+    """Return a column of whole numbers, decimals or categories in a type that can hold its fill.
+
+    Numbers become floats; categories get one more.
+    """
     dtype = column.dtype
-    if not pd.api.types.is_numeric_dtype(dtype) or not _is_number(column):
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column if fill in dtype.categories else column.cat.add_categories([fill])
+    if not is_numeric_dtype(dtype) or not _is_number(column):
         return column
-    whole = pd.api.types.is_integer_dtype(dtype) and float(fill).is_integer()
-    return column if whole or pd.api.types.is_float_dtype(dtype) else column.astype("Float64")
+    whole = is_integer_dtype(dtype) and float(fill).is_integer()
+    if whole:
+        limits = np.iinfo(getattr(dtype, "numpy_dtype", np.int64))
+        whole = limits.min <= int(fill) <= limits.max
+    return column if whole or is_float_dtype(dtype) else column.astype("Float64")
+
+
+def _holds(column: pd.Series, fill: Any) -> bool:
+    """Return whether a column of numbers or dates can have the fill as a value; True for others."""
+    dtype = column.dtype
+    if is_bool_dtype(dtype):
+        return isinstance(fill, bool | np.bool_)
+    if is_numeric_dtype(dtype):
+        return isinstance(fill, float | int | np.number) and not isinstance(fill, bool)
+    if dtype.kind == "M":
+        return isinstance(fill, pd.Timestamp) and (fill.tz is None) == (column.dt.tz is None)
+    if isinstance(dtype, pd.PeriodDtype):
+        return isinstance(fill, pd.Period) and fill.freq == dtype.freq
+    return True

@@ -175,9 +175,15 @@ def _counted(rows: RowsToDivide) -> str:
 
 
 def _of_rows(cv: Any, index: pd.Index, used: NDArray[np.bool_] | None) -> pd.Series:
-    """Return the labels of the n rows, whether they were given for these or for all N."""
-    if isinstance(cv, pd.Series) and not cv.index.equals(index) and len(cv) == len(index):
-        cv = aligned("cv", cv, index)
+    """Return the labels of the n rows, whether they were given for these or for all N.
+
+    Those of a Series belong to rows by its index.
+    """
+    if isinstance(cv, pd.Series):
+        of_all = used is not None and len(cv) == len(used)
+        labels = cv.index[used] if of_all else cv.index
+        if len(labels) == len(index) and not labels.equals(index):
+            cv = aligned("cv", cv, index)
     values = pd.Series(cv.to_numpy() if isinstance(cv, pd.Series) else list(cv))
     if used is not None and len(values) == len(used):
         values = values[used]

@@ -53,6 +53,8 @@ class Forecast(NamedTuple):
     notes : tuple of str
     compactable : bool
         Whether the option `compact` would make it smaller.
+    trees_of_round : int
+        Trees for each one that the option `n_trees` asks for: those of a round of boosting.
     """
 
     parts: dict[str, Bytes]
@@ -64,6 +66,7 @@ class Forecast(NamedTuple):
     pilots: str
     notes: tuple[str, ...] = ()
     compactable: bool = False
+    trees_of_round: int = 1
 
 
 def of_training_rows(fit: AnyFit, data: TrainingData, some: TrainingData) -> Bytes:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from odrf.api.automatic import auto, models_of_stack
 from odrf.api.boosting import odbt
-from odrf.api.calling import NO_OPTIONS, boosting_of, default_options, design_of, spelled_call
+from odrf.api.calling import boosting_of, default_options, design_of, options_of, spelled_call
 from odrf.api.growth_request import TREE, requested
 from odrf.api.guided_forests import graf, guided_control
 from odrf.api.oblique_forests import odrf
@@ -61,8 +61,9 @@ def foresee(
 
     A few pilot trees are grown: of a large forest on all rows, of a tree or a small forest on some
     of the rows.  In a forest of several kinds of trees they also tell how many trees of each kind
-    there will be.  Everything else follows from the sizes of the arrays that growth makes.  It
-    takes a few per cent of the time of a large fit, and a larger share of one with few trees.
+    there will be.  Everything else follows from the sizes of the arrays that growth makes.  It took
+    6 to 48 % of the time of 27 fits; the largest share was that of a blend of few trees
+    (``benchmarks/speed/foresight.py``).
 
     Rows in chunks are read only to learn the design, once or twice, as the fit does.  Meanwhile a
     random sample of up to 262,144 rows is kept, on which the pilot trees grow.  How often the fit
@@ -80,7 +81,7 @@ def foresee(
     progress : bool, default False
         Show a progress bar of the pilot trees, or of the rounds of boosting.
     **options
-        Its arguments.  Threads are those of `n_jobs`.
+        Its arguments.  Trees are taken to grow in the threads of `n_jobs`, whatever `backend` is.
 
     Returns
     -------
@@ -91,8 +92,9 @@ def foresee(
     Raises
     ------
     InputError
-        If `model` is another function, an option is invalid, or `data` is a data frame of Dask,
-        whose trees may grow on other machines.
+        If `model` is another function, an option is invalid, boosted trees have
+        ``leaf_values="refit"``, or `data` is a data frame of Dask, whose trees may grow on other
+        machines.
     MemoryError
         If not even the table fits into memory, or of rows in chunks one tree.
 
@@ -211,13 +213,10 @@ def _of_boosting(
 
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return all options of a model; raise `InputError` for a name that it does not have."""
-    defaults = dict(default_options(model))
-    for name in NO_OPTIONS:
-        defaults.pop(name, None)
-    options = {name: value for name, value in options.items() if name not in NO_OPTIONS}
+    defaults = default_options(model)
     for name in options:
         if name not in defaults:
             raise UnknownArgumentError(
                 f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
             )
-    return {**defaults, **options}
+    return options_of({**defaults, **options})

@@ -35,7 +35,7 @@ class Foresight(Carded):
         Memory that the call takes where it takes most, in addition to what the process has.
     fit_bytes : float
         Memory of the fit, with its training rows, as long as nothing is asked of it.  Fits on rows
-        in chunks keep none; forests have the trees as predictions read them from the start.
+        in chunks keep no rows; such forests have the trees as predictions read them from the start.
     file_bytes : float
         The file that `save` writes.
     seconds : float
@@ -47,6 +47,7 @@ class Foresight(Carded):
     free_bytes : float
         Memory that the process may still take; infinity where the system does not tell.
     n_trees : int
+        Trees of the fit, of boosted trees those of all rounds; of `odrf.auto` trees of its forest.
     leaves : float
         Leaves of a tree, on average.
     pilots : str
@@ -58,6 +59,8 @@ class Foresight(Carded):
         Whether the option `compact` would make it smaller.
     limits : tuple of str
         The options of the function that limit the number of trees or their sizes.
+    trees_of_round : int
+        Trees of a round of boosting, that is, of 1 in the option `n_trees`; 1 for other fits.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Foresight(Carded):
     notes: tuple[str, ...] = ()
     compactable: bool = False
     limits: tuple[str, ...] = ()
+    trees_of_round: int = 1
 
     @classmethod
     def of(cls, call: str, forecast: Forecast, free: float, options: Iterable[str]) -> Foresight:
@@ -106,6 +110,7 @@ class Foresight(Carded):
             forecast.notes,
             forecast.compactable,
             tuple(name for name in (OF_NUMBER, *OF_SIZES) if name in set(options)),
+            forecast.trees_of_round,
         )
 
     @property
@@ -168,7 +173,9 @@ class Foresight(Carded):
         sizes = ", ".join(f"{name}=" for name in self.limits if name in OF_SIZES)
         if OF_NUMBER not in self.limits:
             return f"a tree of about {leaves} would ({sizes})"
-        fewer = quantity(max(1, int(self.n_trees * share)), "tree")
+        of_round = self.trees_of_round
+        number = max(1, int(self.n_trees * share / of_round))
+        fewer = quantity(number, "tree" if of_round == 1 else "round")
         or_smaller = f", or trees of {leaves} ({sizes})" if sizes else ""
         return f"about {fewer} would ({OF_NUMBER}=){or_smaller}"
 

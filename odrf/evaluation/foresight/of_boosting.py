@@ -87,6 +87,7 @@ def forecast_of_boosting(
         splits + 1,
         f"{quantity(rounds, 'round')} on {n:,} rows",
         _notes(control),
+        trees_of_round=of_rounds,
     )
 
 

@@ -188,7 +188,7 @@ class _Growing:
         return []
 
     def next_level(self, level: list[_Open]) -> list[_Open]:
-        """CrownSplit the nodes of a level; return those of the next one."""
+        """Split the nodes of a level; return those of the next one."""
         left = self._settings.max_leaves - 1 - len(self.crown.splits)
         level = level[: max(left, 0)]
         proposed = list(in_order(self._proposed, level, self.n_jobs))

@@ -206,7 +206,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
     """Return the weighted standard deviation of numbers without empty cells; of no number, 0."""
     values, share = _known(training, weights)
-    if not len(values):
+    if not len(values) or (values == values[0]).all():
         return 0.0
     largest = float(np.abs(values).max()) or 1.0
     # squares of very large and very small numbers are out of the range of floats

@@ -27,7 +27,7 @@ from odrf.fits.averaged.contrasts import (
     usual_contrast,
 )
 from odrf.fits.averaged.estimating import Estimand
-from odrf.fits.averaged.grid_of_rows import values_at
+from odrf.fits.averaged.grid_of_rows import shown_name, values_at
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
 
@@ -46,7 +46,7 @@ def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
     _require_known(fit, combinations)
     warn_of_values_beyond(fit, _values_of(combinations))
     return [
-        Estimand({"term": "prediction", "contrast": "mean", **values}, None, values)
+        Estimand({"term": "prediction", "contrast": "mean", **_shown(fit, values)}, None, values)
         for values in combinations
     ]
 
@@ -147,7 +147,7 @@ def _estimands(
     warn_of_values_beyond(fit, {**_values_of(combinations), **pairs})
     return [
         Estimand(
-            {"term": name, "contrast": contrast.label, **values},
+            {"term": name, "contrast": contrast.label, **_shown(fit, values)},
             values if contrast.low is None else {**values, name: contrast.low},
             {**values, name: contrast.high},
             contrast.width,
@@ -162,6 +162,11 @@ def _frame_of(fit: AnyFit, newdata: pd.DataFrame | None) -> pd.DataFrame:
     """Return the columns of the rows; who averages over these says what is wrong with levels."""
     with unseen_levels_expected():
         return raw_rows(fit, newdata).frame
+
+
+def _shown(fit: AnyFit, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of variables by the names that these have in tables of estimates."""
+    return {shown_name(fit, name): value for name, value in values.items()}
 
 
 def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

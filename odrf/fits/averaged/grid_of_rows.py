@@ -17,8 +17,10 @@ from odrf.engine.rows.coded import Matrix
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows
+from odrf.statistics.averaged.normal_tests import NUMBERS
+from odrf.text.naming import free_name
 
-__all__ = ["GroupedRows", "grouped_rows", "set_to", "values_at"]
+__all__ = ["GroupedRows", "grouped_rows", "set_to", "shown_name", "values_at"]
 
 MOST_GROUPS = 100
 
@@ -34,7 +36,8 @@ class GroupedRows:
     group : (n,) int64
         The group of each row, from 0.
     labels : DataFrame of C rows
-        What the rows of each group have in common; without columns if there is one group.
+        What the rows of each group have in common, by `shown_name`; without columns if there is one
+        group.
     share : (n,) float64
         Case weights, divided by their sum in the group.
     """
@@ -62,13 +65,21 @@ def grouped_rows(fit: AnyFit, newdata: pd.DataFrame | None, by: Any) -> GroupedR
         if not names:
             raise InputError(f"by={by!r} names no column: use a name, or a list of names")
         group, labels = _groups(_columns(names, rows, newdata))
+        labels = labels.rename(columns={name: shown_name(fit, name) for name in labels})
     weights = rows.weights
     total = np.bincount(group, weights, len(labels))
     if not (total > 0).all():
         raise InputError(
-            "by= makes a group whose rows all have the weight 0: leave these rows out of newdata="
+            "by= makes a group of training rows that all have the weight 0: give the rows of the "
+            "other groups as newdata="
         )
     return GroupedRows(rows, group, labels, weights / total[group])
+
+
+def shown_name(fit: AnyFit, name: Any) -> str:
+    """Return what a column of the data is called in tables of estimates, which have their own."""
+    of_classes = () if fit.design.response.classes is None else ("class",)
+    return free_name(name, ("term", "contrast", *of_classes, *NUMBERS))
 
 
 def values_at(at: Any) -> list[dict[str, Any]]:

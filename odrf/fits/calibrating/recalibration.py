@@ -13,6 +13,7 @@ from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.statistics.probabilities.judged_rows import JudgedRows
 from odrf.statistics.probabilities.recalibration_maps import (
     POWER,
@@ -37,7 +38,7 @@ class Recalibration:
 
     Attributes
     ----------
-    fit : Fit, GuidedFit or BoostedFit
+    fit : Fit, GuidedFit, BoostedFit or StackedFit
     method : str
         The kind of maps.
     maps : tuple of K maps, or of one Power
@@ -48,7 +49,7 @@ class Recalibration:
         How many rows the maps are learned from, and which, in words.
     """
 
-    fit: Fit | GuidedFit | BoostedFit
+    fit: Fit | GuidedFit | BoostedFit | StackedFit
     method: str
     maps: Maps
     before: NDArray[np.float64]
@@ -82,7 +83,7 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
         np.average((p - indicators) ** 2, axis=0, weights=rows.weights)
         for p in (rows.probabilities, _cross_fitted(rows, method, fit.control.seed))
     )
-    known = cast("Fit | GuidedFit | BoostedFit", fit)
+    known = cast("Fit | GuidedFit | BoostedFit | StackedFit", fit)
     source = f"{len(rows.code)} rows {rows.source}"
     return Recalibration(known, method, maps, before, after, source)
 

@@ -15,10 +15,11 @@ from odrf.engine.parallel import row_blocks
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_rows
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.empty_cells import reading_empty_cells
+from odrf.fits.prediction.empty_cells import empty_columns, reading_empty_cells
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.stacked_fit import StackedFit
+from odrf.fits.streamed.streamed_fit import StreamedFit
 
 __all__ = ["DECIMALS", "CurveBlock", "curves_of_rows"]
 
@@ -72,8 +73,7 @@ def curves_of_rows(
     # cells of these variables that are empty in new rows need no fill
     first = {name: _first(of_points) for name, of_points in points.items()}
     X = with_values(fit.design, rows.frame, rows.X, first)
-    reading, X = reading_empty_cells(fit, X)
-    other = OtherValues(_places(fit, X, points), values)
+    reading, X, other = _read(fit, X, points, values)
     outputs = reading.control.n_outputs if isinstance(reading, BoostedFit) else 1
     blocks = curves_by_block(
         reading.forest, X, other, rows.weights, outputs, fit.control.n_jobs, advance
@@ -101,11 +101,35 @@ def _curves_of_stack(
         yield CurveBlock(block, predicted.reshape(-1, G, K), np.zeros((0, G, K)))
 
 
+def _read(
+    fit: AnyFit, X: Matrix, points: Mapping[str, Any], values: NDArray[np.float32]
+) -> tuple[AnyFit, Matrix, OtherValues]:
+    """Return the fit and the matrix that read rows X (p, n) at all points, and values at these.
+
+    Cells of the `values` of `_values_at` may be empty at some points: levels that no training row
+    has are, and products with empty cells of other variables.
+    """
+    columns, p = _columns(fit, X, points), len(X)
+    at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
+    empty = np.union1d(empty_columns(X), columns[at])
+    reading, X = reading_empty_cells(fit, X, empty)
+    if not len(at):
+        return reading, X, OtherValues(_places(X, columns), values)
+    holes = np.isnan(values[:, at])
+    if isinstance(fit, StreamedFit) and fit.fills is not None:
+        fills = fit.fills[columns[at]].astype(np.float32)[:, np.newaxis]
+        values[:, at] = np.where(holes, fills, values[:, at])
+        return reading, X, OtherValues(_places(X, columns), values)
+    marks = p + np.searchsorted(empty, columns[at])
+    values = np.concatenate([np.nan_to_num(values, nan=0.0), holes], axis=1, dtype=np.float32)
+    return reading, X, OtherValues(_places(X, np.concatenate([columns, marks])), values)
+
+
 def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
     """Return what the changed columns hold at each point: (1, T, G), or (n, T, G) for products.
 
     A predictor that is computed from one of the variables and from others as well has different
-    values in each row.
+    values in each row.  NaN for empty cells.
     """
     design, G = fit.design, len(next(iter(points.values())))
     which = touched(design, *points)
@@ -119,14 +143,14 @@ def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray
         repeated = np.zeros(G, dtype=np.int64)
         frame = rows.frame.iloc[repeated].reset_index(drop=True)
         X = with_values(design, frame, with_rows(rows.X, repeated), points)
-        return stored(X)[_places(fit, X, points)][np.newaxis]
-    out = np.empty((len(rows.frame), len(_places(fit, rows.X, points)), G), dtype=np.float32)
+        return stored(X)[_places(X, _columns(fit, X, points))][np.newaxis]
+    columns = _columns(fit, rows.X, points)
+    out = np.empty((len(rows.frame), len(columns), G), dtype=np.float32)
     for point in range(G):
         at_point = {name: _at(of_points, point) for name, of_points in points.items()}
         X = with_values(design, rows.frame, rows.X, at_point)
-        out[:, :, point] = stored(X)[_places(fit, X, points)].T
-    # an empty cell of another variable in a product: 0, and marked in a column of its own
-    return np.nan_to_num(out, copy=False, nan=0.0)
+        out[:, :, point] = stored(X)[_places(X, columns)].T
+    return out
 
 
 def _at(values: Any, point: int) -> Any:
@@ -143,14 +167,16 @@ def _first(values: Any) -> Any:
     return _at(values, 0)
 
 
-def _places(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return the rows of the stored array that the variables change, each once."""
+def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return the columns that the variables change; of a factor that is stored as codes, one."""
     columns = fit.design.recipe.columns_of(touched(fit.design, *names))
+    return columns[np.sort(np.unique(_places(X, columns), return_index=True)[1])]
+
+
+def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the stored array that hold these columns."""
     layout = layout_of(X)
-    if layout is None:
-        return columns
-    place = layout.place[columns].astype(np.int64)
-    return place[np.sort(np.unique(place, return_index=True)[1])]
+    return columns if layout is None else layout.place[columns].astype(np.int64)
 
 
 def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -34,11 +34,15 @@ def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoin
     Raises
     ------
     InputError
-        As in `points_of`; or all rows have the same value.
+        As in `points_of`; or all rows of positive weight have the same value, or none.
     """
     axis = points_of(fit, rows, name, points, None)
     if axis.numeric:
         known = axis.observed[~np.isnan(axis.observed) & (rows.weights > 0)]
+        if not len(known):
+            raise InputError(
+                f"{name!r} is empty in all rows of positive weight: give other rows as newdata="
+            )
         ends = np.quantile(known, np.linspace(0, 1, points), method="inverted_cdf")
         distinct = np.unique(known)
         values = distinct if len(distinct) <= points else np.unique(ends)

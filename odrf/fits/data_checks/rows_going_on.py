@@ -33,7 +33,10 @@ def column_of_subjects(fit: AnyFit, data: pd.DataFrame) -> str | None:
 
 
 def _go_on(column: pd.Series, fit: AnyFit, times: SurvivalTimes) -> bool:
-    codes = pd.factorize(column[fit.data.complete])[0].astype(np.int64)
+    try:
+        codes = pd.factorize(column[fit.data.complete])[0].astype(np.int64)
+    except TypeError:  # values that are no labels
+        return False
     first = slice(FIRST_ROWS)
     if _adjoining(codes[first], times.keeping(np.arange(len(times))[first])) is None:
         return False

@@ -104,7 +104,8 @@ def numbers_or_labels(column: pd.Series) -> NDArray[np.float64] | None:
     if not _has_labels(column):
         return None
     codes = pd.factorize(column)[0]
-    return (codes == np.bincount(codes + 1)[1:].argmax()).astype(np.float64)
+    commonest = np.bincount(codes[codes >= 0], minlength=1).argmax()
+    return (codes == commonest).astype(np.float64)
 
 
 def _has_labels(column: pd.Series) -> bool:

@@ -239,6 +239,7 @@ def require_sound_stack(fit: StackedFit) -> None:
             _require(part.base.coef.shape == (terms.sum(),))
             curved = knots[~np.isnan(knots[:, 0])]
             _require(bool((np.diff(curved, axis=1) > 0).all()))
+            _require(part.base.ends is None or part.base.ends.shape == (p, 2))
 
 
 def _require_smoother(smoother: KernelSmoother, p: int, K: int, n: int) -> None:
@@ -247,6 +248,7 @@ def _require_smoother(smoother: KernelSmoother, p: int, K: int, n: int) -> None:
     _require(points.ndim == 2 and len(points) > 0)
     _require(smoother.centre.shape == smoother.unit.shape == (points.shape[1],) == (p,))
     _require(bool((smoother.unit > 0).all()) and smoother.left_out.shape == (n, K))
+    _require(smoother.ends is None or smoother.ends.shape == (p, 2))
     if smoother.directions is not None:
         _require(smoother.directions.ndim == 2 and len(smoother.directions) == p)
     _require(ridge.kernel in KERNELS and ridge.width > 0)

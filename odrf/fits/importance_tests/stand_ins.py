@@ -17,6 +17,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
+from odrf.design.columns.measurement import TEXT, contents
 from odrf.engine.rows.coded import indicated
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
@@ -24,6 +25,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.options.request import inner_request
 from odrf.statistics.ridge.ridge_regression import ridge_regression
+from odrf.warn import without_warnings
 
 __all__ = ["LabelLaw", "NumberLaw", "laws_given_others", "stand_ins"]
 
@@ -126,7 +128,7 @@ def _like(values: Any, column: pd.Series) -> Any:
 
 def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw | LabelLaw:
     number = is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
-    label = isinstance(column.dtype, pd.CategoricalDtype) or is_bool_dtype(column.dtype)
+    label = _is_category(column) or is_bool_dtype(column.dtype)
     if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
         raise InputError(
             f"column {column.name!r} is neither a number nor a label, so that no stand-in can be "
@@ -134,16 +136,17 @@ def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> Num
         )
     known = column[column.notna()]
     values = pd.unique(known)
-    if len(values) < 2 or not len(others.columns):
-        return _alone(known, number)
     beside = others.loc[column.notna().to_numpy()]
+    beside = beside.loc[:, beside.notna().any().to_numpy()]
+    if len(values) < 2 or not len(beside.columns):
+        return _alone(known, number)
     if number and len(values) > FEW_VALUES:
         return _number_law(known.to_numpy(dtype=np.float64), beside, seed, n_jobs)
     return _label_law(known, beside, seed, n_jobs)
 
 
 def _alone(known: pd.Series, number: bool) -> NumberLaw | LabelLaw:
-    """Return the law of a variable without others, or of one value."""
+    """Return the law of a variable without others in its rows, or of one value."""
     if number:
         values = known.to_numpy(dtype=np.float64)
         return NumberLaw(np.full(len(values), values.mean()), values - values.mean())
@@ -168,17 +171,30 @@ def _number_law(y: NDArray[np.float64], others: pd.DataFrame, seed: int, n_jobs:
 
 def _label_law(known: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> LabelLaw:
     codes, labels = pd.factorize(known.astype(object), sort=False)
-    design, data = _design(pd.Series([f"{code:06d}" for code in codes]), others, "classification")
+    # categories: labels may be different in nearly all rows
+    target = pd.Series(pd.Categorical([f"{code:06d}" for code in codes]))
+    design, data = _design(target, others, "classification")
     value = forest_out_of_bag(_forest(design, data, seed, n_jobs)).value
     overall = np.bincount(codes) / len(codes)
     return LabelLaw(labels, np.where(np.isnan(value), overall, value))
 
 
 def _design(target: pd.Series, others: pd.DataFrame, kind: str) -> tuple[Design, TrainingData]:
-    """Return the design of a target by all columns of other variables."""
+    """Return the design of a target by all columns of other variables.
+
+    What can be said of these, the fit has said when it was made.
+    """
     data = others.set_axis([f"x{j}" for j in range(len(others.columns))], axis=1)
-    data = data.assign(**{TARGET: target.to_numpy()})
-    return build_design(f"{TARGET} ~ .", data, kind=kind, env=EvalEnvironment.capture())
+    # a formula with C() takes text that is different in nearly all rows, too
+    texts = [name for name in data.columns if contents(data[name]) == TEXT]
+    data = data.astype({name: "category" for name in texts if not _is_category(data[name])})
+    data = data.assign(**{TARGET: target.array})
+    with without_warnings():
+        return build_design(f"{TARGET} ~ .", data, kind=kind, env=EvalEnvironment.capture())
+
+
+def _is_category(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.CategoricalDtype)
 
 
 def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:

@@ -72,7 +72,7 @@ def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDA
     same = np.zeros(m, dtype=int)
     copies = row.frame.iloc[same].reset_index(drop=True)
     rows = with_rows(row.X, same)
-    new = {name: pd.Series(value, dtype=copies[name].dtype if _is_text(copies[name]) else None)
+    new = {name: pd.Series(value, dtype=_type_of_labels(copies[name]))
            for name, value in values.items()}  # fmt: skip
     return expected_response(fit, with_values(fit.design, copies, rows, new), row.offset[same])
 
@@ -141,8 +141,13 @@ def _is_number(column: pd.Series) -> bool:
     return is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
 
 
-def _is_text(column: pd.Series) -> bool:
-    return not is_numeric_dtype(column.dtype)
+def _type_of_labels(column: pd.Series) -> Any:
+    """Return the type of a column of labels; None for numbers, and for categories.
+
+    Those of one row may be fewer than the values that are tried.
+    """
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return None if categories or is_numeric_dtype(column.dtype) else column.dtype
 
 
 def _said(value: Any) -> str:

@@ -77,10 +77,13 @@ def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.D
 
 
 def rules_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], X: Matrix) -> list[str]:
-    """Return the splits on the path of a single tree in words, from the root down."""
+    """Return the splits on the path of a single tree in words, from the root down.
+
+    They are those of the fit's tree: the terms that `forest` has for new empty cells have no words.
+    """
     if not len(nodes):
         return []
-    writer = SplitWriter(forest, fit.design, digits=4)
+    writer = SplitWriter(fit.forest, fit.design, digits=4)
     leaf = int(leaf_nodes(forest, reading_empty_cells(fit, X)[1], 1)[0, 0])
     below = [*nodes.tolist()[1:], leaf]
     return [

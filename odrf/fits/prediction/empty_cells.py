@@ -43,6 +43,7 @@ from odrf.fits.streamed.streamed_fit import StreamedFit
 
 __all__ = ["FillingRule", "NoFills", "empty_columns", "filling_rule", "reading_empty_cells"]
 
+NO_COLUMNS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 # Why there are no means, and what to do then.
 NO_ROWS = "the fit has none of them: fill in these cells"
 NO_NODES = (
@@ -50,13 +51,16 @@ NO_NODES = (
 )
 
 
-def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
+def reading_empty_cells(
+    fit: AnyFit, X: Matrix, also: NDArray[np.int64] = NO_COLUMNS
+) -> tuple[AnyFit, Matrix]:
     """Return the fit and the matrix (p + q, n) with which rows X (p, n) can be predicted.
 
-    NaN are empty cells.  The q further columns tell the empty cells of q columns that have some;
-    the splits of the fit have the fill of each as a further term.  Without empty cells q is 0.
+    NaN are empty cells.  The q further columns tell the empty cells of q columns that have some, or
+    are among those of `also`, in ascending order; the splits of the fit have the fill of each as a
+    further term.  Without empty cells q is 0.
     """
-    columns = empty_columns(X)
+    columns = np.union1d(empty_columns(X), also)
     if not len(columns):
         return fit, X
     if isinstance(fit, StreamedFit) and fit.fills is not None:

@@ -30,6 +30,7 @@ __all__ = [
     "as_asked",
     "as_prob",
     "as_response",
+    "leaf_frame",
     "mean_values",
     "predict_rows",
     "require_classes",
@@ -87,7 +88,8 @@ def predict_rows(
     else:
         with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
             if type == "leaf":
-                return _leaves(fit, rows, bar.update)
+                leaves = leaf_frame(fit, rows, bar.update)
+                return leaves if fit.forest.n_trees > 1 else leaves[0].rename("leaf")
             if type == "trees":
                 return _each_tree(fit, rows, bar.update)
             means = mean_values(fit, rows.X, bar.update)
@@ -149,17 +151,15 @@ def as_prob(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Data
     return pd.DataFrame(value, index=index, columns=fit.design.response.classes)
 
 
-def _leaves(
-    fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]
-) -> pd.Series | pd.DataFrame:
-    """Return the number, within its tree, of the leaf that each row reaches."""
+def leaf_frame(
+    fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object] = lambda n: None
+) -> pd.DataFrame:
+    """Return the number, within its tree, of the leaf that each row reaches: a column per tree."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs, advance)
     leaves -= fit.forest.root[:-1]
     leaves = spread_codes(leaves, rows.complete)
     frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
-    if not rows.complete.all():
-        frame = frame.astype("Int64").mask(frame < 0)
-    return frame if fit.forest.n_trees > 1 else frame[0].rename("leaf")
+    return frame if rows.complete.all() else frame.astype("Int64").mask(frame < 0)
 
 
 def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]) -> pd.DataFrame:

@@ -63,7 +63,10 @@ def _shares(priors: Mapping[Any, Any], response: Response) -> NDArray[np.float64
         raise InputError(f"priors lacks {listed(absent)}: give a share for every class")
     for label in labels:
         if not is_number(priors[label]) or not 0 < float(priors[label]) < np.inf:
-            raise InputError(f"priors[{label!r}]={priors[label]!r}: use a positive number")
+            raise InputError(
+                f"priors[{label!r}]={priors[label]!r}: use a positive number, for a class that is "
+                "hardly there a small one, such as 1e-9"
+            )
     shares = np.array([float(priors[label]) for label in labels])
     total = shares.sum()
     if abs(total - 1) > ROUNDING:

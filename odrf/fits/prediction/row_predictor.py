@@ -101,8 +101,12 @@ class RowPredictor:
         Raises
         ------
         InputError
-            If the row does not have one value for each predictor, or has a level that the training
-            rows do not have.
+            If the row does not have one value for each predictor, or `predict` refuses it.
+
+        Warns
+        -----
+        UserWarning
+            A value is a level that no training row has.
         """
         x = self.plan.scaled(row)
         if x is None:

@@ -11,6 +11,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
+from odrf.fits.prediction.confusion import counts_of_classes
 from odrf.pruning.complexity import IMPURITY, LOG_RANK
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
@@ -146,10 +147,9 @@ def r_squared(fit: AnyFit, error: float) -> float:
 
 
 def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
-    """Return the weights of rows by observed and predicted class, with an error column.
+    """Return the weights of rows by observed and predicted class, with error rates.
 
-    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.  A class
-    without rows has the error NaN.
+    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.
 
     Raises
     ------
@@ -165,13 +165,6 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     cell = fit.data.y[known].astype(np.int64) * K + predicted[known]
     weights, unit = fit.data.weights[known], fit.data.weight_unit
     counts = np.bincount(cell, weights, minlength=K * K).reshape(K, K)
-    total = counts.sum(axis=1)
-    correct = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
-    whole = unit == 1.0 and (weights == np.rint(weights)).all() and total.max() < MOST_WHOLE
-    table = pd.DataFrame(
-        counts.astype(np.int64) if whole else counts * unit,
-        index=pd.Index(list(classes), name="observed"),
-        columns=pd.Index(list(classes), name="predicted", dtype=object),
-    )
-    table["error"] = 1.0 - correct
-    return table
+    largest = counts.sum(axis=1).max()
+    whole = unit == 1.0 and (weights == np.rint(weights)).all() and largest < MOST_WHOLE
+    return counts_of_classes(classes, counts * unit, bool(whole))

@@ -54,7 +54,7 @@ def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
             for part, fills in zip(parts, found, strict=True):
                 at = part[empty[name].to_numpy()[part]]
                 column.iloc[at] = fills[name]
-            complete[name] = _in_type_of(column, frame[name])
+            complete[name] = _in_type_of(column, complete[name])
     return complete
 
 
@@ -93,8 +93,8 @@ def _indicators(codes: NDArray[np.int64], n_levels: int) -> NDArray[np.float64]:
     return (codes[:, None] == np.arange(n_levels)).astype(np.float64)
 
 
-def _in_type_of(column: pd.Series, given: pd.Series) -> pd.Series:
-    """Return filled cells in the type of the given column; whole numbers become floats."""
-    if is_numeric_dtype(given.dtype) and not is_bool_dtype(given.dtype):
+def _in_type_of(column: pd.Series, before: pd.Series) -> pd.Series:
+    """Return filled cells in the type of the column before; whole numbers become floats."""
+    if is_numeric_dtype(before.dtype) and not is_bool_dtype(before.dtype):
         return column.astype(np.float64)
-    return column.astype(given.dtype)
+    return column.astype(before.dtype)

@@ -97,5 +97,6 @@ def _require_few(pairs: int) -> None:
     if pairs > MOST_PAIRS:
         raise InputError(
             f"up to {pairs:.2g} pairs of rows share a leaf, more than the {MOST_PAIRS:.2g} that "
-            'are kept in memory: give fewer rows as newdata=, or use type="weights"'
+            "are kept in memory: use proximity() with fewer rows as newdata=, or with "
+            'type="weights"'
         )

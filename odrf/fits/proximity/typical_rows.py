@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from odrf.design.reading_back import training_frame
 from odrf.fits.fit import AnyFit
 from odrf.statistics.proximity.reading_proximities import covering_rows, outlier_scores
+from odrf.text.naming import free_name
 
 __all__ = ["outlier_table", "prototype_table"]
 
 Sparse: TypeAlias = "scipy.sparse.csr_array"
+SCORE, ROWS = "score", "rows"
 
 
 def prototype_table(fit: AnyFit, proximity: Sparse, k: int) -> pd.DataFrame:
@@ -37,8 +39,10 @@ def prototype_table(fit: AnyFit, proximity: Sparse, k: int) -> pd.DataFrame:
     best = np.where(largest > 0, place, -1)
     covered = np.bincount(best[best >= 0], minlength=len(chosen))
     frame = training_frame(fit.design, fit.data).iloc[chosen]
-    frame.insert(0, "rows", covered)
-    frame.insert(0, fit.design.response.name, _responses(fit)[chosen])
+    response = free_name(fit.design.response.name, (ROWS, *frame))
+    frame = frame.rename(columns={ROWS: free_name(ROWS, (ROWS, response, *frame))})
+    frame.insert(0, ROWS, covered)
+    frame.insert(0, response, _responses(fit)[chosen])
     return frame
 
 
@@ -49,12 +53,12 @@ def outlier_table(fit: AnyFit, proximity: Sparse) -> pd.DataFrame:
         group[rows] = code
     table = pd.DataFrame(
         {
-            "score": outlier_scores(proximity, group, fit.forest.n_trees**-2),
-            fit.design.response.name: _responses(fit),
+            SCORE: outlier_scores(proximity, group, fit.forest.n_trees**-2),
+            free_name(fit.design.response.name, (SCORE,)): _responses(fit),
         },
         index=fit.data.index,
     )
-    return table.sort_values("score", ascending=False, kind="stable")
+    return table.sort_values(SCORE, ascending=False, kind="stable")
 
 
 def _groups(fit: AnyFit) -> list[NDArray[np.int64]]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
+from odrf.fits.stacked.column_ends import column_ends, within_ends
 from odrf.statistics.ridge.ridge_regression import ridge_regression
 
 __all__ = ["AdditiveBase", "base_of", "can_have_base"]
@@ -40,12 +41,15 @@ class AdditiveBase:
     coef : (m,) float64
         The coefficients: of a line one, of a spline its values at the knots.
     intercept : float
+    ends : (p, 2) float64 or None
+        See `column_ends`; None in files of earlier versions.
     """
 
     knots: NDArray[np.float64]
     centre: NDArray[np.float64]
     coef: NDArray[np.float64]
     intercept: float
+    ends: NDArray[np.float64] | None = None
 
     def values(self, X: Matrix) -> NDArray[np.float64]:
         """Return the sums (n,) for predictors X (p, n), scaled as by the design."""
@@ -65,7 +69,7 @@ class AdditiveBase:
         those of the row among others.
         """
         begin = 0
-        for terms in _terms(X, self.knots, self.centre):
+        for terms in _terms(X, self.knots, self.centre, self.ends):
             end = begin + terms.shape[1]
             products = terms * self.coef[begin:end]
             begin, added = end, products[:, 0]
@@ -91,7 +95,7 @@ def base_of(data: TrainingData, splines: bool) -> tuple[AdditiveBase, NDArray[np
     """
     X = indicated(data.X)
     knots = np.full((len(X), KNOTS), np.nan)
-    centre = np.zeros(len(X))
+    centre, ends = np.zeros(len(X)), column_ends(X)
     for j, column in enumerate(X):
         known = column[~np.isnan(column) & (data.weights > 0)].astype(np.float64)
         if not len(known):
@@ -100,16 +104,21 @@ def base_of(data: TrainingData, splines: bool) -> tuple[AdditiveBase, NDArray[np
         values = np.unique(known)
         if splines and len(values) >= FEWEST_VALUES:
             knots[j] = np.quantile(values, np.linspace(0, 1, KNOTS))
-    found = ridge_regression(np.hstack(list(_terms(X, knots, centre))), data.y, data.weights)
-    return AdditiveBase(knots, centre, found.coef, found.intercept), found.left_out
+    terms = np.hstack(list(_terms(X, knots, centre, ends)))
+    found = ridge_regression(terms, data.y, data.weights)
+    return AdditiveBase(knots, centre, found.coef, found.intercept, ends), found.left_out
 
 
 def _terms(
-    X: Matrix, knots: NDArray[np.float64], centre: NDArray[np.float64]
+    X: Matrix,
+    knots: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    ends: NDArray[np.float64] | None,
 ) -> Iterator[NDArray[np.float64]]:
     """Yield what the coefficients multiply: for each column one array (n, 1), or (n, KNOTS)."""
-    for column, at, middle in zip(indicated(X), knots, centre, strict=True):
-        x = np.clip(np.where(np.isnan(column), middle, column).astype(np.float64), 0.0, 1.0)
+    for j, (column, at, middle) in enumerate(zip(indicated(X), knots, centre, strict=True)):
+        known = np.where(np.isnan(column), middle, column).astype(np.float64)
+        x = within_ends(known, None if ends is None else ends[j])
         if np.isnan(at[0]):
             yield x[:, None]
         else:

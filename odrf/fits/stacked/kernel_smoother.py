@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
+from odrf.fits.stacked.column_ends import column_ends, within_ends
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
 from odrf.statistics.ridge.kernel_ridge import (
@@ -54,6 +55,8 @@ class KernelSmoother:
         The prediction of each training row without the row itself, or without its fold.
     directions : (p, r) float64, optional
         Of an oblique smoother: a row counts as its products with the columns of this matrix.
+    ends : (p, 2) float64, optional
+        See `column_ends`; None in files of earlier versions.
     """
 
     centre: NDArray[np.float64]
@@ -62,11 +65,13 @@ class KernelSmoother:
     ridge: KernelRidge
     left_out: NDArray[np.float64]
     directions: NDArray[np.float64] | None = None
+    ends: NDArray[np.float64] | None = None
 
     def values(self, X: Matrix) -> NDArray[np.float64]:
         """Return predictions (n, K) for predictors X (p, n), scaled as by the design."""
         points, new = (
-            _scaled(rows, self.centre, self.unit) for rows in (self.points, indicated(X).T)
+            _scaled(rows, self.centre, self.unit, self.ends)
+            for rows in (self.points, indicated(X).T)
         )
         if self.directions is not None:
             points, new = along(points, self.directions), along(new, self.directions)
@@ -94,17 +99,18 @@ def kernel_smoothers_of(
     most = min(MOST_ROWS, int(np.sqrt(MOST_PRODUCTS / rows.shape[1])))
     drawn = np.random.default_rng(seed).permutation(used)[:most]
     centre, unit = _centre_and_unit(rows[used], data.weights[used], design.first)
+    ends = column_ends(rows.T)
     K = design.response.n_classes
     Y = data.y[:, None] if K == 1 else np.eye(K)[data.y.astype(np.int64)]
-    points = _scaled(rows[drawn], centre, unit)
+    points = _scaled(rows[drawn], centre, unit, ends)
     known = points, Y[drawn], data.weights[drawn]
     others = np.setdiff1d(np.arange(len(Y)), drawn)
-    beyond = _scaled(rows[others], centre, unit)
+    beyond = _scaled(rows[others], centre, unit, ends)
     shared = centre, unit, np.asarray(rows[drawn], np.float32)
     left_out = np.empty(Y.shape)
     ridge, left_out[drawn] = kernel_ridge(*known)
     left_out[others] = kernel_values(ridge, points, beyond)
-    plain = KernelSmoother(*shared, ridge, left_out)
+    plain = KernelSmoother(*shared, ridge, left_out, ends=ends)
     if by_fold is None:
         return (plain,)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
@@ -114,7 +120,7 @@ def kernel_smoothers_of(
     left_out[others] = kernel_values(
         oblique.ridge, along(points, directions), along(beyond, directions)
     )
-    return plain, KernelSmoother(*shared, oblique.ridge, left_out, directions)
+    return plain, KernelSmoother(*shared, oblique.ridge, left_out, directions, ends)
 
 
 def _centre_and_unit(
@@ -135,8 +141,11 @@ def _centre_and_unit(
 
 
 def _scaled(
-    rows: NDArray[np.float32], centre: NDArray[np.float64], unit: NDArray[np.float64]
+    rows: NDArray[np.float32],
+    centre: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    ends: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the rows (n, p) in units, with means for empty cells and ends for what lies beyond."""
-    known = np.where(np.isnan(rows), centre, np.clip(rows.astype(np.float64), 0.0, 1.0))
+    known = np.where(np.isnan(rows), centre, within_ends(rows.astype(np.float64), ends))
     return np.ascontiguousarray((known - centre) / unit)

@@ -83,6 +83,8 @@ def predictions_to_parquet(
         ) from None
     if not is_list(keep) or not all(isinstance(name, str) for name in keep):
         raise InputError(f"keep={keep!r}: use a list of names of columns")
+    if len(set(keep)) < len(keep):
+        raise InputError(f"keep={list(keep)!r} names a column twice: name each once")
     n, writer = 0, None
     with replacing(path) as file, ExitStack() as opened:
         for kept, predicted in _read(chunks_predicted(fit, chunks, type, list(keep), progress)):

@@ -10,11 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, is_list, is_number
-from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.labels import spread_codes, spread_numbers
-from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.prediction.labels import spread_numbers
+from odrf.fits.prediction.predicting import RowsToPredict, leaf_frame
 from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.curves_of_rows import PredictedRows
@@ -69,9 +68,7 @@ def predict_survival(
     fit = cast(SurvivalFit, rows.fit)
     causes = cause_numbers(cause, fit.design.response.causes)
     if type == LEAF:
-        leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
-        leaves = spread_codes(leaves, rows.complete)
-        return pd.DataFrame(leaves, index=rows.index, columns=pd.RangeIndex(leaves.shape[1]))
+        return leaf_frame(fit, rows)
     predicted = PredictedRows(fit, rows.X, unseen)
     if type == RISK and cause is not None:
         return _series(times_lost(predicted, fit.event_times[-1:], causes)[:, 0, 0], rows, RISK)
@@ -189,7 +186,8 @@ def _checked_shares(shares: Any) -> NDArray[np.float64]:
     if shares is None:
         return np.array(QUARTILES)
     asked = [shares] if is_number(shares) else shares
-    if not (is_list(asked) and len(asked)) or not all(
+    listed = is_list(asked) or isinstance(asked, pd.Series | pd.Index)
+    if not (listed and len(asked)) or not all(
         is_number(share) and 0 < share < 1 for share in asked
     ):
         raise InputError(f"quantiles={shares!r}: use numbers above 0 and below 1")

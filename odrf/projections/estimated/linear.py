@@ -101,7 +101,8 @@ class Logistic(Estimated):
 
     With more than two classes, a random subset of them is separated from the others.  A numeric
     response is mapped to [0, 1] first: this fits a ridge function a + b·σ(θᵀx + c) whose asymptotes
-    are the extremes of the response.
+    are the extremes of the response.  It takes 8 Newton steps in a single tree and 2 in a
+    forest, which begin at θ = 0.  Nodes of fewer than 50 rows use the direction of `LeastSquares`.
 
     Examples
     --------

@@ -29,6 +29,7 @@ __all__ = ["Effects"]
 # Cards leave out the last columns of a wide table; one end of an interval tells little.
 ON_CARDS = ("estimate", "std_error", "conf_low", "conf_high", "p_value")
 DIVIDED_BY_0 = "A ratio is inf where it divides by a prediction of 0."
+BOTH_0 = "A ratio is NaN where both predictions are 0."
 
 
 @public
@@ -57,13 +58,14 @@ class Effects(Carded):
     Attributes
     ----------
     table : DataFrame
-        One row for each estimate.  Columns: ``term``, ``contrast``; the columns of `by` and `at`;
-        ``class`` if the response is a class; ``estimate``, ``std_error``, ``statistic``,
-        ``p_value``, ``conf_low`` and ``conf_high``.  NaN where there are no standard errors.
-        Intervals of probabilities are on the scale of the log odds, at most twice as far from the
-        estimate as plain ones.
+        One row for each estimate.  Columns: ``term``, ``contrast``; the columns of `at` and `by`,
+        with an underscore if they are called like another one; ``class`` if the response is a
+        class; ``estimate``, ``std_error``, ``statistic``, ``p_value``, ``conf_low`` and
+        ``conf_high``.  NaN where there are no standard errors; tests and intervals are NaN also
+        where these are 0.  Intervals of probabilities are on the scale of the log odds, at most
+        twice as far from the estimate as plain ones.
     covariance : (M, M) float64 or None
-        The covariance of the estimates over training samples.
+        The covariance of the estimates over training samples; NaN for ratios that are not finite.
     notes : tuple of str
 
     Examples
@@ -126,7 +128,8 @@ class Effects(Carded):
         Raises
         ------
         InputError
-            If a hypothesis cannot be read; if there are no standard errors.
+            If a hypothesis cannot be read, or is about a ratio that is not finite; if there are no
+            standard errors.
 
         Examples
         --------
@@ -145,6 +148,8 @@ class Effects(Carded):
         notes = self.notes + note_on_agreement(self.table)
         if np.isinf(self.table["estimate"]).any():
             notes += (DIVIDED_BY_0,)
+        if self.table["estimate"].isna().any():
+            notes += (BOTH_0,)
         shown = self._shown()
         if self.estimates.uncertainty is None:
             shown = shown.drop(columns=[name for name in NUMBERS if name != "estimate"])

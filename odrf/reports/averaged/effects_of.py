@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from odrf.design.columns.unseen_levels import LevelsSaidOnce
+from odrf.errors import InputError
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit
@@ -31,6 +32,11 @@ def effects_of(
 ) -> Effects:
     """Return the effects of the estimands; the other arguments are those of the results' methods.
 
+    Raises
+    ------
+    InputError
+        A column of `by` is one that estimands set to other values.
+
     Warns
     -----
     UserWarning
@@ -38,6 +44,12 @@ def effects_of(
         training row has.
     """
     grouped = grouped_rows(fit, newdata, by)
+    twice = [name for name in grouped.labels if name in estimands[0].labels]
+    if twice:
+        raise InputError(
+            f"{twice[0]!r} is in by= and in at=, which sets it to other values: leave it out of "
+            "one of them"
+        )
     averages = sum(1 + (estimand.low is not None) for estimand in estimands)
     with (
         LevelsSaidOnce(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_truth, is_list
 from odrf.errors import InputError
-from odrf.fits.averaged.estimating import Estimates
+from odrf.fits.averaged.estimating import Estimates, Uncertainty
 from odrf.public import public
 from odrf.reports.averaged.notes_on_errors import note_on_agreement
 from odrf.statistics.averaged.hypotheses_of_estimates import (
@@ -98,15 +99,18 @@ def tested(
     Raises
     ------
     InputError
-        If a hypothesis cannot be read; if there are no standard errors.
+        If a hypothesis cannot be read, or is about a ratio that is not finite; if there are no
+        standard errors.
     """
     if estimates.uncertainty is None:
         raise InputError(
             "hypotheses need standard errors, which these estimates do not have; their summary() "
             "says why, and what to do"
         )
-    names, value, gradient = _read(hypothesis, estimates.estimate)
-    uncertainty = estimates.uncertainty
+    finite = np.isfinite(estimates.estimate)
+    names, value, gradient = _read(hypothesis, np.where(finite, estimates.estimate, 0.0))
+    _require_finite(gradient, finite)
+    uncertainty = _of_finite(estimates.uncertainty, finite)
     in_units, unit = uncertainty.in_units(gradient)
     labels = pd.DataFrame({"hypothesis": names})
     error, df = np.sqrt(np.diagonal(in_units)) * unit, uncertainty.df
@@ -167,6 +171,27 @@ def _matrix(hypothesis: ArrayLike, M: int) -> NDArray[np.float64]:
     if not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
         raise InputError("hypothesis= has a row without any estimate, or a number that is infinite")
     return matrix
+
+
+def _require_finite(gradient: NDArray[np.float64], finite: NDArray[np.bool_]) -> None:
+    asked = np.flatnonzero((gradient != 0).any(axis=0) & ~finite)
+    if len(asked):
+        raise InputError(
+            f"hypothesis=: b{asked[0] + 1} has no finite value, so that nothing can be tested of "
+            "it: test the others"
+        )
+
+
+def _of_finite(uncertainty: Uncertainty, finite: NDArray[np.bool_]) -> Uncertainty:
+    """Return the uncertainty with 0 for estimates that are not finite, which nothing is about."""
+    if finite.all():
+        return uncertainty
+    of_units = uncertainty.of_units
+    return replace(
+        uncertainty,
+        of_trees=np.where(finite, uncertainty.of_trees, 0.0),
+        of_units=None if of_units is None else np.where(finite, of_units, 0.0),
+    )
 
 
 def _unreadable(M: int) -> InputError:

@@ -16,6 +16,7 @@ from odrf.reports.curves.effect_curve import chosen_classes
 from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
 from odrf.text.card import Card, Carded
+from odrf.text.naming import free_name
 from odrf.text.quantity import percentage
 from odrf.text.summary import Summary
 
@@ -88,14 +89,18 @@ class EffectSurface(Carded):
 
         Columns: one for each variable; for classes ``class``; ``estimate``, ``std_error``,
         ``conf_low``, ``conf_high``, ``band_low`` and ``band_high`` as in `EffectCurve.table`;
-        ``rows``, how many rows are nearest to this pair.
+        ``rows``, how many rows are nearest to this pair.  A variable of one of these names gets an
+        underscore.
         """
         first, second = self.axes
+        own = {"estimate", *Bands._fields, "rows", *(() if self.classes is None else ("class",))}
+        one = free_name(first.name, own | {second.name})
+        other = free_name(second.name, own | {one})
         rows, parts = self.rows.ravel(), []
         for k, around in enumerate(self._bands):
             part: dict[str, Any] = {
-                first.name: np.repeat(first.values, len(second.values)),
-                second.name: np.tile(second.values, len(first.values)),
+                one: np.repeat(first.values, len(second.values)),
+                other: np.tile(second.values, len(first.values)),
             }
             if self.classes is not None:
                 part["class"] = self.classes[k]

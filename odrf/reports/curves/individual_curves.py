@@ -93,7 +93,7 @@ class IndividualCurves(Carded):
 
     @cached_property
     def _spread(self) -> pd.DataFrame:
-        """How much curves differ at each point, beyond their levels: quantiles of centred ones."""
+        """Quantiles, over the rows, of the change of curves from the first point to the last."""
         names = [self.response] if self.classes is None else [str(label) for label in self.classes]
         lines = {}
         for k, name in enumerate(names):
@@ -147,7 +147,8 @@ class IndividualCurves(Carded):
         InputError
             If `colour` is no variable, or `of` no class.
         """
-        if colour is not None and colour not in self.frame.columns:
+        named = isinstance(colour, str) and colour in self.frame.columns
+        if colour is not None and not named:
             known = nearest(str(colour), self.frame.columns)
             raise InputError(f"colour={colour!r} is no variable of the fit{known}")
         k = self._class_drawn(of)

@@ -37,7 +37,8 @@ TOP = 15
 MOST_ROWS, MOST_PERMUTATIONS = 2000, 1000
 NOTE = (
     "strength is the standard deviation of what is no sum of parts, in the unit of the prediction; "
-    "H its share of the whole; noise the largest strength of any in fits to permuted responses."
+    "H its share of the whole; noise the largest strength of any in a fit to permuted responses, "
+    "on average over these fits."
 )
 
 
@@ -92,7 +93,11 @@ class Interactions(Carded):
 
     @cached_property
     def overall(self) -> pd.DataFrame:
-        """A row for each variable: its interaction with all others; columns as of `table`."""
+        """A row for each variable: its interaction with all others.
+
+        ``H`` is the share of the standard deviation of the predictions; other columns are as in
+        `table`, with ``variable`` in place of the pair.
+        """
         return self._measured(pd.DataFrame({"variable": self.names}), "overall")
 
     def _measured(self, table: pd.DataFrame, kind: str) -> pd.DataFrame:

@@ -53,8 +53,9 @@ class DriftPath(Carded):
         One row for each block of rows, in the order in which they came.  Index ``first``: the
         number of its first training row, from 0.  Columns: ``rows``; ``error``, the mean squared
         error or misclassification rate of the block, predicted by the fit before the update;
-        ``std_error``, its standard error; ``before``, the error of all earlier blocks; ``z``,
-        ``error`` less ``before`` in standard errors of the difference.
+        ``std_error``, its standard error as of independent rows, NaN for one row; ``before``, the
+        error of all earlier blocks; ``z``, ``error`` less ``before`` in standard errors of the
+        difference; both are NaN in the first row.
 
     Examples
     --------

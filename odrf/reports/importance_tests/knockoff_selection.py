@@ -63,7 +63,7 @@ class KnockoffSelection(Carded, Generic[Forest]):
     table : DataFrame
         One row for each predictor, the largest difference first.  Columns: ``selected``;
         ``importance``, that of the predictor less that of its knockoff; ``fdr``, the smallest bound
-        at which it is selected.
+        at which it is selected, 1 for none.
     threshold : float
         The difference from which on predictors are selected; infinite if none is.
     fdr : float
@@ -115,10 +115,10 @@ class KnockoffSelection(Carded, Generic[Forest]):
         """
         names = self.selected()
         if not names:
-            raise InputError(
-                f"no predictor is selected at fdr={self.fdr:g}: use a larger one, such as the "
-                "smallest in the column fdr of table"
-            )
+            way = ", nor at a larger one: too few are more important than their knockoffs"
+            if self.table["fdr"].min() < 1:
+                way = ": use a larger one, such as the smallest in the column fdr of table"
+            raise InputError(f"no predictor is selected at fdr={self.fdr:g}{way}")
         which = [self.fit.design.predictors.index(name) for name in names]
         call = f"{self.fit.call}.select_variables('knockoff').best()"
         return self._result(regrown(self.fit, which, call, progress))

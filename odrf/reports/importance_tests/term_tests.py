@@ -76,7 +76,8 @@ def sets_of_variables(
     Raises
     ------
     InputError
-        A variable is unknown or in two sets; `groups` is no mapping of names to lists.
+        A variable is unknown or in two sets; a set has the name of a variable in none; `groups` is
+        no mapping of names to lists.
     """
     names = variables(fit.design)
     sets: dict[str, list[str]] = {}
@@ -86,7 +87,13 @@ def sets_of_variables(
         sets[str(name)] = list(members)
     taken = {member for members in sets.values() for member in members}
     single = {name: [name] for name in names if name not in taken and touched(fit.design, name)}
-    return sets | {name: members for name, members in single.items() if name not in sets}
+    for name in sets:
+        if name in single:
+            raise InputError(
+                f"groups=: the set {name!r} has the name of a variable in none of the sets: give "
+                "it another name"
+            )
+    return sets | single
 
 
 def _mapping(groups: Any) -> Mapping[str, Sequence[str]]:

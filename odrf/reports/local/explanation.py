@@ -28,6 +28,7 @@ from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.public import public
 from odrf.text.card import Card, Carded
+from odrf.text.naming import free_name
 from odrf.text.summary import Summary
 
 __all__ = ["Explanation"]
@@ -46,10 +47,8 @@ class Explanation(Carded):
     ----------
     fit : AnyFit
         The fit.
-    row : DataFrame of one row
-        Its variables.
-    X : Matrix (p, 1)
-        Its matrix.
+    row : RawRows
+        The row: its variables and its scaled predictors.
     change : float or None
         By how much a number must change in `changes`.
     nearest : int
@@ -68,8 +67,10 @@ class Explanation(Carded):
     rules : list of str
         Of a single tree, the splits on the row's path in words; else empty.
     neighbours : DataFrame or None
-        The training rows with the largest weights in the prediction: ``weight`` and response.  Of a
-        guided forest, the share of trees in which they share a leaf with the row.  None for boosted
+        The training rows with the largest weights in the prediction: ``weight`` and response, which
+        is in ``weight_`` if it is called ``weight`` itself.  Of a guided forest, the share of trees
+        in which they share a leaf with the row.  Of a number of survival curves, which is no mean
+        of responses, the mean over the trees of their shares of the row's leaf.  None for boosted
         trees and for a stack.
     changes : DataFrame
         The nearest values of one variable, or of two, that change the class, or a number by
@@ -151,7 +152,7 @@ def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
     at, response = near.indices[order], fit.design.response
     y = fit.data.y[at]
     values: Any = y if response.classes is None else response.classes[y.astype(np.int64)]
-    columns = {"weight": near.data[order], response.name: values}
+    columns = {"weight": near.data[order], free_name(response.name, ("weight",)): values}
     return pd.DataFrame(columns, index=fit.data.index[at])
 
 

@@ -56,8 +56,8 @@ class Discrimination(Carded):
     thresholds : DataFrame
         For each class and threshold: ``sensitivity``, ``specificity``, ``precision``.
     benefit : DataFrame
-        For each class and threshold: ``benefit``, the net benefit of acting on rows above it, and
-        ``all``, that of acting on all rows.
+        For each class and threshold: ``benefit``, the net benefit of acting on rows whose
+        probability is not below it, and ``all``, that of acting on all rows.
 
     Examples
     --------

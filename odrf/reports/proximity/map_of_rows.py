@@ -12,6 +12,7 @@ from odrf.fits.proximity.leaf_sharing import indicators_of
 from odrf.public import public
 from odrf.statistics.proximity.reading_proximities import scaled_to_plane
 from odrf.text.card import Card, Carded
+from odrf.text.naming import free_name
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class RowMap(Carded):
     Attributes
     ----------
     table : DataFrame
-        One row for each training row: ``first`` and ``second``, the coordinates; and the response.
+        One row for each training row: ``first`` and ``second``, the coordinates; and the response,
+        with an underscore if it is called like one of them.
     explained : tuple of float
         The shares of the squared distances that the two coordinates explain.
 
@@ -54,11 +56,11 @@ class RowMap(Carded):
         )
         self.explained = (float(plane.share[0]), float(plane.share[1]))
         response = fit.design.response
-        self._response = response.name
+        self._response = free_name(response.name, ("first", "second"))
         y = fit.data.y
         values = y if response.classes is None else response.classes[y.astype(int)]
         self.table = pd.DataFrame(
-            {"first": plane.at[:, 0], "second": plane.at[:, 1], response.name: values},
+            {"first": plane.at[:, 0], "second": plane.at[:, 1], self._response: values},
             index=fit.data.index,
         )
         self._classes = response.classes

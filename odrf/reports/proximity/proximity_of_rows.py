@@ -92,8 +92,8 @@ class Proximity(Carded):
         row : int
             The place of the row, from 0.
         k : int, default 5
-            How many; fewer if fewer have a proximity above 0.  The row itself is left out if it is
-            a training row.
+            How many; fewer if fewer have a proximity above 0.  Of the training rows, without
+            `newdata`, the row itself is left out.
 
         Returns
         -------

@@ -55,6 +55,8 @@ class PredictiveCheck(Carded):
         Which rows they are, in words.
     influence : DataFrame or None
         Of training rows, ``leverage`` and ``influence`` in units of the response.
+    groups : (n,) int64, optional
+        Groups of rows that are independent of each other; by default the rows are.
 
     Attributes
     ----------
@@ -62,7 +64,8 @@ class PredictiveCheck(Carded):
         With ``residual``, observed minus fitted, and ``pit``, the share of the predicted
         distribution below the response: uniform if the distributions are right.
     coverage : DataFrame
-        By ``region``: ``rows``, ``coverage`` of the prediction intervals, and its interval.
+        By ``region``, in the order of levels or numbers: ``rows``; ``coverage`` of the prediction
+        intervals; ``conf_low`` and ``conf_high``, its interval.
     influence : DataFrame or None
         For each training row its ``leverage``, the weights that its response has in the
         predictions of the others, added up; its ``residual``, in standard
@@ -103,7 +106,7 @@ class PredictiveCheck(Carded):
         self.inside: NDArray[np.bool_] = inside.to_numpy()
         by = regions_of(rows["fitted"].to_numpy())
         if region is not None:
-            by = pd.Categorical(region.astype(str).where(region.notna()))
+            by = _regions_of(region)
         self.coverage = coverage_table(by, self.inside, level, groups)
         self.influence = None
         if influence is not None:
@@ -173,3 +176,9 @@ class PredictiveCheck(Carded):
 
     def _card(self) -> Card:
         return Card("Predictive check", self._facts(), self.coverage)
+
+
+def _regions_of(values: pd.Series) -> pd.Categorical[str]:
+    """Return the values of a column as labels, in the order of its levels or numbers."""
+    found = pd.Index(pd.factorize(values, sort=True)[1]).astype(str).unique()
+    return pd.Categorical(values.astype(str).where(values.notna()), found)

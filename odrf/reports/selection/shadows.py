@@ -157,12 +157,13 @@ class ShadowSelection(Carded, Generic[Forest]):
         """
         names = self.selected(tentative)
         if not names:
-            raise InputError(
-                "no predictor is confirmed: use best(tentative=True), or "
-                "select_variables() with more rounds="
-            )
+            way = "all are rejected"
+            if TENTATIVE in self._decision:
+                way = 'use best(tentative=True), or select_variables("boruta") with more rounds='
+            raise InputError(f"no predictor is confirmed: {way}")
         which = [self.fit.design.predictors.index(name) for name in names]
-        call = f"{self.fit.call}.select_variables('boruta').best()"
+        of_best = "tentative=True" if tentative else ""
+        call = f"{self.fit.call}.select_variables('boruta').best({of_best})"
         return self._result(self._grown_on(self.fit, which, call, progress))
 
     def summary(self) -> Summary:

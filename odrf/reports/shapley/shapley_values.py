@@ -47,7 +47,8 @@ class ShapleyValues(Carded):
     explains : str
         What is divided: ``"mean response"``, ``"probability"`` or, of boosted trees, ``"score"``.
     values : (n, P) float64, or (n, P, K) for K classes
-        What each of the P terms of the formula adds.
+        What each of the P terms of the formula adds.  Boosted trees have one score of two classes,
+        and with the ordinal loss K - 1 scores of K.
     std_error : as `values`
         The standard error of each value by drawing; 0 for values that are exact.
     base : (K,) float64
@@ -56,7 +57,7 @@ class ShapleyValues(Carded):
     data : DataFrame
         The values of the terms, one column each, with the index of the rows.
     outputs : Index
-        The name of the response, or the classes (K,).
+        The name of the response, or the classes (K,); of boosted trees those that have a score.
     n_background : int
         The number of background rows.
     drawn : float
@@ -113,7 +114,7 @@ class ShapleyValues(Carded):
         return table.sort_values("mean_absolute", ascending=False, kind="stable")
 
     def row(self, row: Any = None, *, output: Any = None) -> pd.DataFrame:
-        """Return the values of one row, the largest first.
+        """Return the values of one row, the largest in absolute value first.
 
         Parameters
         ----------

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
+from odrf.fits.prediction.confusion import counts_of_classes
 from odrf.pruning.complexity import root_losses
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score
-from odrf.reports.streamed.streamed_summary import importance_by_own_rows, table_of_counts
+from odrf.reports.streamed.streamed_summary import importance_by_own_rows
 from odrf.reports.summaries import growth_card, growth_summary, held_out_scores
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -34,7 +35,7 @@ def training_error(fit: AllRowsFit) -> float:
     """Return the mean squared error, or the misclassification rate, of the rows of the leaves."""
     forest = fit.forest
     if fit.kind == "regression":
-        leaf = forest.left < 0
+        leaf = forest.is_leaf()
         return float(forest.weight[leaf] @ forest.impurity[leaf] / forest.weight[0])
     counts = _counts(fit)
     return float(1.0 - np.trace(counts) / counts.sum())
@@ -61,12 +62,13 @@ def training_confusion(fit: AllRowsFit) -> pd.DataFrame:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
     counts = _counts(fit) * fit.data.weight_unit
     whole = np.rint(counts)
-    return table_of_counts(classes, whole if np.allclose(counts, whole, 1e-9, 1e-6) else counts)
+    near = np.allclose(counts, whole, 1e-9, 1e-6)
+    return counts_of_classes(classes, whole if near else counts, near)
 
 
 def _counts(fit: AllRowsFit) -> NDArray[np.float64]:
     forest = fit.forest
-    leaf = forest.left < 0
+    leaf = forest.is_leaf()
     value = forest.value[leaf]
     counts = np.zeros((value.shape[1], value.shape[1]))
     predicted = predicted_classes(value, fit.ordered)

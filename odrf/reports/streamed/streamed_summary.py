@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.prediction.confusion import counts_of_classes
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table, with_shares
 from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
@@ -25,7 +25,6 @@ __all__ = [
     "streamed_scores",
     "streamed_summary",
     "summed_rows",
-    "table_of_counts",
 ]
 
 OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
@@ -76,7 +75,7 @@ def streamed_scores(fit: StreamedFit) -> pd.Series:
 
 
 def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
-    """Return the weights of rows by observed and predicted class, with an error column.
+    """Return the weights of rows by observed and predicted class, with error rates.
 
     Raises
     ------
@@ -86,19 +85,7 @@ def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
     classes, counts = fit.design.response.classes, summed_rows(fit).confusion
     if classes is None or counts is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
-    return table_of_counts(classes, counts)
-
-
-def table_of_counts(classes: pd.Index, counts: NDArray[np.float64]) -> pd.DataFrame:
-    """Return counts (K, K) by observed and predicted class as a table, with an error column."""
-    total = counts.sum(axis=1)
-    right = np.divide(np.diag(counts), total, out=np.full(len(total), np.nan), where=total > 0)
-    whole = bool((counts == np.rint(counts)).all())
-    labels = pd.Index(list(classes), name="observed")
-    predicted = pd.Index(list(classes), name="predicted", dtype=object)
-    table = pd.DataFrame(counts.astype(np.int64) if whole else counts, labels, predicted)
-    table["error"] = 1.0 - right
-    return table
+    return counts_of_classes(classes, counts, bool((counts == np.rint(counts)).all()))
 
 
 def importance_by_own_rows(fit: Fit) -> MeasuredImportance:

@@ -46,10 +46,10 @@ class SurvivalCalibration(Carded):
     time, level : float
     table : DataFrame
         For each group of rows, from the lowest predicted probability: ``weight``, the sum of case
-        weights, without any the number of rows; ``predicted``, the mean predicted probability of an
-        event by the time; ``observed``, the Kaplan–Meier (of one cause the Aalen–Johansen)
-        estimate; ``std_error``, ``conf_low``, ``conf_high``.  Observed numbers are missing where a
-        group is not observed so long.
+        weights, or the number of rows if these are equal; ``predicted``, the mean predicted
+        probability of an event by the time; ``observed``, the Kaplan–Meier (of one cause the
+        Aalen–Johansen) estimate; ``std_error``, ``conf_low``, ``conf_high``.  Observed numbers are
+        missing where a group is not observed so long.
     overall : Series
         The same of all rows together.
 

@@ -87,6 +87,11 @@ class SurvivalCurves(Carded):
         Returns
         -------
         Axes
+
+        Raises
+        ------
+        InputError
+            If the fit does not hold its training rows.
         """
         fit = self.fit
         weights = fit.data.weights * fit.data.weight_unit

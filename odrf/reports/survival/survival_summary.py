@@ -74,7 +74,8 @@ def survival_summary(
     if rows.start is not None:
         notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
-        notes += (f"{quantity(len(rows.time), 'row')} judge: every tree drew the others.",)
+        drew = "every tree" if fit.forest.n_trees > 1 else "the tree"
+        notes += (f"{quantity(len(rows.time), 'row')} judge: {drew} drew the others.",)
     return replace(summary, sections=sections | summary.sections, notes=notes)
 
 

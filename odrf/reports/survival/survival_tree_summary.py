@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.judged.judged_predictions import OUT_OF_BAG_ROWS, JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
@@ -28,6 +28,11 @@ NEVER = "A median is inf where less than half had the event by the last event ti
 CHOSEN_BY_THEM = (
     "The rows that chose the splits also give scores, hazards and importances, which look better "
     "than they are: see pruning_path() and score(newdata)."
+)
+# Of a tree of a forest, rows that it did not draw give the scores.
+SCORED_BY_OTHERS = (
+    "The rows that chose the splits also give hazards and importances, which look better than they "
+    "are."
 )
 
 
@@ -50,7 +55,9 @@ def survival_tree_summary(
     facts = {**summary.facts, **_training(fit), **held_out_scores(fit, path)}
     leaves = _leaves(fit)
     infinite = any(np.isinf(table["median"]).any() for table in leaves.values())
-    notes = (*summary.notes, CHOSEN_BY_THEM, *([NEVER] if infinite else []))
+    by_others = judged is not None and judged.rows.source == OUT_OF_BAG_ROWS
+    chosen = SCORED_BY_OTHERS if by_others else CHOSEN_BY_THEM
+    notes = (*summary.notes, chosen, *([NEVER] if infinite else []))
     return replace(summary, facts=facts, sections=summary.sections | leaves, notes=notes)
 
 

@@ -14,6 +14,7 @@ from odrf.checks import (
     checked_truth,
     is_list,
 )
+from odrf.errors import InputError
 from odrf.fits.averaged.contrasts import CONTRASTS
 from odrf.fits.averaged.estimands import (
     comparison_estimands,
@@ -72,15 +73,15 @@ class AveragedResults(FittedResults):
         Returns
         -------
         Effects
-            Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `by`
-            and `at`, ``class``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
-            ``conf_low``, ``conf_high``.
+            Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `at`
+            and `by`, for classes ``class``, ``estimate``, ``std_error``, ``statistic``,
+            ``p_value``, ``conf_low``, ``conf_high``.
 
         Raises
         ------
         InputError
-            If an argument or a column cannot be used; if the fit has no training rows, and there
-            are no new ones.
+            If an argument or a column cannot be used; if a column is in `by` and in `at`; if the
+            fit has no training rows, and there are no new ones.
 
         Warns
         -----
@@ -209,9 +210,9 @@ class AveragedResults(FittedResults):
         variables : str or list of str, optional
             Columns with numbers that predictors are computed from.  By default all such columns.
         bandwidth : float, optional
-            The distance, in the unit of the variable: half of it above and below, moved inside near
-            the ends of the training range.  A forest is a step function, whose slope over a very
-            small interval is 0 or very large.
+            The distance, in the unit of the variable, above 0: half of it above and below, moved
+            inside near the ends of the training range.  A forest is a step function, whose slope
+            over a very small interval is 0 or very large.
         by, at, newdata, level, population, progress
             As in `predictions`.
 
@@ -241,6 +242,8 @@ class AveragedResults(FittedResults):
         True
         """
         width = None if bandwidth is None else checked_amount("bandwidth", bandwidth)
+        if width == 0:
+            raise InputError("bandwidth=0: use a finite number above 0")
         estimands = slope_estimands(self.fit, variables, width, at, newdata)
         return self._effects("Slopes", estimands, by, newdata, level, population, progress)
 

@@ -55,12 +55,13 @@ class CheckedNumbers(OutOfBagResults):
         Parameters
         ----------
         newdata : DataFrame, optional
-            Rows with responses.  By default the training rows, predicted out of bag.
+            Rows with responses.  By default the training rows of positive weight, predicted out of
+            bag.  Each row counts once.
         level : float, default 0.95
             Nominal coverage of the prediction intervals.
         by : str, optional
-            A column, such as a factor, whose values divide the rows in the table of coverage.  By
-            default tenths of the fitted values.
+            A column of `newdata`, or else a variable of the fit, such as a factor, whose values
+            divide the rows in the table of coverage.  By default tenths of the fitted values.
         progress : bool, default False
             Show a progress bar.
 
@@ -76,7 +77,8 @@ class CheckedNumbers(OutOfBagResults):
         Raises
         ------
         InputError
-            If the response is a class; if no rows are out of bag; if `by` is no column.
+            If the response is a class; if no rows are out of bag, which the intervals of a forest
+            need for new rows, too; if `by` is no column.
 
         References
         ----------

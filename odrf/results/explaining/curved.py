@@ -52,7 +52,8 @@ class CurveResults(FittedResults):
             20.
         newdata : DataFrame, optional
             Rows over which predictions are averaged.  By default the training rows, with their case
-            weights.  Rows of a fit with offsets need the column that ``offset=`` named.
+            weights, which class weights multiply; new rows count alike.  Rows of a fit with offsets
+            need the column that ``offset=`` named.
         level : float, default 0.95
             Coverage of intervals and bands.
         progress : bool, default False
@@ -126,8 +127,8 @@ class CurveResults(FittedResults):
             others; all values of the variable, if they are not more.  By default 40, for two
             variables 15.
         newdata : DataFrame, optional
-            Rows whose predictions are changed.  By default the training rows, with their case
-            weights.  Rows of a fit with offsets need the column that ``offset=`` named.
+            Rows whose predictions are changed.  By default the training rows, with weights as in
+            `partial`.  Rows of a fit with offsets need the column that ``offset=`` named.
         level : float, default 0.95
             Coverage of intervals and bands.
         progress : bool, default False
@@ -141,8 +142,9 @@ class CurveResults(FittedResults):
         Raises
         ------
         InputError
-            If no predictor is computed from a variable; it holds dates, or one value only; one of
-            two is a factor; the fit does not hold its training rows.
+            If no predictor is computed from a variable; it holds dates, or one value only in the
+            rows of positive weight, or none; one of two is a factor; the fit does not hold its
+            training rows, and there is no `newdata`.
 
         Notes
         -----
@@ -188,8 +190,9 @@ class CurveResults(FittedResults):
             Columns of the data that the predictors are computed from.  By default all; the time
             grows with the square of their number.
         rows : int, default 100
-            Over how many rows predictions are averaged, at as many values: drawn from those that
-            have a value of each variable, by their case weights.  The time grows with its square.
+            Over how many rows predictions are averaged, at as many values.  Of those that have a
+            value of each variable some are drawn, by their weights, or all are taken if they are
+            not more; then they count alike.  The time grows with its square.
         permutations : int, default 3
             How often the fit is grown again.  0: no noise is computed.
         newdata : DataFrame, optional
@@ -244,8 +247,8 @@ class CurveResults(FittedResults):
     ) -> IndividualCurves:
         """Return how the prediction of each of some rows depends on a variable.
 
-        Their mean is the partial dependence.  Curves that are not parallel show that the variable
-        interacts with others (Goldstein et al. 2015).
+        Their mean over all rows is the partial dependence, if these have equal weights.  Curves
+        that are not parallel show that the variable interacts with others (Goldstein et al. 2015).
 
         Parameters
         ----------

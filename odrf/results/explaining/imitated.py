@@ -5,10 +5,10 @@ from __future__ import annotations
 from odrf.checks import Seed, checked_seed, checked_truth, checked_whole
 from odrf.design.dividing.division import Folds
 from odrf.fits.imitating.imitation import imitated
+from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.public import public
 from odrf.reports.imitating.surrogate import Surrogate
 from odrf.results.explaining.explained import Explained
-from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.tree import ODTResults
 
 __all__ = ["SurrogateTreeResults"]
@@ -81,7 +81,7 @@ class SurrogateTreeResults(Explained):
         leaves = checked_whole("max_leaves", max_leaves, 2)
         chosen = self.seed if seed is None else checked_seed(seed)
         imitation = imitated(self.fit, leaves, cv, chosen, checked_truth("progress", progress))
-        unseen = isinstance(self, OutOfBagResults)
-        rows = "out of bag" if unseen and self._scored is not self._in_bag else "in training"
         tree = ODTResults(imitation.fit)
-        return Surrogate(self.call, imitation, tree, self._scored_error, rows)
+        if leaves_rows_out(self.fit):
+            return Surrogate(self.call, imitation, tree, self._scored_error, "out of bag")
+        return Surrogate(self.call, imitation, tree, self.training_error, "in training")

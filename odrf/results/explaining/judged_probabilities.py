@@ -62,9 +62,10 @@ class CalibrationResults(FittedResults):
 
         Notes
         -----
-        Intervals take the rows as independent; if the fit has ``groups=``, the groups (new rows
-        need their column), with the effective number of rows by Korn and Graubard (1998).  The band
-        is pointwise: at each probability it holds the share `level` of the curves of calibrated
+        Intervals take the rows as independent; if the fit has ``groups=``, the groups, with the
+        effective number of rows by Korn and Graubard (1998).  New rows without the column of
+        groups, and all rows of a fit without its training rows, count as independent.  The band is
+        pointwise: at each probability it holds the share `level` of the curves of calibrated
         probabilities, with events that are independent given these.
 
         References
@@ -110,10 +111,10 @@ class CalibrationResults(FittedResults):
 
         Notes
         -----
-        Intervals take the rows as independent; if the fit has ``groups=``, the groups (new rows
-        need their column): the variance of areas is by Obuchowski (1997), and the bootstrap draws
-        whole groups.  Where a class is told apart without any mistake,
-        the area's interval is wide if there are few rows, and the average precision has none.
+        Intervals take the rows as independent; if the fit has ``groups=``, the groups, as in
+        `calibration`: the variance of areas is by Obuchowski (1997), and the bootstrap draws whole
+        groups.  Where a class is told apart without any mistake, the area's interval is wide if
+        there are few rows, and the average precision has none.
 
         References
         ----------
@@ -211,7 +212,8 @@ class CalibrationResults(FittedResults):
         if self.classes is None:
             raise InputError(
                 f"probabilities of classes are judged, and {self.fit.design.response.name!r} was "
-                'fitted as a number: use predictive_check(), or fit with kind="classification"'
+                "fitted as a number: use predictive_check() of odrf() or auto(), or fit with "
+                'kind="classification"'
             )
         return self.classes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from odrf.checks import checked_amount, checked_whole
+from odrf.checks import checked_amount, checked_whole, require_default
 from odrf.errors import InputError
 from odrf.fits.raw_rows import raw_rows
 from odrf.public import public
@@ -33,10 +33,12 @@ class LocalResults(FittedResults):
         Parameters
         ----------
         row : DataFrame of one row, mapping or Series
-            The row: values of the columns that predictors are computed from.
+            The row: values of the columns that predictors are computed from, and of the column that
+            ``offset=`` named, if the fit has offsets.
         change : float, optional
-            For numbers: by how much the prediction must change in `Explanation.changes`.  By
-            default half a standard deviation of the response.  For classes, the class changes.
+            For numbers: by how much, above 0, the prediction must change in `Explanation.changes`.
+            By default half a standard deviation of the response.  For classes the class changes,
+            and there is nothing to set.
         nearest : int, default 5
             How many neighbours are shown.
 
@@ -82,5 +84,9 @@ class LocalResults(FittedResults):
                 f"row has {len(row)} rows: explain() takes one, such as data.iloc[[3]]"
             )
         amount = None if change is None else checked_amount("change", change)
+        if amount == 0:
+            raise InputError("change=0: use a finite number above 0")
+        if self.classes is not None:
+            require_default("change", change, None, "predictions of numbers")
         rows = raw_rows(self.fit, row)
         return Explanation(self.fit, rows, amount, checked_whole("nearest", nearest, 1))

@@ -47,8 +47,8 @@ class ProximityResults(FittedResults):
         Raises
         ------
         InputError
-            If the type is unknown or the fit has no such proximities; if more than 2^28 pairs of
-            rows may share a leaf, which would take gigabytes.
+            If the type is unknown or the fit has no such proximities; of ``"plain"`` and ``"oob"``,
+            if more than 2^28 pairs of rows may share a leaf, which would take gigabytes.
         MemoryError
             If the proximities take more memory than there is.
 
@@ -85,8 +85,8 @@ class ProximityResults(FittedResults):
     def prototypes(self, k: int = 3) -> pd.DataFrame:
         """Return training rows that stand for the others: of classes, k rows of each.
 
-        Each is the row that adds most to the sum, over the rows of its class, of the largest
-        proximity to a prototype.
+        Each is the row that adds most to the sum, over the rows of its class and with their
+        weights, of the largest proximity to a prototype.
 
         Parameters
         ----------
@@ -97,7 +97,8 @@ class ProximityResults(FittedResults):
         -------
         DataFrame
             The prototypes with their labels: the response; ``rows``, how many training rows are
-            nearer to it than to the other prototypes; and the variables.
+            nearer to it than to the other prototypes; and the variables.  A column of the data
+            that is called ``rows`` gets an underscore.
 
         Raises
         ------
@@ -132,7 +133,8 @@ class ProximityResults(FittedResults):
         Returns
         -------
         DataFrame
-            ``score``, and the response, with the labels of the rows.
+            ``score``, and the response, with the labels of the rows.  A response that is called
+            ``score`` itself is in ``score_``.
 
         Raises
         ------
@@ -196,7 +198,8 @@ class ProximityResults(FittedResults):
         Returns
         -------
         DataFrame
-            `data` with the cells filled that predictors use; other columns stay as they are.
+            `data` with the cells filled that predictors use; other columns stay as they are.  A
+            column of numbers with empty cells becomes one of floats.
 
         Raises
         ------

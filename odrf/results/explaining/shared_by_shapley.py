@@ -156,8 +156,8 @@ class ShapleyResults(FittedResults):
         Returns
         -------
         ShapleyInteractions
-            With ``values``, ``std_error``, ``base``, ``table``, ``summary()``, ``plot()`` and
-            ``to_shap()``.
+            With ``values``, ``std_error``, ``table``, ``summary()``, ``plot()``, ``to_shap()``, and
+            ``sums``, the Shapley values with their ``base``.
 
         Raises
         ------

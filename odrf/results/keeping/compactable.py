@@ -35,8 +35,9 @@ class CompactableResults(ForgettingResults):
         ----------
         bits : {32, 16}, default 32
             How values of leaves are rounded: to the nearest number of 32 bits, or to the nearest of
-            65,536 evenly spaced numbers between the smallest and the largest.  `compaction` tells
-            how much that changes predictions.
+            65,536 evenly spaced numbers between the smallest and the largest.  Means of a response
+            that have no more than 65,536 different values keep 32 bits, which takes no more room.
+            `compaction` tells how much rounding changes predictions.
 
         Returns
         -------

@@ -22,8 +22,9 @@ class ForgettingResults:
         """Return a result that does not keep the training rows.
 
         As after ``save(data=False)``, it predicts new rows and shows its trees.  What is computed
-        from training rows raises `InputError`: predictions of them, errors, importances, intervals,
-        summaries, pruning by held-out rows, `update`, and more trees.
+        from training rows raises `InputError`: predictions of them, errors, importances but those
+        of impurity, intervals, summaries, pruning by folds or rows out of bag, `update`, and more
+        trees.
 
         Returns
         -------

@@ -124,7 +124,8 @@ class PrunableTree(AnyResults):
         seed : int, SeedSequence or Generator, optional
             Seed of the folds and their trees; by default that of the fit.
         n_jobs : int, optional
-            Threads; by default all cores.  The result is the same for any number.
+            Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The result is
+            the same for any number.
         progress : bool, default False
             Show a progress bar.
 

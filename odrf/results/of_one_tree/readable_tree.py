@@ -38,6 +38,9 @@ class ReadableTree(FittedResults):
         A row of the data goes to the left child of ``node`` if the sum of ``coefficient`` times
         ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors
         use ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.
+        ``predictor`` is the term of the formula that the column belongs to.  If training rows have
+        empty cells, ``fill`` is what an empty cell of a column of numbers counts as; missing where
+        there are none.
 
         Dates are in seconds since the first one of the training rows, durations in seconds.  A
         column that counts as its rank (see `data_summary`) has its own values where a node splits

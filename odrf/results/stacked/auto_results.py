@@ -267,10 +267,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
             self._require_number(f"type={QUANTILE!r}")
             levels = quantile_levels(QUANTILES if quantiles is None else quantiles)
         rows = self._rows(newdata, training, type)
-        value = rows.oob
-        if value is None:
-            with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-                value = expected_response(self.fit, rows.X, None, bar.update)
+        value = self._means(rows, progress)
         if type == QUANTILE:
             found = self._distribution.quantiles(rows, value[:, 0], levels)
             columns = pd.Index(levels, name=QUANTILE)
@@ -292,11 +289,9 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         level: float,
         progress: bool,
     ) -> Compared:
-        asked = self._rows(newdata, None, "response")
-        mean, distribution = asked.oob, self._distribution
-        if mean is None:
-            mean = expected_response(self.fit, asked.X)
-        fitted, half = mean[:, 0], distribution.half_widths(asked, level)
+        asked, distribution = self._rows(newdata, None, "response"), self._distribution
+        fitted = self._means(asked, progress)[:, 0]
+        half = distribution.half_widths(asked, level)
         below = distribution.shares_below(asked, y - fitted)
         table = {
             "fitted": fitted,
@@ -305,6 +300,13 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
             "pit": below,
         }
         return Compared(pd.DataFrame(table, index=rows.frame.index), None)
+
+    def _means(self, rows: RowsToPredict, progress: bool) -> NDArray[np.float64]:
+        """Return the mean response or class probabilities (m, K) of the complete rows."""
+        if rows.oob is not None:
+            return rows.oob
+        with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
+            return expected_response(self.fit, rows.X, None, bar.update)
 
     def _require_number(self, option: str) -> None:
         if self.kind != "regression":
@@ -353,7 +355,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         InputError
             If `type` is another one, or an argument of tests is given.
         """
-        if type not in (None, "held_out"):
+        if type is not None and not is_word(type, "held_out"):
             raise InputError(
                 f'type={type!r}: a stack has "held_out"; for others see its models, as in '
                 f'part("forest").importance({type!r})'

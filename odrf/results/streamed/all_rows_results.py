@@ -39,7 +39,7 @@ class AllRowsResults(ChunkPredicting, ODTResults):
     has their errors.  With ``newdata=``, `predictions`, `partial`, `ice` and `ale` have estimates.
     What is computed from training rows later raises `InputError`: predictions of them, importances
     judged by rows, intervals, comparisons, slopes, Shapley values without `background`, `update`,
-    cross-validation.
+    growth paths, cross-validation.
 
     Parameters
     ----------
@@ -77,15 +77,16 @@ class AllRowsResults(ChunkPredicting, ODTResults):
 
     @cached_property
     def training_error(self) -> float:
-        """Error of the training rows: mean squared error, or misclassification rate.
+        """Error of the rows that the tree grew on: mean squared error, or misclassification rate.
 
-        It is smaller than the error of new rows.
+        Rows held out to choose its size are not among them.  It is smaller than the error of new
+        rows.
         """
         return training_error(self.fit)
 
     @property
     def r_squared(self) -> float:
-        """R²: share of the response's variance in the training rows that is explained.
+        """R²: share of the response's variance that the tree explains in the rows that it grew on.
 
         Raises
         ------
@@ -96,7 +97,7 @@ class AllRowsResults(ChunkPredicting, ODTResults):
 
     @property
     def confusion_matrix(self) -> pd.DataFrame:
-        """Confusion matrix of the training rows: observed classes down, predicted classes across.
+        """Confusion matrix of the rows that the tree grew on: observed down, predicted across.
 
         Entries are sums of case weights.  The column ``error`` is the error rate of each class.
 

@@ -39,8 +39,9 @@ class ChunkPredicting(FittedResults):
         Returns
         -------
         iterator of Series or DataFrame
-            The prediction of each chunk, as of `predict`.  Rows of data frames of pandas keep their
-            labels; others are numbered from 0 on.
+            The prediction of each chunk, as of `predict`, which is computed, and errors are raised,
+            when it is asked for.  Rows of data frames of pandas keep their labels; others are
+            numbered from 0 on.
 
         Raises
         ------
@@ -91,7 +92,7 @@ class ChunkPredicting(FittedResults):
         ------
         InputError
             As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
-            written.
+            written; if `keep` has a column twice, or one that is called like a prediction.
         """
         return predictions_to_parquet(
             self.fit, chunks_to_predict(source), path, type, keep, progress

@@ -70,7 +70,13 @@ class StreamedResults(ChunkPredicting, ODRFResults):
 
     @property
     def oob_error(self) -> float:
-        """Out-of-bag mean squared error, or misclassification rate."""
+        """Out-of-bag mean squared error, or misclassification rate.
+
+        Raises
+        ------
+        InputError
+            If rows have not judged this very forest, but the one that it was pruned from or to.
+        """
         return float(summed_rows(self.fit).error_path[-1])
 
     @property
@@ -80,12 +86,23 @@ class StreamedResults(ChunkPredicting, ODRFResults):
         For a regression ``mse`` and ``r2``; for classes ``error``, ``brier`` and ``log_loss``, in
         which a probability of 0 counts as 2⁻⁵².  ``rows`` are the rows of positive weight that some
         tree did not draw.
+
+        Raises
+        ------
+        InputError
+            If rows have not judged this very forest, but the one that it was pruned from or to.
         """
         return streamed_scores(self.fit)
 
     @property
     def error_path(self) -> pd.Series:
-        """Out-of-bag error of the first 1, 2, … trees."""
+        """Out-of-bag error of the first 1, 2, … trees.
+
+        Raises
+        ------
+        InputError
+            If rows have not judged this very forest, but the one that it was pruned from or to.
+        """
         path = summed_rows(self.fit).error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
         return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
@@ -97,7 +114,7 @@ class StreamedResults(ChunkPredicting, ODRFResults):
         Raises
         ------
         InputError
-            For classes.
+            For classes; as `oob_error`.
         """
         return streamed_r_squared(self.fit)
 
@@ -110,7 +127,7 @@ class StreamedResults(ChunkPredicting, ODRFResults):
         Raises
         ------
         InputError
-            For a regression.
+            For a regression; as `oob_error`.
         """
         return streamed_confusion(self.fit)
 
@@ -144,7 +161,7 @@ class StreamedResults(ChunkPredicting, ODRFResults):
         ------
         InputError
             If `type` is another one: rows would have to be there again; if an argument of tests is
-            given.
+            given; of ``"out_of_bag"`` as `oob_error`.
         """
         asked = OUT_OF_BAG if type is None else checked_choice("type", type, IMPORTANCES)
         if asked not in (OUT_OF_BAG, IMPURITY):

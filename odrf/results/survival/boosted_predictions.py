@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -139,7 +140,8 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
             warn_of_rows_always_drawn(scores[:, None], "run")
         else:
             with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-                scores = self.fit.scores(rows.X, offsets, bar.update)[0]
+                reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
+                scores = reading.scores(rows.X, offsets, bar.update)[0]
         if type == LINK:
             return pd.Series(spread_numbers(scores, rows.complete), index=rows.index, name=LINK)
         predicted = PredictedScores(fit.curves, scores)

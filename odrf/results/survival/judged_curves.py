@@ -38,8 +38,9 @@ class JudgedSurvivalResults(DrawnCurves, JudgedByTimes):
         ----------
         newdata : DataFrame, optional
             Rows with their times and events, each of weight 1.  By default the training rows with
-            their case weights: of a forest predicted out of bag, of a tree by the tree itself,
-            which is too good.
+            their case weights, predicted out of bag by a forest and by a tree of a forest.  A tree
+            of `odrf.odt`, or a forest whose trees use all rows, predicts them itself, which is too
+            good.
         cause : str, optional
             The cause whose events are predicted: a category of the event in ``Surv(time, event)``.
             By default every cause counts as the event.
@@ -168,7 +169,8 @@ class JudgedSurvivalResults(DrawnCurves, JudgedByTimes):
         Notes
         -----
         What is observed in a group is its Kaplan–Meier estimate, of one cause the Aalen–Johansen
-        estimate.  Limits are symmetric for log(-log p).  If rows enter late, what is predicted is a
+        estimate.  Limits are symmetric for log(-log p), and take the rows as independent, also of a
+        fit with ``groups=``.  If rows enter late, what is predicted is a
         mean that is weighted as in `score`, because rows that live long are seen more often, and
         all is given no event by the same time.
 

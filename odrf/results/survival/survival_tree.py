@@ -145,7 +145,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         Parameters
         ----------
         type : {"impurity"}, optional
-            The only one; ``"permutation"`` needs rows out of bag, which forests have.
+            The only one; ``"permutation"`` is for forests.
         cause : None
             For forests: the exponential deviance is that of all causes, or of the one that splits
             are about.
@@ -170,8 +170,8 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     ) -> MeasuredImportance:
         if is_word(type, PERMUTATION):
             raise InputError(
-                'type="permutation" needs rows out of bag, and a tree has none, because it uses '
-                "all rows: use forests of odrf()"
+                'type="permutation" judges all trees of a forest together, and this is one tree: '
+                "use importance() of a forest of odrf()"
             )
         checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
         if cause is not None:
@@ -198,7 +198,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         ----------
         kind : {"tree", "curves", "importance"}, default "tree"
             ``"curves"``: the training rows in four groups of similar risk, as for forests, but
-            predicted by the tree that they grew.
+            predicted by the tree that they grew; of a tree of a forest, rows that it did not draw.
         ax : Axes, optional
             Where to draw.  By default on a new figure that is large enough for the tree.
         max_depth : int, optional

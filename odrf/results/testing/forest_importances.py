@@ -51,7 +51,8 @@ class ForestImportances(ForestPredicting):
         ----------
         type : {"out_of_bag", "impurity", "permutation", "held_out", "conditional", "loco", \
 "knockoff"}, optional
-            By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``.
+            By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``, or
+            ``"impurity"`` if there are too few rows to hold some out.
 
             - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
               Gini index) by the splits on the predictor, judged by the rows that each tree did not

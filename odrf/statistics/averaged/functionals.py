@@ -7,7 +7,7 @@ prediction, and to several of them with their covariances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,8 @@ class FunctionalCovariance:
         Without the bias, the variance of a combination of functionals can be estimated as negative
         or near 0 if there are few trees.  So correlations are those of `_not_negative`, where no
         combination has less than the variance it would have alone.  Variances are those of
-        `Variance.total`: a single functional has the same alone or among others.
+        `Variance.total`: a single functional has the same alone or among others.  NaN for those
+        that are not finite.
         """
         variances = self.variances
         of_samples = np.maximum(variances.total - variances.of_trees, 0.0)
@@ -86,6 +87,9 @@ class FunctionalCovariance:
         the variances are those of `Variance.total`.
         """
         both = self.raw + self.bias
+        finite = np.isfinite(np.diagonal(both))
+        if not finite.all():
+            return self._not_negative_of(finite)
         unit = np.sqrt(np.where(np.diagonal(both) > 0, np.diagonal(both), 1.0))
         value, vector = np.linalg.eigh(both / np.outer(unit, unit))
         known = value > NO_VARIANCE * max(value.max(initial=0.0), 1.0)
@@ -97,6 +101,14 @@ class FunctionalCovariance:
         variance = Variance(share, 1.0 - share, np.zeros_like(share), self.n_rows).total
         half = unit[:, None] * (root @ direction) * np.sqrt(variance)
         return np.asarray(half @ half.T)
+
+    def _not_negative_of(self, some: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return `_not_negative` of some of the functionals, (M, M) with NaN for the others."""
+        at = np.ix_(some, some)
+        known = replace(self, raw=self.raw[at], bias=self.bias[at], of_trees=self.of_trees[at])
+        covariance = np.full(self.raw.shape, np.nan)
+        covariance[at] = known._not_negative()
+        return covariance
 
     @property
     def trees_advised(self) -> int:

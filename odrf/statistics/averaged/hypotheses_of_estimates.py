@@ -106,7 +106,8 @@ def independent(
     """Return which hypotheses are linearly independent, in their order.
 
     The others follow from these, as the last of three differences does, or the probability of the
-    last class.  With few trees their covariance would not show it, and a joint test would reject.
+    last class; or no estimate changes them.  With few trees their covariance would not show it, and
+    a joint test would reject.
 
     Parameters
     ----------
@@ -118,7 +119,9 @@ def independent(
     # squares of very large and very small numbers are out of the range of floats
     largest = np.abs(deviations).max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)
-    weight = gradient * unit / (np.abs(gradient) * unit).max(axis=1, keepdims=True)
+    terms = gradient * unit
+    size = np.abs(terms).max(axis=1, keepdims=True)
+    weight = terms / np.where(size > 0, size, 1.0)
     scaled = deviations / unit
     kept: list[int] = []
     basis = np.zeros((len(scaled), 0))

@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 # Half of the share that is best for the covariance.  The more it is shrunk, the less are knockoffs
-# like the neighbours of their predictors, and the more predictors without effect are selected: with
-# the whole share 13 in 100, not 10 (``benchmarks/inference/importance_tests.py``, correlation .5).
+# like the neighbours of their predictors, and the more predictors without effect are selected: how
+# many are, with this part, ``benchmarks/inference/importance_tests.py`` says.
 PART = 0.5
 SWEEPS = 200
 CONVERGED = 1e-10
@@ -133,6 +133,8 @@ def knockoff_threshold(W: NDArray[np.float64], fdr: float) -> float:
     The rate is that of `knockoff_values`.
     """
     for t in np.unique(np.abs(W[W != 0])):
-        if (1 + (-t >= W).sum()) <= fdr * (t <= W).sum():
+        found = (t <= W).sum()
+        # as in `knockoff_values`: a product with fdr would be rounded in another way
+        if found and (1 + (-t >= W).sum()) / found <= fdr:
             return float(t)
     return float("inf")

@@ -217,7 +217,7 @@ def net_benefit(
     weights: NDArray[np.float64],
     thresholds: NDArray[np.float64],
 ) -> pd.DataFrame:
-    """Return the net benefit of acting on rows with p above a threshold (Vickers, Elkin 2006).
+    """Return the net benefit of acting on rows with p from a threshold on (Vickers, Elkin 2006).
 
     At threshold t, a false alarm costs t/(1 - t) of what a found event gains: so the benefit is
     the share of found events, minus t/(1 - t) times the share of false alarms.  Columns:

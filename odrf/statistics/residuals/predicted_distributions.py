@@ -48,11 +48,22 @@ def probability_transforms(
 
 
 def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
-    """Return the tenth of the fitted values (n,) that each row is in, as intervals."""
+    """Return the tenth of the fitted values (n,) that each row is in, as intervals.
+
+    If all are the same, this value is the only region.
+    """
+    if len(fitted) and (fitted == fitted[0]).all():
+        return pd.Categorical([f"{fitted[0]:.12g}"] * len(fitted))
     tenths = pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop"))
     # ends are rounded to few decimals, which are shown without the rest of a float
-    labels = [f"({each.left:.12g}, {each.right:.12g}]" for each in tenths.cat.categories]
+    labels = _labels(tenths.cat.categories, 12)
+    if len(set(labels)) < len(labels):  # large numbers that differ little
+        labels = _labels(tenths.cat.categories, 17)
     return pd.Categorical.from_codes(tenths.cat.codes.to_numpy(), pd.Index(labels))
+
+
+def _labels(intervals: pd.Index, digits: int) -> list[str]:
+    return [f"({each.left:.{digits}g}, {each.right:.{digits}g}]" for each in intervals]
 
 
 def coverage_table(

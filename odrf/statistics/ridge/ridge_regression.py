@@ -94,7 +94,7 @@ def _decomposed(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return U (n, r), the squares (r,) of the singular values, and V (m, r), of A = U·D·Vᵀ.
 
-    They are from the smaller of the products of A with itself, which takes a tenth of the time.
+    They are from the smaller of the products of A with itself, which takes less time.
     """
     n, m = A.shape
     squares, vectors = np.linalg.eigh(A.T @ A if m <= n else A @ A.T)

@@ -74,6 +74,15 @@ def test_labels_can_be_those_of_all_rows_of_the_table():
     assert (read(list(LABELS), used=used).labels == LABELS).all()
 
 
+def test_labels_of_a_series_for_all_rows_belong_to_them_by_its_index():
+    used = np.arange(N + 5) >= 5
+    of_all = pd.Series([0] * 5 + list(LABELS), index=np.arange(N + 5) - 5)
+    for labels in (of_all, of_all.sample(frac=1, random_state=1)):
+        assert (read(labels, used=used).labels == LABELS).all()
+    with pytest.raises(InputError, match="other row labels than the data"):
+        read(of_all.set_axis(np.arange(N + 5)[::-1] + 7), used=used)
+
+
 def test_labels_can_be_a_column():
     data = pd.DataFrame({"site": np.array(["x", "y"])[LABELS]})
     assert (read("site", data=data, used=np.ones(N, dtype=bool)).labels == LABELS).all()

@@ -95,6 +95,20 @@ def test_empty_cells_that_training_does_not_have(fits, rows, name, y):
         np.testing.assert_allclose(predicted, by_predict(result, new, points), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*no training row has:UserWarning")
+@pytest.mark.parametrize("points", [["p", "new", "q"], ["new", "p", "q"]])
+def test_levels_that_no_training_row_has(rows, points):
+    result = odrf.odrf("number ~ x + f + f:z", rows, n_trees=7, blend=False, seed=1)
+    new = rows.iloc[:40].copy()
+    new.loc[::2, "z"] = np.nan
+    for newdata in (None, new):
+        raw = raw_rows(result.fit, newdata)
+        blocks = list(curves_of_rows(result.fit, raw, {"f": np.asarray(points)}))
+        predicted = np.concatenate([block.predicted for block in blocks])
+        frame = raw.frame if newdata is None else newdata
+        np.testing.assert_allclose(predicted, by_predict(result, frame, {"f": points}), atol=1e-12)
+
+
 def test_offsets_of_training_rows_stay(rows):
     full = rows.dropna()
     result = odrf.odbt("number ~ x + z", full, offset="u", n_trees=3, seed=1)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
+from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.fits.data_checks.rows_going_on import column_of_subjects
 from odrf.fits.data_checks.table_columns import candidate_groups, numbers_or_labels
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 
@@ -149,6 +152,7 @@ def test_columns_become_numbers():
     assert numbers_or_labels(pd.Series(["u", "v", None, "v"])).tolist() == [0, 1, 0, 1]
     assert numbers_or_labels(pd.Series(pd.date_range("2020", periods=3))) is None
     assert numbers_or_labels(pd.Series([np.nan, np.nan])).tolist() == [0, 0]
+    assert numbers_or_labels(pd.Series([None, None], dtype=object)).tolist() == [0, 0]
 
 
 def test_candidates_have_few_values_and_no_holes():
@@ -205,3 +209,14 @@ def test_missing_cells_of_subjects_are_no_subject():
     data = intervals().astype({"subject": "Int64"})
     data.loc[data.index[:40], "subject"] = pd.NA
     assert not messages(TIMES, data)
+
+
+def test_cells_that_are_lists_name_no_subjects():
+    times = SurvivalTimes(
+        np.tile([1.0, 2.0], 6), np.ones(12, dtype=np.int64), np.tile([0.0, 1.0], 6)
+    )
+    data = pd.DataFrame({"cells": [[1]] * 12, "subject": np.repeat(np.arange(6), 2)})
+    rows = SimpleNamespace(times=times, complete=np.ones(12, dtype=bool))
+    response = SimpleNamespace(columns=("start", "stop", "event"))
+    fit = SimpleNamespace(data=rows, design=SimpleNamespace(response=response))
+    assert column_of_subjects(fit, data) == "subject"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import patsy
@@ -67,6 +69,29 @@ def test_a_smooth_truth_is_followed_and_empty_cells_are_means():
     mean = data[:1].assign(a=data["a"].mean())
     found, expected = (base.values(fit.design.matrix(rows)[0]) for rows in (empty, mean))
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_column_with_one_empty_cell_counts_below_its_mean_too():
+    data = table(200)
+    holed = data.assign(a=data["a"].where(data.index > 0), b=data["b"].where(data.index > 0))
+    full, fit = fit_of(data), fit_of(holed)
+    for splines in (False, True):
+        of_full, of_holed = (base_of(each.data, splines)[1][1:] for each in (full, fit))
+        assert of_holed == pytest.approx(of_full, abs=0.05)
+        base, _ = base_of(fit.data, splines)
+        for at, far in ((holed["a"].min(), -1e6), (holed["a"].max(), 1e6)):
+            rows = data.loc[[5, 5, 5]].assign(a=[at, far, holed["a"].mean()])
+            inside, outside, middle = base.values(fit.design.matrix(rows)[0])
+            assert inside == pytest.approx(outside, abs=1e-12)
+            assert abs(inside - middle) > 0.01
+
+
+def test_a_base_of_an_earlier_version_has_no_ends():
+    fit = fit_of(table())
+    base, _ = base_of(fit.data, splines=False)
+    assert base.ends.tolist() == [[0.0, 1.0]] * 5
+    values = replace(base, ends=None).values(fit.data.X)
+    np.testing.assert_array_equal(values, base.values(fit.data.X))
 
 
 def test_a_base_of_too_many_columns_is_none():

@@ -84,6 +84,24 @@ def test_cells_are_means_where_empty_and_ends_beyond():
     assert predicted(b=-1e9) == predicted(b=data["b"].min())
 
 
+def test_columns_with_one_empty_cell_count_below_their_means_too():
+    data = table()
+    holed = data.assign(a=data["a"].where(data.index > 0), b=data["b"].where(data.index > 0))
+    fit = fit_of("y ~ a + b", holed)
+    of_full, of_holed = (smoother_of(each) for each in (fit_of("y ~ a + b", data), fit))
+    off, more_off = (
+        np.mean((data["y"] - found.left_out[:, 0])[1:] ** 2) for found in (of_full, of_holed)
+    )
+    assert more_off < 1.2 * off
+
+    def predicted(**cells):
+        return of_holed.values(fit.design.matrix(data[:1].assign(**cells))[0])[0, 0]
+
+    for at, far in ((holed["b"].min(), -1e9), (holed["b"].max(), 1e9)):
+        assert predicted(b=far) == pytest.approx(predicted(b=at), rel=1e-9)
+    assert predicted(b=holed["b"].min()) != pytest.approx(predicted(b=holed["b"].mean()))
+
+
 def test_rows_beyond_the_most_are_predicted_by_the_others(monkeypatch):
     monkeypatch.setattr(kernel_smoother, "MOST_ROWS", 40)
     fit = fit_of("y ~ a + b + f", table())

@@ -363,6 +363,7 @@ def test_hypotheses_that_cannot_be_read(number_forest, hypothesis, message):
         ("comparisons", {"variables": "a", "at": {"a": 1}}, "compared and set by at="),
         ("slopes", {"variables": "f"}, "'f' is no number in the fit"),
         ("slopes", {"bandwidth": -1.0}, "bandwidth="),
+        ("slopes", {"bandwidth": 0}, "bandwidth=0: use a finite number above 0"),
         ("predictions", {"by": "g"}, "by='g' is not a variable of the fit"),
         ("predictions", {"by": "a"}, "more than 100"),
         ("predictions", {"by": []}, "names no column"),
@@ -608,3 +609,34 @@ def test_a_summary_without_standard_errors_has_no_empty_columns(number_tree):
     text = str(number_tree.comparisons().summary())
     assert "estimate" in text
     assert not any(name in text for name in ("std_error", "p_value", "conf_low"))
+
+
+def test_columns_named_like_those_of_the_table_are_beside_them(class_forest, table):
+    named = table.rename(columns={"f": "class", "b": "estimate"})
+    fit = odrf.odrf("c ~ a + estimate + class", named, n_trees=12, seed=1)
+    found = fit.predictions(by="class", at={"estimate": [0.0, 50.0]})
+    expected = class_forest.predictions(by="f", at={"b": [0.0, 50.0]}).table
+    names = ["term", "contrast", "estimate_", "class_", "class", *NUMBERS]
+    assert list(found.table.columns) == names
+    assert found.table["estimate"].tolist() == expected["estimate"].tolist()
+    assert found.table["class_"].tolist() == expected["f"].tolist()
+    assert found.table["estimate_"].tolist() == expected["b"].tolist()
+    assert "class_" in str(found.summary())
+    ward = table.assign(term=np.arange(120) % 2)
+    assert "term_" in str(class_forest.predictions(by="term", newdata=ward).summary())
+
+
+def test_a_column_that_is_set_makes_no_groups(number_forest):
+    for method in (number_forest.predictions, number_forest.slopes):
+        with pytest.raises(InputError, match="'f' is in by= and in at="):
+            method(by="f", at={"f": ["x", "y"]})
+
+
+def test_a_number_that_is_constant_in_the_rows_that_count_has_no_slope(table):
+    weights = np.r_[np.zeros(40), np.ones(80)]
+    data = table.assign(k=np.r_[np.arange(40.0), np.full(80, 0.3)])
+    fit = odrf.odrf("y ~ a + k", data, weights=weights, n_trees=12, seed=1)
+    assert fit.slopes().table["term"].tolist() == ["a"]
+    assert fit.comparisons("k").table["contrast"].tolist() == ["+1 sd (0)"]
+    with pytest.raises(InputError, match="group of training rows that all have the weight 0"):
+        fit.predictions(by="k")

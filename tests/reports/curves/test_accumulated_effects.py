@@ -124,3 +124,11 @@ def test_what_cannot_be_asked(forest, data):
         forest.ale("x", newdata=data.assign(x=1.0))
     with pytest.raises(InputError, match="no predictor"):
         forest.ale("w")
+
+
+def test_a_number_that_only_rows_of_weight_0_have_is_refused(data):
+    weights = np.r_[np.zeros(20), np.ones(len(data) - 20)]
+    holes = data.assign(z=data["z"].where(weights == 0))
+    fit = odrf.odrf("y ~ x + z", holes, weights=weights, n_trees=6, seed=1)
+    with pytest.raises(InputError, match="'z' is empty in all rows of positive weight"):
+        fit.ale("z")

@@ -62,6 +62,8 @@ def test_what_cannot_be_asked(classes):
     found = classes.ice("x", rows=3)
     with pytest.raises(InputError, match="colour='w' is no variable"):
         found.plot(colour="w")
+    with pytest.raises(InputError, match="is no variable"):
+        found.plot(colour=["f"])
     with pytest.raises(InputError, match="use some of 'below'"):
         found.plot(of="beyond")
     with pytest.raises(InputError, match="one variable"):

@@ -174,3 +174,12 @@ def test_a_summary_without_standard_errors_has_no_empty_columns(
     bare, full = (str(fit.partial(variables).summary()) for fit in (number_tree, number_forest))
     for words in ("std_error", "conf_low", "Level"):
         assert words in full and words not in bare
+
+
+def test_variables_named_like_columns_of_the_table_are_beside_them(data, classes):
+    named = data.rename(columns={"f": "class", "x": "rows"})
+    fit = odrf.odrf("c ~ rows + z + u + class", named, n_trees=60, seed=1)
+    found = fit.partial(["rows", "class"], points=3).table
+    expected = classes.partial(["x", "f"], points=3).table
+    assert list(found.columns[:4]) == ["rows_", "class_", "class", "estimate"]
+    assert found.set_axis(expected.columns, axis=1).equals(expected)

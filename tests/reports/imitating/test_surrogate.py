@@ -124,3 +124,9 @@ def test_offsets_are_left_out():
     plain = odrf.odbt("n ~ x + z", data, loss="poisson", seed=1).surrogate(max_leaves=4)
     assert "offset" not in str(plain.summary())
     assert any(row.endswith("of the tree") for row in plain.table.index)
+
+
+def test_a_forest_whose_trees_use_all_rows_is_compared_in_training(table):
+    fit = odrf.odrf("y ~ a + b + f", table, n_trees=6, resample="none", seed=1)
+    of_fit = fit.surrogate(5).table.loc["mean squared error of the fit"]
+    assert of_fit.tolist() == [fit.training_error, "in training"]

@@ -197,3 +197,9 @@ def test_coverage_of_a_fit_with_groups_is_over_groups(table):
     assert not check.coverage.equals(
         coverage_table(pd.Categorical(data["f"][check.rows.index].astype(str)), check.inside, 0.8)
     )
+
+
+def test_rows_with_the_same_prediction_are_one_region(forest, table):
+    found = forest.predictive_check(table.iloc[[4]]).coverage
+    assert found["rows"].tolist() == [1]
+    assert float(found["region"].iloc[0]) == pytest.approx(forest.predict(table).iloc[4])

@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 import odrf
+from blends import with_quick_stacks
 from odrf import InputError
 from odrf.cli.running import main
 from odrf.fits.calibrating.cross_fitted import cross_fitted_rows
@@ -152,6 +153,16 @@ def test_a_calibrated_fit_comes_back_from_its_file(two_classes, tmp_path, method
     assert again.predict(data).equals(calibrated.predict(data))
     assert again.table.equals(calibrated.table)
     assert str(again.summary()) == str(calibrated.summary())
+
+
+def test_a_calibrated_stack_comes_back_from_its_file(table, tmp_path):
+    data = table.assign(c=np.where(table["y"] > table["y"].median(), "yes", "no"))
+    with with_quick_stacks():
+        calibrated = odrf.auto("c ~ a + b", data, n_trees=20, seed=1).calibrate()
+    for data_kept in (True, False):
+        calibrated.save(tmp_path / "calibrated.odrf", data=data_kept)
+        again = odrf.load(tmp_path / "calibrated.odrf")
+        assert again.predict(data, type="prob").equals(calibrated.predict(data, type="prob"))
 
 
 def test_a_file_of_maps_that_decrease_is_refused(two_classes, tmp_path):

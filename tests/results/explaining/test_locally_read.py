@@ -198,3 +198,19 @@ def test_whole_numbers_that_floats_do_not_tell_apart_have_no_slope():
     data = pd.DataFrame({"whole": whole, "a": np.arange(20.0), "y": np.arange(20.0)})
     found = odrf.odt("y ~ a + whole", data, seed=1).explain(data[:1])
     assert list(found.slopes.index) == ["a"]
+
+
+def test_weights_of_neighbours_stay_beside_a_response_of_this_name(number_forest, table):
+    named = table.rename(columns={"y": "weight"})
+    fit = odrf.odrf("weight ~ a + b + f", named, n_trees=12, seed=1)
+    found = fit.explain(named.iloc[[5]]).neighbours
+    expected = number_forest.explain(table.iloc[[5]]).neighbours
+    assert found["weight"].tolist() == expected["weight"].tolist()
+    assert found["weight_"].tolist() == expected["y"].tolist()
+
+
+def test_a_change_is_above_0_and_of_numbers(number_forest, class_forest, table):
+    with pytest.raises(InputError, match="change=0: use a finite number above 0"):
+        number_forest.explain(table.iloc[[5]], change=0)
+    with pytest.raises(InputError, match="change= is for predictions of numbers"):
+        class_forest.explain(table.iloc[[5]], change=1.0)

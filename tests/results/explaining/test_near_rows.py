@@ -202,3 +202,20 @@ def test_too_many_pairs_are_refused(number_forest, monkeypatch):
     monkeypatch.setattr("odrf.fits.proximity.leaf_sharing.MOST_PAIRS", 100)
     with pytest.raises(InputError, match="pairs of rows share a leaf"):
         number_forest.proximity()
+
+
+def test_a_response_or_variable_named_like_a_column_of_the_tables_is_beside_it(table):
+    named = table.rename(columns={"y": "score", "a": "rows"})
+    fit = odrf.odrf("score ~ rows + b + f", named, n_trees=12, seed=1)
+    plain = odrf.odrf("y ~ a + b + f", table, n_trees=12, seed=1)
+    found, expected = fit.outliers(), plain.outliers()
+    assert list(found.columns) == ["score", "score_"]
+    assert found["score"].equals(expected["score"])
+    assert found["score_"].equals(expected["y"].rename("score_"))
+    found, expected = fit.prototypes(4), plain.prototypes(4)
+    assert list(found.columns) == ["score", "rows", "rows_", "b", "f"]
+    assert found["rows"].equals(expected["rows"])
+    assert found["rows_"].tolist() == expected["a"].tolist()
+    places = odrf.odrf("first ~ b", table.rename(columns={"y": "first"}), n_trees=4, seed=1).map()
+    assert list(places.table.columns) == ["first", "second", "first_"]
+    assert places.plot() is not None

@@ -78,6 +78,17 @@ def test_its_errors_are_those_of_its_rows(numbers, classes):
     assert classes.training_error == pytest.approx(wrong, abs=1e-12)
     of_frame = pd.crosstab(FRAME["species"], classes.predict(FRAME))
     assert np.array_equal(classes.confusion_matrix.drop(columns="error"), of_frame)
+
+
+def test_errors_of_a_pruned_tree_are_those_of_its_own_leaves(numbers, classes):
+    small = odrf.odt("body_mass_g ~ .", CHUNKS, seed=1, alpha=None).prune(leaves=4)
+    error = np.mean((small.predict(FRAME) - FRAME["body_mass_g"]) ** 2)
+    assert small.training_error == pytest.approx(error, rel=1e-9)
+    assert 0 < numbers.r_squared < 1
+    few = classes.prune(leaves=2)
+    assert few.training_error == pytest.approx((few.predict(FRAME) != FRAME["species"]).mean())
+    of_frame = pd.crosstab(FRAME["species"], few.predict(FRAME))[["Adelie", "Gentoo"]]
+    assert np.array_equal(few.confusion_matrix[["Adelie", "Gentoo"]], of_frame)
     assert "training rows" in str(classes.summary())
     assert "Training error rate" in repr(classes)
     assert "rows held out" in numbers.summary().facts["Held-out MSE"]

@@ -129,7 +129,8 @@ def test_predictions_in_a_file(numbers, classes, tmp_path, capsys):
         .equals(classes.predict(FRAME).astype(str).rename("species"))
     )
     before = path.read_bytes()
-    for wrong in ({"keep": "sex"}, {"keep": ["sexx"]}, {"keep": [1]}, {"type": "nothing"}):
+    wrongs = [{"keep": keep} for keep in ("sex", ["sexx"], [1], ["sex", "sex"])]
+    for wrong in (*wrongs, {"type": "nothing"}):
         with pytest.raises(InputError, match=r"keep=|type="):
             classes.predict_to_parquet(CHUNKS, path, **wrong)
     with pytest.raises(InputError, match="name of a prediction"):

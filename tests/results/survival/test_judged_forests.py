@@ -230,3 +230,9 @@ def test_wrong_arguments_are_refused(forest, call, words):
     with pytest.raises(InputError) as error:
         call(forest)
     assert words in str(error.value)
+
+
+def test_quantiles_and_times_may_be_a_series(forest):
+    for type, name in (("quantile", "quantiles"), ("survival", "times")):
+        listed = forest.predict(NEW[:3], type, **{name: [0.2, 0.6]})
+        assert forest.predict(NEW[:3], type, **{name: pd.Series([0.2, 0.6])}).equals(listed)

@@ -177,3 +177,10 @@ def test_trees_must_tell_how_the_forest_varies():
     everything = odrf.odrf(FORMULA, DATA, n_trees=5, resample="none", seed=1)
     with pytest.raises(InputError, match="drew all rows"):
         everything.bands(NEW)
+
+
+def test_with_groups_the_note_says_that_intervals_are_normal():
+    fit = odrf.odrf(FORMULA, DATA, n_trees=12, groups=np.arange(len(DATA)) % 20, seed=1)
+    found = fit.bands(NEW, times=0.5)
+    assert any("19 degrees of freedom" in note and "normal" in note for note in found.notes)
+    assert not any("Student" in note for note in found.notes)

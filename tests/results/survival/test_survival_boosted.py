@@ -34,6 +34,15 @@ def hazards(data):
     return odbt(FORMULA, data, n_trees=12, seed=1)
 
 
+def test_new_empty_cells_count_as_means_of_nodes(data, new):
+    stump = odbt("Surv(time, event) ~ x1", data, n_trees=1, max_depth=1, seed=1)
+    empty, mean = new[:3].assign(x1=np.nan), new[:3].assign(x1=data["x1"].mean())
+    least = new[:3].assign(x1=data["x1"].min())
+    found = stump.predict(empty, type="link")
+    assert found.equals(stump.predict(mean, type="link"))
+    assert not found.equals(stump.predict(least, type="link"))
+
+
 @pytest.fixture(scope="module")
 def runs(data):
     return odbt(FORMULA, data, n_trees=12, n_runs=8, seed=1)

@@ -118,7 +118,7 @@ def test_importances_are_the_deviance_that_splits_remove(grown):
     removed = (nodes["gain"] * nodes["weight"])[~nodes["leaf"]].sum() / nodes["weight"][0]
     assert found["importance"].sum() == pytest.approx(removed)
     assert set(found.index[:2]) == {"x1", "x2"}
-    with pytest.raises(odrf.InputError, match="it uses all rows"):
+    with pytest.raises(odrf.InputError, match="this is one tree"):
         grown.importance("permutation")
     with pytest.raises(odrf.InputError, match="type"):
         grown.importance("gini")
@@ -247,3 +247,13 @@ def test_causes_are_events_of_a_tree(data):
         assert tree.nodes[column][0] == other.nodes[column][0]
     leaves = tree.nodes[tree.nodes["leaf"]]
     assert leaves["events"].sum() == data["event"].sum()
+
+
+def test_scores_of_a_tree_of_a_forest_are_not_said_to_be_by_the_rows_that_chose_splits(data):
+    tree = odrf.odrf(FORMULA, data, n_trees=3, seed=1).tree(0)
+    summary, fitted = tree.summary(), odrf.odt(FORMULA, data, alpha=None, seed=1).summary()
+    assert any(title.startswith("Scores (out of bag") for title in summary.sections)
+    notes, of_fitted = " ".join(summary.notes), " ".join(fitted.notes)
+    assert "also give hazards and importances" in notes
+    assert "the tree drew the others" in notes
+    assert "also give scores, hazards and importances" in of_fitted

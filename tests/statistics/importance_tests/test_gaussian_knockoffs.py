@@ -85,3 +85,13 @@ def test_nothing_is_selected_without_a_difference_above_0(W):
     W = np.array(W)
     assert knockoff_threshold(W, 0.99) == np.inf
     assert (knockoff_values(W) == 1).all()
+
+
+@pytest.mark.parametrize("n_negative", [0, 1, 3])
+def test_what_has_a_rate_is_selected_at_it(n_negative):
+    # 1 / 49 · 49 is a little less than 1 in floating point
+    for n_positive in range(1, 120):
+        W = np.r_[np.full(n_positive, 2.0), np.full(n_negative, -1.0), np.full(n_negative, -3.0)]
+        rate = knockoff_values(W).min()
+        if rate < 1:
+            assert (knockoff_threshold(W, rate) <= W).sum() == n_positive, n_positive

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +57,7 @@ def judged_new_scores(
     """
     rows = rows_of(fit, newdata)
     given = newdata[rows.complete]
-    scores = fit.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
+    reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
+    scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
     predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
     return judged_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)

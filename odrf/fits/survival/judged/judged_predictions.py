@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -163,7 +163,8 @@ def judged_new_rows(
     rows = rows_of(fit, newdata)
     complete = newdata[rows.complete]
     times = fit.design.response.times(complete)
-    asked, weights = _of_cause(PredictedRows(fit, rows.X), cause), np.ones(len(times))
+    reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
+    asked, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
     return judged_rows(fit, asked, times, weights, NEW, complete, cause)
 
 
