@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_truth
@@ -16,6 +15,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import LEVEL, interval_frame, requested_interval
 from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.public import public
+from odrf.statistics.averaged.normal_tests import reach_in_errors
+from odrf.statistics.drawn_together import degrees_of_freedom
 from odrf.text.card import Card, Carded
 
 __all__ = ["PredictionResults"]
@@ -76,7 +77,7 @@ class PredictionResults(Carded):
         ----------
         obs : bool, default False
             True: of a new response, by out-of-bag residuals.  False: of the forest's expectation
-            over training samples, by a normal distribution with the standard errors.
+            over training samples, normal, or by Student's t if groups are drawn.
         level : float, default 0.95
             Their nominal coverage, above 0 and below 1: 1 less the ``alpha`` of statsmodels.
 
@@ -93,7 +94,7 @@ class PredictionResults(Carded):
         level = checked_part("level", level)
         if checked_truth("obs", obs):
             return self._interval("prediction", level)[["conf_low", "conf_high"]].to_numpy()
-        half = float(scipy.special.ndtri((1.0 + level) / 2.0)) * self.se_mean
+        half = reach_in_errors(level, degrees_of_freedom(self._fit.draws)) * self.se_mean
         return np.column_stack([self.predicted_mean - half, self.predicted_mean + half])
 
     def summary_frame(self, *, level: float = LEVEL) -> pd.DataFrame:

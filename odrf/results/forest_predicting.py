@@ -62,8 +62,9 @@ class ForestPredicting(ForestOutOfBag):
             Nominal coverage of the intervals.
         method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
             - ``"jackknife"``, for confidence: normal intervals by the jackknife after bootstrap
-              (`odrf.statistics.jackknife`).  They are for the forest's expectation, which differs
-              from the regression function by the forest's bias.
+              (`odrf.statistics.jackknife`); of a fit with `groups` by Student's t.  They are for
+              the forest's expectation, which differs from the regression function by the forest's
+              bias.
             - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
               assumptions on their distribution (`odrf.statistics.conformal`).  Of a fit with
               `groups`, they are for rows of new groups.  Of an interval that is empty, as can be at

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_part, is_number, is_word
@@ -20,8 +19,9 @@ from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.public.progress import progress_bar
+from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
-from odrf.statistics.drawn_together import tells_rows_apart
+from odrf.statistics.drawn_together import degrees_of_freedom, tells_rows_apart
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 from odrf.statistics.quantiles import conditional_quantiles
@@ -169,7 +169,7 @@ def interval_frame(
     std_error = None
     if interval.method == JACKKNIFE:
         std_error = _standard_errors(fit, rows, progress)
-        half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
+        half_width = reach_in_errors(interval.level, degrees_of_freedom(fit.draws)) * std_error
         low, high = mean - half_width, mean + half_width
         if fit.design.response.in_probabilities:
             low, high = limits_of_predicted_share(mean, half_width)

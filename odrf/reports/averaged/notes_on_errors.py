@@ -9,7 +9,7 @@ from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.drawn_together import degrees_of_freedom
 
-__all__ = ["GROUPS_OF_BANDS", "note_on_agreement", "notes_on_errors"]
+__all__ = ["note_on_agreement", "notes_on_errors"]
 
 EXPECTATION = (
     "Standard errors are for the forest's expectation over training samples, which differs from "
@@ -22,10 +22,6 @@ NOT_FOR_INFERENCE = (
 GROUPS = (
     "The units of the standard errors are groups of rows: tests and intervals are by Student's t "
     "with {df:.0f} degrees of freedom."
-)
-GROUPS_OF_BANDS = (
-    "The units of the standard errors are groups of rows, with {df:.0f} degrees of freedom: where "
-    "they are few, intervals, which are normal, are too short."
 )
 NONE = "There are no standard errors, because "
 NO_FOREST = (
@@ -49,15 +45,12 @@ def note_on_agreement(table: pd.DataFrame) -> tuple[str, ...]:
     return (AGREE,) if (table["std_error"] == 0).any() else ()
 
 
-def notes_on_errors(fit: AnyFit, of_groups: str = GROUPS) -> tuple[str, ...]:
-    """Return what to know of the standard errors of a fit's estimates, in sentences.
-
-    `of_groups` is the sentence for a fit with groups; ``{df}`` in it are the degrees of freedom.
-    """
+def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
+    """Return what to know of the standard errors of a fit's estimates, in sentences."""
     if trees_vary(fit):
         assert isinstance(fit, Fit)
         df = degrees_of_freedom(fit.draws)
-        few = (of_groups.format(df=df),) if np.isfinite(df) else ()
+        few = (GROUPS.format(df=df),) if np.isfinite(df) else ()
         return (EXPECTATION, *few, *(() if fit.control.inference else (NOT_FOR_INFERENCE,)))
     if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
         return (NONE + NO_FOREST,)

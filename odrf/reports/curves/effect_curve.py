@@ -102,12 +102,12 @@ class EffectCurve(Carded):
         """A row for each point; for classes, for each class and point.
 
         Columns: ``term``, the variable; ``value``; for classes ``class``; ``estimate``;
-        ``std_error``; ``conf_low`` and ``conf_high``, a normal interval for this point alone;
-        ``band_low`` and ``band_high``, which together cover the whole curve, by a multivariate t
-        with the degrees of freedom of the estimated variances; ``rows``, how many rows are nearer
-        to this point than to the others.  Without standard errors these are missing.  Where all
-        trees agree, the standard error and the length of intervals are 0, which does not make the
-        estimate certain.
+        ``std_error``; ``conf_low`` and ``conf_high``, an interval for this point alone, normal or,
+        of a fit with `groups`, by Student's t; ``band_low`` and ``band_high``, which together cover
+        the whole curve, by a multivariate t with the degrees of freedom of the estimated variances;
+        ``rows``, how many rows are nearer to this point than to the others.  Without standard
+        errors these are missing.  Where all trees agree, the standard error and the length of
+        intervals are 0, which does not make the estimate certain.
         """
         rows, parts = self.axis.rows, []
         for k, around in enumerate(self._bands):

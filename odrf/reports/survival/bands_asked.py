@@ -19,7 +19,7 @@ from odrf.fits.survival.inference.bands_of_rows import curve_errors
 from odrf.fits.survival.predicting_survival import checked_times, warn_of_later_times
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
-from odrf.reports.averaged.notes_on_errors import GROUPS_OF_BANDS, notes_on_errors
+from odrf.reports.averaged.notes_on_errors import notes_on_errors
 from odrf.reports.survival.survival_bands import SurvivalBands
 from odrf.statistics.drawn_together import tells_rows_apart
 
@@ -52,7 +52,7 @@ def bands_of(
     level = checked_part("level", level)
     causes = fit.design.response.causes
     number = None if cause is None else int(cause_numbers(cause, causes)[0])
-    notes = notes_on_errors(fit, GROUPS_OF_BANDS)
+    notes = notes_on_errors(fit)
     if not trees_vary(fit) or not tells_rows_apart(fit.draws, unseen is not None):
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."
         raise InputError(f"bands() compares trees that drew other rows: {reason.removesuffix('.')}")
@@ -70,7 +70,8 @@ def bands_of(
     )
     reach = spread_numbers(found.reach, rows.complete)
     named = None if number is None else causes[number]
-    return SurvivalBands(fit.call, rows.index, at, estimate, std_error, reach, level, notes, named)
+    errors = std_error, found.alone, reach
+    return SurvivalBands(fit.call, rows.index, at, estimate, *errors, level, notes, named)
 
 
 def _spread(event_times: NDArray[np.float64]) -> NDArray[np.float64]:

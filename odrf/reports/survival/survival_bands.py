@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import is_list
 from odrf.errors import InputError
 from odrf.public import public
+from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
 from odrf.text.card import Card, Carded
 from odrf.text.quantity import percentage
@@ -47,9 +47,11 @@ class SurvivalBands(Carded):
         Ascending.
     estimate, std_error : (m, G) float64
         Predicted survival, or incidence of the cause, and its standard error over training samples.
+    alone : float
+        The number of standard errors that intervals reach up and down, on the scale of
+        log(-log S); of an incidence F it is log(-log(1 - F)).
     reach : (m,) float64
-        The number of standard errors that bands reach up and down, on the scale of log(-log S); of
-        an incidence F it is log(-log(1 - F)).
+        The number of standard errors that bands reach, on the same scale.
     level : float
         Coverage of intervals and bands.
     notes : tuple of str
@@ -76,6 +78,7 @@ class SurvivalBands(Carded):
     times: NDArray[np.float64]
     estimate: NDArray[np.float64]
     std_error: NDArray[np.float64]
+    alone: float
     reach: NDArray[np.float64]
     level: float
     notes: tuple[str, ...] = ()
@@ -84,9 +87,9 @@ class SurvivalBands(Carded):
     @cached_property
     def _ends(self) -> dict[str, NDArray[np.float64]]:
         """The ends (m, G) of intervals and bands."""
-        alone = float(scipy.special.ndtri((1 + self.level) / 2))
-        low, high = self._limits(np.ones_like(self.reach))
-        band_low, band_high = self._limits(self.reach / alone)
+        normal = reach_in_errors(self.level)
+        low, high = self._limits(np.full_like(self.reach, self.alone / normal))
+        band_low, band_high = self._limits(self.reach / normal)
         # survival that never rises is inside a band only if it is inside this one
         band_low = np.maximum.accumulate(band_low[:, ::-1], axis=1)[:, ::-1]
         band_high = np.minimum.accumulate(band_high, axis=1)

@@ -9,10 +9,19 @@ from numpy.typing import NDArray
 
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 
-__all__ = ["NUMBERS", "with_errors"]
+__all__ = ["NUMBERS", "reach_in_errors", "with_errors"]
 
 NUMBERS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 """The columns of every table of estimates, after those that name them."""
+
+
+def reach_in_errors(level: float, df: float = np.inf) -> float:
+    """Return how many standard errors an interval extends to either side.
+
+    By Student's t if the variance has `df` degrees of freedom, as one over few groups of rows has.
+    """
+    tail = (1 + level) / 2
+    return float(scipy.special.ndtri(tail) if np.isinf(df) else scipy.special.stdtrit(df, tail))
 
 
 def with_errors(
@@ -33,7 +42,7 @@ def with_errors(
     """
     law = scipy.stats.t(df)
     spread = np.where(std_error > 0, std_error, np.nan)
-    half = float(law.ppf((1 + level) / 2)) * spread
+    half = reach_in_errors(level, df) * spread
     statistic = (estimate - null) / spread
     p_value = 2 * law.sf(np.abs(statistic))
     ends = estimate - half, estimate + half

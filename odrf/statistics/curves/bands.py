@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.jackknife import df_of_variances
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 
@@ -79,14 +80,14 @@ def bands(
 ) -> Bands:
     """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
 
-    Bands allow for the few degrees of freedom of variances from few trees.  Intervals of
-    `probabilities` are those of
+    Intervals allow for the degrees of freedom of variances over few groups, bands also for those of
+    variances from few trees.  Intervals of `probabilities` are those of
     `odrf.statistics.probabilities.limits_of_shares.limits_of_predicted_share`.
     """
     if spread is None:
         return Bands(*np.full((5, len(estimate)), np.nan))
     error = np.sqrt(np.maximum(np.diagonal(spread.covariance), 0.0))
-    alone = scipy.special.ndtri((1 + level) / 2) * error
+    alone = reach_in_errors(level, spread.most_df) * error
     together = simultaneous_width(spread.covariance, level, seed, spread.df) * error
     if probabilities:
         ends = [
@@ -108,11 +109,11 @@ def simultaneous_width(
 ) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
-    It is at least that of a single normal value.  If the covariance is estimated with finitely many
+    It is at least that of a single value.  If the covariance is estimated with finitely many
     degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
     errors of all σ_g were the same.
     """
-    single = float(scipy.special.ndtri((1 + level) / 2))
+    single = reach_in_errors(level, df)
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     known = error > 0
     if not known.any():

@@ -6,6 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.statistics.averaged.normal_tests import reach_in_errors
+
 __all__ = ["effective_rows", "normal_or_t", "variance_of_groups"]
 
 Groups = NDArray[np.int64] | None
@@ -27,9 +29,9 @@ def normal_or_t(level: float, groups: Groups) -> float:
     NaN for one group.
     """
     if groups is None:
-        return float(scipy.special.ndtri((1 + level) / 2))
+        return reach_in_errors(level)
     G = len(np.unique(groups))
-    return float(scipy.special.stdtrit(G - 1, (1 + level) / 2)) if G > 1 else float("nan")
+    return reach_in_errors(level, G - 1) if G > 1 else float("nan")
 
 
 def effective_rows(

@@ -16,6 +16,7 @@ from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.statistics.curves.curve_covariances import curve_covariances
 from odrf.statistics.jackknife import rows_of_trees
+from odrf.statistics.survival.pointwise_limits import limits_of_probability
 
 DATA = odrf.simulate.hazard_jump(p=3).sample(150, seed=1)
 NEW = odrf.simulate.hazard_jump(p=3).sample(6, seed=2).set_axis(list("abcdef"))
@@ -179,8 +180,15 @@ def test_trees_must_tell_how_the_forest_varies():
         everything.bands(NEW)
 
 
-def test_with_groups_the_note_says_that_intervals_are_normal():
+def test_with_groups_intervals_are_by_t():
     fit = odrf.odrf(FORMULA, DATA, n_trees=12, groups=np.arange(len(DATA)) % 20, seed=1)
     found = fit.bands(NEW, times=0.5)
-    assert any("19 degrees of freedom" in note and "normal" in note for note in found.notes)
-    assert not any("Student" in note for note in found.notes)
+    assert any("t with 19 degrees of freedom" in note for note in found.notes)
+    table = found.table
+    low, high = limits_of_probability(
+        table["estimate"].to_numpy(),
+        (table["std_error"].to_numpy() * stdtrit(19, 0.975) / ndtri(0.975)) ** 2,
+        0.95,
+    )
+    np.testing.assert_allclose(table[["conf_low", "conf_high"]], np.column_stack([low, high]))
+    assert (table["band_low"] <= table["conf_low"]).all()

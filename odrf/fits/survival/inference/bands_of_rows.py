@@ -12,8 +12,10 @@ from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.curves.bands import simultaneous_width, typical_df
 from odrf.statistics.curves.curve_covariances import curve_covariances
+from odrf.statistics.drawn_together import degrees_of_freedom
 from odrf.statistics.jackknife import Variance, enough_trees, rows_of_trees
 
 __all__ = ["CurveErrors", "curve_errors"]
@@ -29,6 +31,8 @@ class CurveErrors(NamedTuple):
     ----------
     estimate, std_error : (m, G) float64
         NaN for a row that no tree predicts; the error also for one that a single tree does.
+    alone : float
+        Half the width of the interval for one point, in standard errors.
     reach : (m,) float64
         Half the width of the simultaneous band in standard errors: all points of the curve are no
         farther from their expectation, with the probability wanted.
@@ -38,6 +42,7 @@ class CurveErrors(NamedTuple):
 
     estimate: NDArray[np.float64]
     std_error: NDArray[np.float64]
+    alone: float
     reach: NDArray[np.float64]
     trees_advised: int
 
@@ -69,7 +74,7 @@ def curve_errors(
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     drawn = rows_of_trees(kinds, fit.draws, rows.unseen is not None)
     estimate, raw, bias, of_trees = np.empty((4, m, G))
-    reach = np.empty(m)
+    reach, most_df = np.empty(m), degrees_of_freedom(fit.draws)
 
     def run(block: slice) -> None:
         values = _of_trees(rows, grid, cause, block)
@@ -79,7 +84,7 @@ def curve_errors(
             estimate[block] = values.sum(axis=0) / number[:, None]
         for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
             raw[i], bias[i], of_trees[i], _ = found.variances
-            df = typical_df(found.variances.df)
+            df = min(typical_df(found.variances.df), most_df)
             reach[i] = simultaneous_width(found.total, level, fit.control.seed, df)
 
     size = max(1, min(POINTS // G, AT_ONCE // (B * G)))
@@ -87,12 +92,12 @@ def curve_errors(
         pass
     variance = Variance(raw, bias, of_trees, drawn.unseen.shape[1])
     std_error = np.sqrt(variance.total)
-    alone = _predicted_by_one(rows, kinds)
-    std_error[alone], reach[alone] = np.nan, np.nan
-    raw, bias, of_trees = (part[~alone].ravel() for part in (raw, bias, of_trees))
+    by_one = _predicted_by_one(rows, kinds)
+    std_error[by_one], reach[by_one] = np.nan, np.nan
+    raw, bias, of_trees = (part[~by_one].ravel() for part in (raw, bias, of_trees))
     known = Variance(raw, bias, of_trees, variance.n)
-    advised = 0 if alone.all() else enough_trees(known, B)
-    return CurveErrors(estimate, std_error, reach, advised)
+    advised = 0 if by_one.all() else enough_trees(known, B)
+    return CurveErrors(estimate, std_error, reach_in_errors(level, most_df), reach, advised)
 
 
 def _of_trees(
