@@ -1,4 +1,4 @@
-"""Every interval that the package prints, with the coverage that the other benchmarks measured.
+"""The intervals that are printed, but those of survival, with the coverage measured elsewhere.
 
     python -m benchmarks.inference.interval_inventory --out interval_inventory.csv [--results DIR]
 

@@ -146,7 +146,7 @@ def report(lines: pd.DataFrame) -> str:
             "error": f"{line['error']:.4f}" + (f" (SE {spread:.4f})" if len(some) > 1 else ""),
             "seconds": f"{line['seconds']:.1f}",
             "elapsed": f"{line['elapsed']:.1f}",
-            "memory (MB)": f"{line['megabytes']:.0f}",
+            "memory (MiB)": f"{line['megabytes']:.0f}",
             "leaves": f"{line['leaves']:.0f}",
             "levels in passes": f"{line['n_levels']:.0f}",
             "ns a row and level": f"{line['levels'] / passed * 1e9:.0f}" if passed else "",

@@ -172,7 +172,7 @@ def report(lines: pd.DataFrame) -> str:
             "error": f"{line['error']:.4f}",
             "seconds": f"{line['seconds']:.1f}",
             "seconds for 10^6 rows": f"{line['seconds'] / line['rows'] * 1e6:.1f}",
-            "memory (MB)": f"{line['megabytes']:.0f}",
+            "memory (MiB)": f"{line['megabytes']:.0f}",
             "leaves": f"{line['leaves']:.0f}",
         }
     return markdown_table(pd.DataFrame(shown).T, "rows, method")

@@ -82,7 +82,8 @@ def odrf(
         and of other sources that `odrf.Chunks` names, rows are never all in memory; the result is a
         `StreamedResults`.
     n_trees : int, default 500
-        B.  More trees do not reduce accuracy; `ODRFResults.plot` shows whether they are enough.
+        B.  More trees do not overfit: the expected squared error, or Brier score, never rises.
+        `ODRFResults.plot` shows whether they are enough.
     blend : "auto" or bool, default "auto"
         Grow several kinds of trees: with the best threshold of each direction, with random
         thresholds, with few directions, with large leaves; for classes also with sparse directions

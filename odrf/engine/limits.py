@@ -24,7 +24,7 @@ def require_numbers(n: int, most: int, what: str, instead: str) -> None:
 
 
 def in_fewer_bits(numbers: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return numbers from 0 on in 32 bits if these suffice."""
+    """Return numbers from -1 on in 32 bits if these suffice."""
     if numbers.dtype == np.int32 or (numbers.size and numbers.max() > MOST_PLACES):
         return numbers
     return numbers.astype(np.int32)

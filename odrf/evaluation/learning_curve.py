@@ -190,7 +190,8 @@ class LearningCurve(Carded):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.
 
-        Bars are one standard error to either side; bands are 95 % bootstrap intervals.
+        If a mean error is 0, the axis of the errors is linear.  Bars are one standard error to
+        either side; bands are 95 % bootstrap intervals.
 
         Parameters
         ----------

@@ -220,4 +220,9 @@ def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> ND
             f"validation={share} holds out {held.sum()} of {weighted} rows: use a share that "
             "leaves rows on both sides, or None"
         )
+    if data.times is not None and not data.times.keeping(np.flatnonzero(held)).n_events:
+        raise InputError(
+            f"validation={share} holds out no row with an event, and such rows cannot choose the "
+            "number of rounds: use a larger share, or None"
+        )
     return held

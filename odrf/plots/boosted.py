@@ -38,8 +38,9 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
         ax.axvline(
             kept, color=MUTED, linewidth=1, linestyle=":", label=f"{quantity(kept, 'round')} kept"
         )
-    ax.set_xlim(0, path.index[-1])
-    ax.set_ylim(bottom=0)
+    ax.set_xlim(0, max(1, path.index[-1]))
+    if not (path.to_numpy() < 0).any():  # likelihoods of times may be above 1
+        ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds")
     whole_numbers(ax)
     label_y(ax, f"mean loss ({mean_loss_in_words(loss)})")

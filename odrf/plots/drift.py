@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.style import (
     ACCENT,
@@ -45,7 +46,7 @@ def plot_drift(
     ax = new_panels(1)[0] if ax is None else ax
     at = table.index.to_numpy() + table["rows"].to_numpy() / 2
     level, width = table["error"].to_numpy(), table["std_error"].fillna(0).to_numpy()
-    ax.fill_between(at, level - width, level + width, color=ACCENT, alpha=0.15, linewidth=0)
+    draw_band(ax, at, level - width, level + width, ACCENT)
     ax.plot(at, level, "o-", color=ACCENT, markersize=3.5, label="new rows, ± 1 standard error")
     ax.plot(at, table["before"], color=MUTED, linewidth=1.2, label="all earlier new rows")
     if marked.any():

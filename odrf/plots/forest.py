@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -30,9 +32,10 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     ax = new_panels(1)[0] if ax is None else ax
     ax.plot(path.index, path.to_numpy(), color=ACCENT, linewidth=1.6)
     last = float(path.iloc[-1])
+    said = "unknown" if math.isnan(last) else number(last, 3)
     ax.plot(
         path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False,
-        label=f"{number(last, 3)} with {quantity(int(path.index[-1]), 'tree')}",
+        label=f"{said} with {quantity(int(path.index[-1]), 'tree')}",
     )  # fmt: skip
     ax.set_xlim(0, int(path.index[-1]))
     ax.set_xlabel("trees")

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
 
+from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.style import ACCENT, MUTED, ink, legend_over, new_panels, plain
 from odrf.pruning.growth_stages import DEPTH
@@ -55,7 +56,7 @@ def plot_growth(
     ax = new_panels(1)[0] if ax is None else ax
     at, test, width = (table[name].to_numpy() for name in (along, "test", "std_error"))
     ax.plot(at, table["train"], color=MUTED, linewidth=1.2, label="training rows")
-    ax.fill_between(at, test - width, test + width, color=ACCENT, alpha=0.15, linewidth=0)
+    draw_band(ax, at, test - width, test + width, ACCENT)
     ax.plot(at, test, color=ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")
     ax.plot(
         at[chosen], test[chosen], "o", mfc="none", mec=ink(ax), markersize=10, mew=1.5,
@@ -72,7 +73,10 @@ def plot_growth(
         ax.xaxis.set_minor_locator(NullLocator())
     label_x(ax, f"{along} of a tree at most" if "mean_leaves" in table else along)
     label_y(ax, error)
-    ax.margins(x=0.03)
+    if along != DEPTH and at[0] == max(at[-1], size):
+        ax.set_xlim(at[0] / 2, at[0] * 2)
+    else:
+        ax.margins(x=0.03)
     # the line at this fit may pass behind
     legend_over(ax)
     plain(ax, "y")

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from odrf.plots.elements.lettering import label_x, named_rows
-from odrf.plots.elements.style import ACCENT, GRID, named_panel, plain
+from odrf.plots.elements.style import ACCENT, faint, named_panel, plain
 
 __all__ = ["plot_importance"]
 
@@ -34,7 +34,7 @@ def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -
     shown = importance.head(MOST)
     ax = named_panel(len(shown)) if ax is None else ax
     at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown, color=GRID, linewidth=2, zorder=1)
+    ax.hlines(at, 0, shown, color=faint(ax), linewidth=2, zorder=1)
     ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
     beside = named_rows(ax, [str(name) for name in shown.index])
     ax.set_xlim(left=min(0.0, 1.1 * shown.min()))

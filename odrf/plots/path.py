@@ -16,6 +16,7 @@ from odrf.text.wording import number
 __all__ = ["plot_error_path", "plot_path"]
 
 LABELS = 9
+CHOOSING = "smallest α that chooses the tree"
 
 
 def plot_error_path(
@@ -26,6 +27,7 @@ def plot_error_path(
     error: str,
     ax: Axes | None = None,
     sizes: str = "leaves",
+    alphas: str = CHOOSING,
 ) -> Axes:
     """Plot the held-out error of each subtree, ± 1 standard error.
 
@@ -46,8 +48,8 @@ def plot_error_path(
         Name of the error.
     ax : Axes, optional
         By default the axes of a new figure.
-    sizes : str, optional
-        What the sizes are.
+    sizes, alphas : str, optional
+        What the sizes are, and what the values of α.
 
     Returns
     -------
@@ -59,21 +61,21 @@ def plot_error_path(
     words = f"{choice}: {quantity(leaves, 'leaf', 'leaves')}"
     draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
     label_y(ax, error)
-    _label_subtrees(ax, table, at, chosen, sizes)
+    _label_subtrees(ax, table, at, chosen, sizes, alphas)
     return ax
 
 
 def _label_subtrees(
-    ax: Axes, table: pd.DataFrame, at: NDArray[np.float64], chosen: int, sizes: str
+    ax: Axes, table: pd.DataFrame, at: NDArray[np.float64], chosen: int, sizes: str, words: str
 ) -> None:
-    """Label some subtrees by their smallest α below the axes, and by their leaves above."""
+    """Label some subtrees by their α below the axes, and by their leaves above."""
     alphas = [number(float(alpha), 2) for alpha in table["alpha"]]
     leaves = [number(float(size), 3) for size in table["leaves"]]
     even = np.linspace(at.min(), at.max(), LABELS)
     wanted = [0, len(at) - 1, chosen, *(int(np.argmin(np.abs(at - place))) for place in even)]
     shown = shown_ticks(ax, at, [alphas, leaves], wanted)
     ax.set_xticks(at[shown], labels=[alphas[tick] for tick in shown])
-    label_x(ax, "smallest α that chooses the tree")
+    label_x(ax, words)
     ax.margins(x=0.03)
     top = ax.secondary_xaxis("top")
     top.set_xticks(at[shown], labels=[leaves[tick] for tick in shown])
@@ -127,6 +129,6 @@ def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
     shown = shown_ticks(ax, leaves, [alphas], [0, len(leaves) - 1, *range(len(leaves))])
     top = ax.secondary_xaxis("top")
     top.set_xticks(leaves[shown], labels=[alphas[tick] for tick in shown])
-    top.set_xlabel("smallest α that chooses the tree", labelpad=7)
+    top.set_xlabel(CHOOSING, labelpad=7)
     top.tick_params(colors=MUTED)
     top.spines["top"].set_visible(False)

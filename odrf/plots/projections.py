@@ -24,7 +24,7 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     """Plot directions as columns of a heat map; its rows are the columns of the design.
 
     Only columns that take part in one of the directions are drawn, and of these at most the 40
-    with the largest coefficients.
+    with the largest coefficients; at most 40 directions.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     -------
     Axes
     """
+    note = f" (first {MOST} of {len(share)})" if len(share) > MOST else ""
+    coefficients, share = coefficients.iloc[:, :MOST], share.head(MOST)
     size = coefficients.abs().max(axis=1)
     kept = size[size > 0].sort_values(ascending=False, kind="stable").head(MOST).index
     coefficients = coefficients.loc[coefficients.index.isin(kept)]
@@ -58,7 +60,7 @@ def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | No
     cell = (room_of(ax)[0] - beside - BAR) / k
     widest = max(text_width(line) for label in labels for line in label.split("\n"))
     ax.set_xticks(ranks, labels=labels, fontsize=SIZE * min(1.0, 0.9 * cell / widest))
-    words = "direction by importance, and its share of the impurity removed, in %"
+    words = f"direction by importance{note}, and its share of the impurity removed, in %"
     label_x(ax, words, beside + BAR)
     ax.tick_params(length=0)
     ax.set_xticks(ranks[:-1] + 0.5, minor=True)

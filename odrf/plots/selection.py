@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, shown_ticks
-from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, new_panels, plain
+from odrf.plots.elements.style import ACCENT, GRID, MUTED, faint, named_panel, new_panels, plain
 from odrf.text.quantity import quantity
 
 __all__ = ["plot_elimination", "plot_knockoffs", "plot_shadows"]
@@ -72,7 +72,7 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     shown = table.head(MOST)
     ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
     at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown["importance"], color=GRID, linewidth=2, zorder=1)
+    ax.hlines(at, 0, shown["importance"], color=faint(ax), linewidth=2, zorder=1)
     ax.plot(shown["shadow"], at, "|", color=MUTED, markersize=11, mew=1.6, label="best shadow")
     for decision, colour in FILLED.items():
         rows = (shown["decision"] == decision).to_numpy()
@@ -112,7 +112,7 @@ def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None
     shown = table.head(MOST)
     ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
     at = np.arange(len(shown))[::-1]
-    ax.hlines(at, 0, shown["importance"], color=GRID, linewidth=2, zorder=1)
+    ax.hlines(at, 0, shown["importance"], color=faint(ax), linewidth=2, zorder=1)
     for words, rows in (("selected", shown["selected"]), ("not selected", ~shown["selected"])):
         if rows.any():
             colour = ACCENT if words == "selected" else "white"

@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import CLASSES, HEAT, MUTED, faint, ink, plain
+from odrf.plots.elements.style import (
+    CLASSES,
+    HEAT,
+    MUTED,
+    faint,
+    in_legend,
+    ink,
+    legend_as_written,
+    plain,
+)
 
 __all__ = ["plot_sensitivity"]
 
@@ -77,12 +86,13 @@ def plot_sensitivity(
         _bar(drawn, panels[-1], "response")
     elif len(classes) <= len(CLASSES):
         handles = [
-            Line2D([], [], marker="o", linestyle="none", color=CLASSES[k], label=str(label))
+            Line2D([], [], marker="o", linestyle="none", color=CLASSES[k], label=in_legend(label))
             for k, label in enumerate(classes)
         ]
-        panels[-1].legend(
+        legend = panels[-1].legend(
             handles=handles, title="class", frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
         )
+        legend_as_written(legend)
     for panel in panels:
         label_x(panel, str(places.columns[0]), AROUND)
         for axis in (panel.xaxis, panel.yaxis):

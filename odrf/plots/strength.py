@@ -23,6 +23,10 @@ LABELS = {
 }
 
 
+def _numbers(sizes: pd.Series) -> NDArray[np.float64]:
+    return pd.to_numeric(sizes, errors="coerce").fillna(-1.0).to_numpy(dtype=np.float64)
+
+
 def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[np.object_]:
     """Plot strength (or tree error), correlation and error against trees or subset size.
 
@@ -42,6 +46,8 @@ def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[n
     if len(panels) != PANELS:
         raise InputError(f"ax holds {len(panels)} axes: strength is drawn on {PANELS}")
     by, first = table.columns[0], table.columns[1]
+    # sizes drawn at random are no number, and come first
+    table = table.iloc[np.argsort(_numbers(table[by]), kind="stable")]
     at = np.arange(len(table)) if by == "subset_size" else table[by].to_numpy()
     for ax, name in zip(panels, (first, "correlation", "error"), strict=True):
         ax.plot(at, table[name], "o-", color=ACCENT, markersize=4, linewidth=1.2)

@@ -144,7 +144,9 @@ class ForestPath(ErrorTable, Generic[Forest]):
         what = f"out-of-bag {error_name(self.fit.kind)}"
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
         sizes = "leaves, mean of the trees"
-        return plots.plot_error_path(table, self.row("min"), row, words, what, ax, sizes)
+        return plots.plot_error_path(
+            table, self.row("min"), row, words, what, ax, sizes, "α of all trees"
+        )
 
     def _card(self) -> Card:
         title = f"Pruning path of a forest: {len(self.table)} values of alpha"

@@ -130,6 +130,8 @@ class ProjectionImportance(Carded):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the coefficients as a heat map, the most important direction first.
 
+        At most 40 directions are drawn, and the 40 columns with the largest coefficients.
+
         Parameters
         ----------
         ax : Axes, optional

@@ -112,7 +112,7 @@ class StrengthCorrelation(Carded):
 
     @respelled(renamed={"axes": "ax"})
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
-        """Plot strength, correlation and error, side by side.
+        """Plot strength, correlation and error, side by side, against trees or subset size, rising.
 
         Parameters
         ----------

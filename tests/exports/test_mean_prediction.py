@@ -49,7 +49,7 @@ def test_columns_are_those_of_statsmodels(forest, table):
 def test_only_forests_of_numbers_have_it(table, class_forest, number_tree):
     with pytest.raises(InputError, match="needs a regression"):
         class_forest.get_prediction(table)
-    with pytest.raises(AttributeError, match="use forests of odrf"):
+    with pytest.raises(AttributeError, match="it is of forests"):
         number_tree.get_prediction(table)
     every = odrf.odrf("y ~ a + b + f", table, n_trees=3, resample="none", seed=1)
     with pytest.raises(InputError, match=r"out-of-bag|out of bag"):

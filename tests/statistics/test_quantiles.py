@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from odrf.engine import memory
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
 from odrf.engine.trees.leaf_quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.statistics.quantiles import conditional_quantiles
+from problems import noisy
 from reference import inference as twin
 from resampled import forests
 
@@ -71,3 +74,13 @@ def test_the_mean_of_the_distribution_is_the_prediction(grown):
             for rows in entries
         ]
         assert np.mean(means) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_it_is_refused_where_the_rows_of_all_leaves_do_not_fit(monkeypatch):
+    problem = noisy(n=60)
+    draws = Draws(problem.weights, [problem.sampling] * 2, problem.streams(2), 1)
+    forest = problem.grow(2)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2 * 60 * 12 - 1.0)
+    with pytest.raises(MemoryError, match="which of 60 rows are in which leaf of 2 trees"):
+        leaf_members(forest, problem.X, draws)

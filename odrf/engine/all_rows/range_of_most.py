@@ -68,7 +68,8 @@ def range_of_most(values, low, high, counts):
     if most_frequent(values) >= 0:
         return low, high
     for _ in range(MOST_TIMES):
-        if not high > low:
+        # equal, or too close for bins between them
+        if not np.float32(INNER_BINS) / (high - low) < np.float32(np.inf):
             break
         fullest, is_crowded = _fullest_bin(values, low, high, counts)
         if not is_crowded:

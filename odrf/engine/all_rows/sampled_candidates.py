@@ -18,6 +18,8 @@ from odrf.engine.rows.rows import Rows, project
 __all__ = ["NodeCandidates", "node_candidates", "propose_on_sample", "stacked"]
 
 FIRST = np.int32(0)
+# The largest scale, where the range is too narrow to divide by.
+LARGEST = np.finfo(np.float32).max
 
 
 class NodeCandidates(NamedTuple):
@@ -135,6 +137,6 @@ def propose_on_sample(state, rows, n_rows, calls, scratch, empty, proposed):
             low, high = range_of_most(scratch.values[:m], low, high, scratch.tally)
             proposed.low[0, at], proposed.high[0, at] = low, high
             if high > low:
-                proposed.scale[0, at] = np.float32(INNER_BINS) / (high - low)
+                proposed.scale[0, at] = min(np.float32(INNER_BINS) / (high - low), LARGEST)
             at += 1
     proposed.number[0] = at

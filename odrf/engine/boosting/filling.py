@@ -200,7 +200,8 @@ def refitted(
         Indicators of the leaves that each row reaches.
     target, weights : (n,) float64
     l2 : float
-        Ridge penalty.  With 0 there are many solutions; the one nearest to `first` is found.
+        Ridge penalty.  With 0 there are many solutions: the one nearest to `first` is found, by
+        the squared differences times the weight of each leaf.
     first : (m,) float64
         Start of the conjugate gradients.
     """

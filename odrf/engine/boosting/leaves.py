@@ -80,7 +80,8 @@ def median_values(rows: LeafRows) -> Array:
     half = 0.5 * (before + passed[last])
     # tolerance for the rounding of cumulative weights
     slack = 1e-12 * passed[-1]
-    low = np.minimum(np.searchsorted(passed, half - slack), last)
+    # within the leaf, even if all of its weights are less than that
+    low = np.clip(np.searchsorted(passed, half - slack), first, last)
     high = np.minimum(np.searchsorted(passed, half + slack, side="right"), last)
     medians = np.zeros(rows.n_leaves)
     medians[present] = 0.5 * (values[low] + values[high])

@@ -157,7 +157,7 @@ class Proposals(NamedTuple):
         if it has levels scored by the target, see `odrf.engine.directions.level_scores`.
     two_sided : (ROUND,) bool or None
         Whether the direction is a single predictor whose empty cells are tried on both sides; None
-        if no predictor has empty cells.
+        if `FeatureGroups.holes` is.
     factor : (ROUND,) int64
         The factor that all columns of the direction belong to; -1 if there is none.
     order : (P,) int64
@@ -168,8 +168,8 @@ class Proposals(NamedTuple):
         The same with one entry -1 - j for all columns of predictor j if it is a factor of many
         levels.
     empty : (p,) int64 or None
-        For each column the column of its predictor's empty cells; -1 if there are none.  None if no
-        predictor has empty cells.
+        For each column the column of its predictor's empty cells; -1 if there are none.  None if
+        `FeatureGroups.holes` is.
     singly : (1,) bool
         Whether every predictor is tried singly at the node.
     class_weight : (K,) float64

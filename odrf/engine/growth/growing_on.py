@@ -93,7 +93,7 @@ def stepper(
     longer asks for the types of all arrays: of a small tree that takes as long as its growth.
     """
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
+    budget = max(1, BUDGET // (PER_ROW + len(scratch.proposals.units)))
     grow, n_calls = growth_kernel(settings), 0
 
     def step(buffers: TreeBuffers) -> None:

@@ -255,7 +255,7 @@ class TreesInOneCall:
     def _growing(self) -> tuple[Any, ...]:
         """What the kernel that grows a tree is called with."""
         found, pool = self._found, self._pool
-        budget = BUDGET // (PER_ROW + len(found.scratch.proposals.units))
+        budget = max(1, BUDGET // (PER_ROW + len(found.scratch.proposals.units)))
         return (
             self._rows, pool.feature_groups, pool.settings, self._state, found.buffers,
             found.scratch, self._calls, NEVER_CALLED, self._reached, budget,

@@ -196,7 +196,9 @@ def _branch_grower(
         scratch, samplers, buffers, *_ = pool.of_branch(m, n, logs, room)
         buffers.begin[0], buffers.end[0], buffers.depth[0] = branch.begin, branch.end, branch.depth
         reached = np.array([0, 1, 1, 0])
-        growing = rows, pool.feature_groups, pool.settings, branch.state
+        # branches that grow at the same time project at the same time
+        own = rows._replace(coefficients=np.zeros_like(rows.coefficients))
+        growing = own, pool.feature_groups, pool.settings, branch.state
         if not branch.is_divided:
             buffers = grow_on(*growing, buffers, scratch, samplers, reached, 2 * m + 1)
             return GrownBranch(branch.number, buffers, int(reached[NODES]))

@@ -116,13 +116,19 @@ def may_split(node, depth, n_leaves, root_impurity, settings):
 
 @inlined
 def _stays_leaf(rows, lo, m, depth, n_leaves, settings):
-    """Whether a new node of the m rows from `lo` on will not be searched."""
+    """Whether a new node of the m rows from `lo` on will surely not be searched.
+
+    Of times to an event it is not known whether its responses, the scores of its rows, differ:
+    those in y are still the scores of its parent.
+    """
     if depth >= settings.max_depth or n_leaves >= settings.max_leaves:
         return True
     n_rows = 0
     for i in range(np.uint64(lo), np.uint64(lo + m)):
         n_rows += int(rows.counts[i])
-    return n_rows < 2 * settings.min_leaf or is_pure(rows, lo, m)
+    if n_rows < 2 * settings.min_leaf:
+        return True
+    return settings.n_times == 0 and is_pure(rows, lo, m)
 
 
 @inlined

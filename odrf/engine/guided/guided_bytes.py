@@ -35,13 +35,18 @@ def bytes_of_guided_growth(n: int, settings: GuidedSettings, sizes: GuidedSizes)
     zeros = np.zeros(2)
     made = regions_for(np.zeros((C, 2), np.float32), np.zeros(2, np.int64), zeros, zeros, K)
     arrays = made._asdict()
+    totals = arrays.pop("totals").nbytes
     of_row = OF_ROW + sum(arrays.pop(name).nbytes for name in BY_ROWS) / 2
     growth = growth_for(C, 2)
     roomy = [(array.nbytes / 4, 2 * n, sizes.regions) for array in arrays.values()]
     roomy += [(array.nbytes / 2, n, sizes.planes) for array in (growth.theta, growth.threshold)]
+    roomy += [
+        (array.nbytes / 3, n + 1, sizes.regions) for array in (growth.active, growth.following)
+    ]
     candidates = planes_for(settings.trials, C, n, K, settings.batched)
     return (
         n * of_row
+        + totals
         + sum(_taken(*each) for each in roomy)
         + sum(array.nbytes for array in candidates)
     )

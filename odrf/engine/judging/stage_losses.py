@@ -90,7 +90,7 @@ def stage_losses(
     ----------
     forest : Forest
     first : (m,) int64
-        The first stage at which rows end in each node: 0 for leaves, k or more if they never do.
+        The first stage at which rows end in each node: 0 for leaves, k if they never do.
         It must not decrease from a node to its parent.
     n_stages : int
         The number of stages k.

@@ -215,7 +215,7 @@ def _is_of_factor(rows, column):
 
 @inlined
 def _row_of(rows, column):
-    """Return the row of rows.X that has a column, which is not one of a factor of many levels."""
+    """Return the row of rows.X that has a column, which is not one of a factor."""
     return np.uint64(rows.place[column]) if len(rows.place) > 0 else np.uint64(column)
 
 

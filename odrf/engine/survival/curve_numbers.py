@@ -32,9 +32,7 @@ def survival_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
 def hazard_at(curves: LeafCurves, rank: int) -> NDArray[np.float64]:
     """Return the cumulative hazard (m,) of each node's curve at the event time of a rank."""
     out = np.empty(len(curves.start) - 1)
-    _weighted_hazard(
-        curves.start, curves.rank, curves.hazard, (np.arange(rank + 1) >= 0).astype(np.float64), out
-    )
+    _weighted_hazard(curves.start, curves.rank, curves.hazard, np.ones(rank + 1), out)
     return out
 
 

@@ -161,7 +161,8 @@ class ExtremeValueError(ErrorLaw):
 
     def event_curvature(self, z: Array) -> Array:
         """Return e^z for z > 0, else (e^z - 1)/z."""
-        secant = np.divide(np.expm1(np.minimum(z, 0.0)), z, out=np.ones_like(z), where=z < -1e-8)
+        below = np.expm1(np.minimum(z, 0.0))
+        secant = np.divide(below, z, out=np.ones_like(z), where=z < -NEAR_ZERO)
         return np.where(z < 0, secant, _exp(z))
 
     def log_survival(self, z: Array) -> Array:

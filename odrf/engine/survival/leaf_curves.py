@@ -1,8 +1,9 @@
 """The Nelson–Aalen curves of the leaves of trees, from the rows that each tree drew.
 
 A curve is kept sparsely: the ranks of the event times in its leaf, and the increment of the
-cumulative hazard at each.  A tree has at most as many of them as it drew rows with events.  If
-events have several causes, each increment is also divided among these.
+cumulative hazard at each.  The leaves of a tree that have rows have at most as many of them as the
+tree drew rows with events.  If events have several causes, each increment is also divided among
+these.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def _of_tree(
     curves = curves_of_groups(leaf, tree.n_nodes, counts, ranks, orders)
     present = np.zeros(tree.n_nodes, dtype=np.bool_)
     present[leaf[leaf >= 0]] = True
-    empty = np.flatnonzero(_reached(tree) & (tree.left < 0) & ~present)
+    empty = np.flatnonzero((tree.left < 0) & ~present)
+    if len(empty):
+        empty = empty[_reached(tree)[empty]]
     return curves if not len(empty) else _inherited(tree, leaf, counts, ranks, orders, empty)
 
 

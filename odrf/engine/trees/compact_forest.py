@@ -14,7 +14,7 @@ from odrf.engine.joining.memory_of_trees import require_memory_for_all
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored
 from odrf.engine.trees.appended import AppendedArray
-from odrf.engine.trees.distinct_values import DistinctValues
+from odrf.engine.trees.distinct_values import DistinctValues, require_32_bits
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest
 from odrf.engine.trees.level_tables import UNIT
 from odrf.engine.trees.packing import FEWER, HEAD, Packed, groups_of_trees
@@ -217,10 +217,11 @@ def compact_forest_of(
     Raises
     ------
     InputError
-        The trees have surrogates.
+        The trees have surrogates, or their values are too large or too small for 32 bits.
     MemoryError
         The trees so far show that memory does not suffice for all that are expected.
     """
+    require_32_bits(span)
     layout = layout_of(X)
     words, levels = AppendedArray(np.empty(0, np.int32)), AppendedArray(np.empty(0, np.int32))
     at: list[NDArray[np.int64]] = []

@@ -6,13 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.trees.appended import AppendedArray
+from odrf.errors import InputError
 
-__all__ = ["BITS", "DistinctValues"]
+__all__ = ["BITS", "DistinctValues", "require_32_bits"]
 
 BITS = (32, 16)
 STEPS = 2**16 - 1
 # So many values are remembered, to be found again: more would take more than they save.
 REMEMBERED = 2**17
+SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+
+
+def require_32_bits(span: tuple[float, float]) -> None:
+    """Raise `InputError` if numbers of 32 bits cannot hold the larger end of this span."""
+    largest = max(abs(end) for end in span)
+    if largest > LARGEST or 0.0 < largest < SMALLEST:
+        raise InputError(
+            f"compact trees keep values of leaves in 32 bits, and these are up to {largest:g} in "
+            f"size, which must be from {SMALLEST:.2g} to {LARGEST:.2g}: multiply or divide the "
+            "response by a constant, or do without compact"
+        )
 
 
 class DistinctValues:

@@ -77,7 +77,8 @@ class Forest(ReadLater):
     index : (z,) int32
         Columns with a nonzero coefficient.
     coef : (z,) float32
-        Their coefficients θ, ‖θ‖₂ = 1, for predictors scaled to [0, 1].
+        Their coefficients θ, for predictors scaled to [0, 1]; ‖θ‖₂ = 1 unless fills of empty cells
+        are among them.
     value : (m, K) float64
         Mean response (K = 1) or class proportions of the node's training rows.
     count : (m,) int32

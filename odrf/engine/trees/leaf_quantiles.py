@@ -12,16 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_blocks, in_order, row_blocks
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.sampling import rows_drawn_once
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.routing import leaves_of
+from odrf.engine.trees.routing import leaves_of, routing_blocks
 
 __all__ = ["LeafMembers", "forest_quantiles", "leaf_members"]
 
 # New rows whose leaves are held in memory at a time.
 BLOCK = 1024
+# Bytes of an entry of `LeafMembers`.
+OF_ENTRY = 4 + 8
 
 # Relative tolerance, so that rounding does not keep a sum of shares below its level.
 SLACK = 1e-10
@@ -105,15 +109,21 @@ def leaf_members(
     draws: Draws,
 ) -> LeafMembers:
     """Return which rows of X (p, n) are in which leaf of each tree, drawn as `draws` repeats."""
-    packed = forest.packed_for(X)
-    every = slice(0, X.shape[1])
+    n = np.count_nonzero(draws.weights)
+    require_memory(
+        OF_ENTRY * sum(rows_drawn_once(sampling, n) for sampling in draws.samplings),
+        f"which of {n} rows are in which leaf of {forest.n_trees} trees",
+        "use fewer trees (n_trees=) or rows",
+    )
+    packed, blocks = forest.packed_for(X), routing_blocks(forest, X, 1)
 
     def sort(b: int) -> LeafMembers:
         counts = draws.filling(b)
         tree = packed._replace(root=packed.root[b : b + 1])
         drawn = np.flatnonzero(counts)
         root, end_of_tree = forest.root[b : b + 2]
-        leaf = leaves_of(tree, X, every, counts[None] > 0)[0, drawn] - root
+        every = [leaves_of(tree, X, block, counts[None] > 0)[0] for block in blocks]
+        leaf = np.concatenate(every)[drawn] - root
         left = forest.left[root:end_of_tree]
         size = np.bincount(leaf, minlength=len(left))
         start, end = np.zeros_like(size), np.zeros_like(size)

@@ -6,6 +6,7 @@ that worker.  Then the tasks that are left are handed out anew.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def sent(client: Any, value: Any) -> Any:
     try:
         with _scheduler_of(client):
             return client.scatter([value], broadcast=True, hash=False)[0]
-    except TimeoutError as error:
+    except asyncio.TimeoutError as error:  # another error than TimeoutError in Python 3.10
         raise RuntimeError(
             "the cluster of Dask has no worker: start one, or wait for it with "
             "client.wait_for_workers(1)"

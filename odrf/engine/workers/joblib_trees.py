@@ -34,7 +34,7 @@ class JoblibTrees(NamedTuple):
     ) -> Iterator[list[Forest]]:
         """Yield the trees of all tasks, in their order, some after the other."""
         backend, configured = self.joblib.parallel.get_active_backend()
-        n_jobs = self.n_jobs or (configured if configured not in (None, 1) else -1)
+        n_jobs = self.n_jobs or (-1 if configured is None else configured)
         as_they_come = getattr(backend, "supports_return_generator", False)
         parallel = self.joblib.Parallel(
             n_jobs=n_jobs,

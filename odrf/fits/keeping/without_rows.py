@@ -63,7 +63,9 @@ def compacted_fit(fit: Compactable, bits: int) -> Compactable:
             "forest need them: use without_data().compact()"
         )
     value = forest.value[forest.is_leaf()]
-    if value.shape[1] == 1 and len(np.unique(value.astype(np.float32))) <= MOST_OF_16:
+    with np.errstate(over="ignore"):  # which is refused below
+        singles = value.astype(np.float32)
+    if value.shape[1] == 1 and len(np.unique(singles)) <= MOST_OF_16:
         bits = 32  # no more room, and nothing lost
     small = compact_forest_of(
         [forest],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x, named_rows, title
 from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
+from odrf.text.wording import number
 
 __all__ = ["plot_effects"]
 
 MOST = 40
+MARK: dict[str, Any] = {"color": ACCENT, "markersize": 5, "zorder": 3}
 # Columns whose values need no name.
 UNNAMED = ("term", "contrast", "class", "predictor")
 
@@ -28,6 +31,8 @@ def plot_effects(
     ax: Axes | None = None,
 ) -> Axes:
     """Plot each estimate as a point with its interval, the first on top.
+
+    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.
 
     Parameters
     ----------
@@ -51,8 +56,11 @@ def plot_effects(
     at = np.arange(len(shown))[::-1]
     if null is not None:
         ax.axvline(null, color=MUTED, linewidth=1, linestyle="--", zorder=1)
-    ax.hlines(at, shown["conf_low"], shown["conf_high"], color=ACCENT, linewidth=1.6, zorder=2)
-    ax.plot(shown["estimate"].to_numpy(), at, "o", color=ACCENT, markersize=5, zorder=3)
+    values = shown[["conf_low", "conf_high", "estimate"]].to_numpy(dtype=np.float64)
+    ax.plot(np.where(np.isfinite(values[:, 2]), values[:, 2], np.nan), at, "o", **MARK)
+    ax.hlines(at, *_finite(values[:, :2]).T, color=ACCENT, linewidth=1.6, zorder=2)
+    if np.isinf(values).any():
+        _draw_infinite(ax, at, values)
     names, common = _names(labels.head(MOST))
     beside = named_rows(ax, names, most=40)
     note = f" (first {MOST} of {len(numbers)})" if len(numbers) > MOST else ""
@@ -65,9 +73,29 @@ def plot_effects(
     return ax
 
 
+def _finite(ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ends (M, 2) of intervals, NaN where one of them is not finite."""
+    return np.where(np.isfinite(ends).all(axis=1, keepdims=True), ends, np.nan)
+
+
+def _draw_infinite(ax: Axes, at: NDArray, values: NDArray[np.float64]) -> None:
+    """Draw infinite ends of intervals, and infinite estimates, at the edges of the axes."""
+    known = values[np.isfinite(values)]
+    ax.update_datalim([(known.min(initial=np.inf), 0), (known.max(initial=-np.inf), 0)])
+    ax.autoscale_view(scaley=False)
+    edges = ax.get_xlim()
+    low, high, estimate = np.clip(values, *edges).T
+    rows = np.isinf(values[:, :2]).any(axis=1)
+    ax.hlines(at[rows], low[rows], high[rows], color=ACCENT, linewidth=1.6, zorder=2)
+    for marker, without_end in ((">", np.inf), ("<", -np.inf)):
+        which = values[:, 2] == without_end
+        ax.plot(estimate[which], at[which], marker, clip_on=False, **MARK)
+    ax.set_xlim(edges)
+
+
 def _names(labels: pd.DataFrame) -> tuple[list[str], str]:
     """Return in words what tells each row from the others, and what all rows have in common."""
-    told = [name for name in labels if labels[name].astype(str).nunique() > 1]
+    told = [name for name in labels if labels[name].astype(str).nunique(dropna=False) > 1]
     told = told or list(labels)[:1]
     rest = [name for name in labels if name not in told]
     rows = [_joined(told, row) for row in labels[told].to_numpy(dtype=object)]
@@ -77,7 +105,14 @@ def _names(labels: pd.DataFrame) -> tuple[list[str], str]:
 def _joined(names: Sequence[object], values: NDArray) -> str:
     """Return the values, those of columns of the data with their names."""
     words = (
-        str(value) if name in UNNAMED else f"{name} = {value}"
+        _told(value) if name in UNNAMED else f"{name} = {_told(value)}"
         for name, value in zip(names, values, strict=True)
     )
     return ", ".join(words)
+
+
+def _told(value: Any) -> str:
+    """Return a value as text, of a number ten digits."""
+    if pd.isna(value):
+        return "missing"
+    return number(value, 10) if isinstance(value, float) else str(value)

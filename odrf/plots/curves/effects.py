@@ -11,15 +11,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y, named_rows
 from odrf.plots.elements.style import (
-    CLASSES,
     HEIGHT,
     MUTED,
     WIDTH,
     faint,
+    in_legend,
+    legend_as_written,
     legend_columns,
     line_of,
+    marker_of,
     named_panel,
     plain,
 )
@@ -77,9 +80,9 @@ def plot_effect(
     at = axis.at
     for number, (estimate, *ends) in enumerate(curves.values()):
         colour, dash = line_of(number)
-        if len(curves) <= MOST_BANDS and not np.isnan(ends[0]).any():
-            ax.fill_between(at, ends[2], ends[3], color=colour, alpha=0.15, linewidth=0)
-            ax.fill_between(at, ends[0], ends[1], color=colour, alpha=0.25, linewidth=0)
+        if len(curves) <= MOST_BANDS and not np.isnan(ends[0]).all():
+            draw_band(ax, at, ends[2], ends[3], colour)
+            draw_band(ax, at, ends[0], ends[1], colour, alpha=0.25)
         mark = "o" if len(at) <= FEW else None
         ax.plot(at, estimate, color=colour, linestyle=dash, linewidth=1.8, marker=mark)
     if len(at) > 1:
@@ -107,21 +110,20 @@ def _points(
         ax = named_panel(height, WIDTH + (LEGEND if several > 1 else 0.0))
     rows = np.arange(len(levels))[::-1].astype(np.float64)
     for number, (estimate, *ends) in enumerate(curves.values()):
-        colour, _ = line_of(number)
+        colour, marker = line_of(number)[0], marker_of(number)
         shift = APART * ((number + 0.5) / several - 0.5)
         at = rows - shift
-        if not np.isnan(ends[0]).any():
+        if not np.isnan(ends[0]).all():
             ax.hlines(at, ends[2], ends[3], color=colour, linewidth=1.2, alpha=0.5)
             ax.hlines(at, ends[0], ends[1], color=colour, linewidth=3.0, alpha=0.6)
-        face = colour if number < len(CLASSES) - 2 else "white"
-        ax.plot(estimate, at, "o", mfc=face, mec=colour, markersize=5)
+        ax.plot(estimate, at, marker, color=colour, markersize=5)
     beside = named_rows(ax, levels)
     label_x(ax, scale, beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     label_y(ax, axis.name)
     if several > 1:
-        _legend(ax, list(curves))
+        _legend(ax, list(curves), lines=False)
     return ax
 
 
@@ -159,13 +161,16 @@ def draw_rug(ax: Axes, observed: NDArray[np.float64]) -> None:
     )  # fmt: skip
 
 
-def _legend(ax: Axes, labels: list[str]) -> None:
+def _legend(ax: Axes, labels: list[str], lines: bool = True) -> None:
+    """Name the curves beside the axes, by their lines or by their markers."""
     handles = []
     for number, label in enumerate(shortened_names(labels, NAME)):
         colour, dash = line_of(number)
-        handles += ax.plot([], [], color=colour, linestyle=dash, label=label.replace("$", r"\$"))
-    ax.legend(
+        style = dash if lines else marker_of(number)
+        handles += ax.plot([], [], style, color=colour, label=in_legend(label))
+    legend = ax.legend(
         handles=handles, frameon=False, loc="upper left", bbox_to_anchor=(1, 1),
         fontsize="medium" if len(labels) <= MOST_LINES else "small",
         ncols=legend_columns(len(labels)),
     )  # fmt: skip
+    legend_as_written(legend)

@@ -7,15 +7,26 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from odrf.plots.curves.effects import draw_rug, hatch_gaps
-from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink, line_of, plain
-from odrf.text.shortening import shortened_names
+from odrf.plots.elements.lettering import label_x, label_y, named_columns
+from odrf.plots.elements.style import (
+    HEIGHT,
+    MUTED,
+    WIDTH,
+    PlainNumbers,
+    in_legend,
+    ink,
+    legend_as_written,
+    line_of,
+    plain,
+)
+from odrf.text.shortening import shortened, shortened_names
 
 if TYPE_CHECKING:
     from odrf.statistics.curves.variable_points import VariablePoints
@@ -34,6 +45,8 @@ def plot_individual(
     ax: Axes | None = None,
 ) -> Axes:
     """Plot a line for each row and their mean in black.
+
+    Rows whose colouring variable is empty are grey.
 
     Parameters
     ----------
@@ -69,14 +82,7 @@ def plot_individual(
         hatch_gaps(ax, axis)
         draw_rug(ax, axis.observed)
     else:
-        most = max(6, min(11, int(36 / len(at))))
-        ax.set_xticks(
-            at, labels=shortened_names(axis.labels, most),
-            rotation=15 if max(map(len, axis.labels)) > most / 2 else 0, rotation_mode="anchor",
-            ha="right" if max(map(len, axis.labels)) > most / 2 else "center",
-        )  # fmt: skip
-        for label in ax.get_xticklabels():
-            label.set_parse_math(False)
+        named_columns(ax, at, axis.labels)
     label_x(ax, axis.name)
     label_y(ax, scale)
     plain(ax, "y")
@@ -91,7 +97,7 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
     numeric = pd.api.types.is_numeric_dtype(by) and not pd.api.types.is_bool_dtype(by)
     if numeric:
         lines.set_array(by.to_numpy(dtype=np.float64, na_value=np.nan))
-        lines.set_cmap("viridis")
+        lines.set_cmap(colormaps["viridis"].with_extremes(bad=MUTED))
         bar = ax.figure.colorbar(lines, ax=ax, format=PlainNumbers())
         bar.set_alpha(1.0)
         bar.outline.set_visible(False)
@@ -104,8 +110,16 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
     lines.set_linestyle([drawn[k][1] if k >= 0 else "-" for k in code])
     names = shortened_names([str(level) for level in found], NAME)[:MOST_LEVELS]
     handles = [
-        Line2D([], [], color=colour, linestyle=dash, label=name.replace("$", r"\$"))
+        Line2D([], [], color=colour, linestyle=dash, label=in_legend(name))
         for (colour, dash), name in zip(drawn, names, strict=False)
     ]
-    title = shortened_names([str(by.name)], NAME)[0].replace("$", r"\$")
-    ax.legend(handles=handles, title=title, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    if len(found) > MOST_LEVELS:
+        rest = f"and {len(found) - MOST_LEVELS} more"
+        handles.append(Line2D([], [], linestyle="none", label=rest))
+    if (code < 0).any():
+        handles.append(Line2D([], [], color=MUTED, label="empty"))
+    title = shortened(str(by.name), NAME)
+    legend = ax.legend(
+        handles=handles, title=title, frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
+    )
+    legend_as_written(legend)

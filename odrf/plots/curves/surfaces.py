@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter
 
-from odrf.plots.elements.lettering import label_x, label_y
+from odrf.plots.elements.lettering import AROUND, ROW, SIZE, label_x, label_y, room_of
 from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink
 from odrf.text.shortening import shortened_names
 
@@ -25,6 +25,8 @@ __all__ = ["plot_effect_surface"]
 NEAR = 0.1
 NAME = 18
 BAR = 60.0
+# points: levels that are nearer to each other have upright names
+SLANTED = 20.0
 
 
 def plot_effect_surface(
@@ -71,13 +73,7 @@ def plot_effect_surface(
         ax.yaxis.set_major_formatter(PlainNumbers())
         label_x(ax, first.name, BAR)
     else:
-        ax.set_yticks(second.at, labels=shortened_names(second.labels, NAME))
-        ax.set_xticks(
-            first.at, labels=shortened_names(first.labels, NAME), rotation=45, ha="right",
-            rotation_mode="anchor",
-        )  # fmt: skip
-        for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
-            label.set_parse_math(False)
+        _name_levels(ax, first, second)
         label_x(ax, first.name, BAR)
     label_y(ax, second.name)
     if first.numeric:
@@ -85,6 +81,20 @@ def plot_effect_surface(
     ax.spines[:].set_visible(False)
     ax.tick_params(colors=MUTED, labelcolor=ink(ax))
     return ax
+
+
+def _name_levels(ax: Axes, first: VariablePoints, second: VariablePoints) -> None:
+    """Name the levels of two factors, smaller where there are many."""
+    wide, high = (room - AROUND for room in room_of(ax))
+    step = (wide - BAR - AROUND) / len(first.at)
+    place: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    if step < SLANTED:
+        place = {"rotation": 90, "fontsize": min(SIZE, step / ROW)}
+    ax.set_xticks(first.at, labels=shortened_names(first.labels, NAME), **place)
+    size = min(SIZE, (high - AROUND) / len(second.at) / ROW)
+    ax.set_yticks(second.at, labels=shortened_names(second.labels, NAME), fontsize=size)
+    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        label.set_parse_math(False)
 
 
 def _cell(x: NDArray[np.float64], y: NDArray[np.float64], i: np.intp, j: np.intp) -> Rectangle:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.plots.elements.lettering import text_width
+from odrf.plots.elements.lettering import in_one_line, text_width
 from odrf.plots.elements.style import class_colour, value_colour
 from odrf.text.box_lines import predicted_code, split_lines, value_lines
 from odrf.text.quantity import quantity
@@ -113,6 +113,7 @@ def box_of(
     panel: tuple[float, float] = (0.0, 0.0),
 ) -> Box:
     """Return a box of these lines, with room for a panel of this width and height."""
+    lines = tuple(map(in_one_line, lines))
     widest = max(text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
     width, height = widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING
     return Box(lines, colour, below, max(width, panel[0]), height + panel[1], bold, panel[1])

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from odrf.plots.elements.style import ink
 from odrf.text.shortening import shortened, shortened_names
 
-__all__ = ["label_x", "label_y", "named_rows", "room_of", "shown_ticks", "text_width", "title"]
+__all__ = [
+    "in_one_line",
+    "label_x",
+    "label_y",
+    "named_columns",
+    "named_rows",
+    "room_of",
+    "shown_ticks",
+    "text_width",
+    "title",
+]
 
 # points: the size of labels, what ticks and their numbers take up, and what keeps texts apart
 SIZE = 10.0
@@ -27,6 +37,9 @@ LETTER, ROW = 0.6, 1.3
 NAMES = 0.45
 MOST_CHARACTERS = 28
 SMALLEST = 4.0
+# points: places that are nearer to each other have upright names
+SLANTED = 28.0
+MOST_UPRIGHT = 16
 # the settings that a width depends on
 FONTS = (
     "font.family", "font.serif", "font.sans-serif", "font.cursive", "font.fantasy",
@@ -37,7 +50,12 @@ FONTS = (
 def text_width(line: str, size: float = SIZE, bold: bool = False, family: str = "") -> float:
     """Return the width of a line of text in points."""
     settings = tuple(str(rcParams[name]) for name in FONTS)  # type: ignore[index]
-    return _width(line, size, bold, family, settings)
+    return _width(in_one_line(line), size, bold, family, settings)
+
+
+def in_one_line(words: str) -> str:
+    """Return words with a space for each end of a line and each tab."""
+    return re.sub(r"[\t-\r]", " ", words)
 
 
 @lru_cache(maxsize=4096)
@@ -105,7 +123,7 @@ def named_rows(
     width, height = room_of(ax)
     most = min(most, max(5, int(NAMES * width / (LETTER * SIZE))))
     size = min(SIZE, max(SMALLEST, (height - AROUND) / max(len(names), 1) / ROW))
-    labels = shortened_names(names, most)
+    labels = shortened_names([in_one_line(name) for name in names], most)
     ax.set_yticks(range(len(names) - 1, -1, -1), labels=labels, fontsize=size)
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
@@ -113,6 +131,22 @@ def named_rows(
             label.set_fontfamily(family)
     ax.set_ylim(-0.7, len(names) - 0.3)
     return max((text_width(label, size, family=family) for label in labels), default=0.0) + GAP
+
+
+def named_columns(ax: Axes, at: NDArray, names: Sequence[str]) -> None:
+    """Label places on the horizontal axis: aslant if names are long, upright if there are many."""
+    step = (room_of(ax)[0] - 2 * AROUND) / max(len(names), 1)
+    most = max(6, min(11, int(36 / len(names)))) if step >= SLANTED else MOST_UPRIGHT
+    labels = shortened_names([in_one_line(name) for name in names], most)
+    if step < SLANTED:
+        size = min(SIZE, max(SMALLEST, step / ROW))
+        ax.set_xticks(at, labels=labels, rotation=90, fontsize=size)
+    elif max(map(len, names)) > most / 2:
+        ax.set_xticks(at, labels=labels, rotation=15, ha="right", rotation_mode="anchor")
+    else:
+        ax.set_xticks(at, labels=labels)
+    for label in ax.get_xticklabels():
+        label.set_parse_math(False)
 
 
 def shown_ticks(

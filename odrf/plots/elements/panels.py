@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ def draw_panels(
     ax: Axes | NDArray | None,
 ) -> Axes | NDArray:
     """Draw the plot named `kind`, or all plots for None, and return the axes.
+
+    If a plot cannot be drawn, no new figure stays open.
 
     Parameters
     ----------
@@ -41,6 +44,11 @@ def draw_panels(
         raise InputError(
             f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
         )
-    for name, panel in zip(kinds, panels, strict=True):
-        drawings[name](panel)
+    try:
+        for name, panel in zip(kinds, panels, strict=True):
+            drawings[name](panel)
+    except BaseException:
+        if ax is None:
+            plt.close(panels[0].figure)
+        raise
     return panels if kind is None else panels[0]

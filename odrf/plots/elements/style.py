@@ -31,11 +31,14 @@ __all__ = [
     "PlainNumbers",
     "class_colour",
     "faint",
+    "in_legend",
     "ink",
+    "legend_as_written",
     "legend_columns",
     "legend_over",
     "line_of",
     "log_scale",
+    "marker_of",
     "named_panel",
     "new_panels",
     "plain",
@@ -49,6 +52,8 @@ WIDTH, HEIGHT, ROW, AROUND = 5.6, 4.2, 0.19, 0.9
 DECADES = 100.0
 # Numbers of ticks beyond these are written with a power of ten.
 LARGE, SMALL, MOST_DECIMALS = 1e6, 1e-4, 8
+# Significant digits of these; more if ticks would have equal labels.
+DIGITS, MOST_DIGITS = 5, 15
 # Ticks are computed by adding up steps.
 ROUNDING = 1e-9
 # A background below this brightness, 0 to 1, is dark.
@@ -63,6 +68,7 @@ CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 VALUES = LinearSegmentedColormap.from_list("values", ["#f7fbff", "#c6dbef", "#6baed6"])
 Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
+MARKERS = "os^Dv"
 # A column of a legend beside the axes has at most so many names.
 MOST_NAMES = 20
 # white to dark blue, for images without text
@@ -80,6 +86,11 @@ def line_of(number: int) -> tuple[str, Dash]:
     """Return colour and dashes of a curve: colours begin again with other dashes."""
     repeats, colour = divmod(number, len(CLASSES) - 2)
     return CLASSES[colour], DASHES[repeats % len(DASHES)]
+
+
+def marker_of(number: int) -> str:
+    """Return the marker of a curve: where colours begin again, another one."""
+    return MARKERS[number // (len(CLASSES) - 2) % len(MARKERS)]
 
 
 def _is_dark(ax: Axes) -> bool:
@@ -113,22 +124,29 @@ class PlainNumbers(Formatter):
 
     def __init__(self) -> None:
         self._decimals: int | None = 0
+        self._digits = DIGITS
 
     def set_locs(self, locs: Any) -> None:
         """Take the positions of all ticks."""
         at = np.asarray(locs, dtype=float)
         largest = float(np.abs(at).max(initial=0.0))
-        self._decimals = None
+        self._decimals, self._digits = None, DIGITS
         if largest < LARGE and not 0 < largest < SMALL:
             off = (np.abs(at - at.round(d)).max(initial=0.0) for d in range(MOST_DECIMALS))
             enough = (d for d, most in enumerate(off) if most <= ROUNDING)
             self._decimals = next(enough, MOST_DECIMALS)
+            if len({self(x) for x in at}) == len(set(at)):
+                return
+            self._decimals = None
+        digits = range(DIGITS, MOST_DIGITS)
+        told_apart = (d for d in digits if len({f"{x:.{d}g}" for x in at}) == len(set(at)))
+        self._digits = next(told_apart, MOST_DIGITS)
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Return the label of a tick, with as many decimals as all ticks need."""
         if self._decimals is None:
-            text = f"{x:.5g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
-            return self.fix_minus(text)
+            text = f"{x:.{self._digits}g}".replace("e+0", "e").replace("e-0", "e-")
+            return self.fix_minus(text.replace("e+", "e"))
         return self.fix_minus(f"{x:.{self._decimals}f}")
 
 
@@ -155,7 +173,21 @@ def legend_over(ax: Axes, heading: str | None = None) -> Legend:
         title=heading, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.85,
         fontsize="small" if heading else None,
     )  # fmt: skip
-    for text in legend.get_texts():
+    return legend_as_written(legend)
+
+
+def in_legend(name: object) -> str:
+    """Return a name as a legend shows it: in one line.
+
+    Matplotlib leaves out names that begin with "_"; these have a space in front.
+    """
+    words = " ".join(str(name).split())
+    return f" {words}" if words.startswith("_") else words
+
+
+def legend_as_written(legend: Legend) -> Legend:
+    """Show the texts of a legend as they are, and not as formulas."""
+    for text in (*legend.get_texts(), legend.get_title()):
         text.set_parse_math(False)
     return legend
 

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from odrf.errors import InputError
 from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.means import plot_means
-from odrf.plots.elements.style import CLASSES, MUTED, plain
+from odrf.plots.elements.style import (
+    MUTED,
+    in_legend,
+    legend_as_written,
+    line_of,
+    marker_of,
+    plain,
+)
 
 __all__ = ["plot_bias_variance"]
 
@@ -72,7 +79,7 @@ def plot_bias_variance(
         least = draw(level, color=MUTED, linestyle="--", linewidth=1, label=LEAST[name], zorder=1)
         panels[-1].legend(handles=[least], frameon=False)
     if curves:
-        panels[0].legend(frameon=False)
+        legend_as_written(panels[0].legend(frameon=False))
     else:
         for ax in panels[1:]:
             ax.tick_params(axis="y", labelleft=False)
@@ -91,11 +98,10 @@ def _new(count: int, height: float, axes: NDArray | None) -> NDArray[np.object_]
 
 def _draw_curves(ax: Axes, term: pd.Series, std_error: pd.Series, label: str) -> None:
     for number, model in enumerate(term.index.unique("model")):
-        curve = term.loc[model]
+        curve, (colour, dash) = term.loc[model], line_of(number)
         ax.errorbar(
-            curve.index, curve, std_error.loc[model], fmt="o-",
-            color=CLASSES[number % len(CLASSES)], markersize=4, capsize=2, linewidth=1.2,
-            label=model,
+            curve.index, curve, std_error.loc[model], fmt=f"{marker_of(number)}{dash}",
+            color=colour, markersize=4, capsize=2, linewidth=1.2, label=in_legend(model),
         )  # fmt: skip
     sizes = term.index.unique("n").to_numpy(dtype=float)
     ax.set_xscale("log")

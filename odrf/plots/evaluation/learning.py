@@ -8,7 +8,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import CLASSES, MUTED, log_scale, new_panels, plain
+from odrf.plots.elements.style import (
+    MUTED,
+    in_legend,
+    legend_as_written,
+    line_of,
+    log_scale,
+    marker_of,
+    new_panels,
+    plain,
+)
 
 __all__ = ["plot_learning"]
 
@@ -17,6 +26,8 @@ def plot_learning(
     table: pd.DataFrame, curves: Mapping[str, pd.DataFrame], error: str, ax: Axes | None = None
 ) -> Axes:
     """Plot mean errors as dots with bars, and the fitted power laws as lines with bands.
+
+    Axes are logarithmic; that of the errors is not if one of them is 0 or below.
 
     Parameters
     ----------
@@ -35,23 +46,23 @@ def plot_learning(
     """
     ax = new_panels(1)[0] if ax is None else ax
     for at, (model, curve) in enumerate(curves.items()):
-        colour = CLASSES[at % len(CLASSES)]
+        colour, dash = line_of(at)
         rows = table.loc[model]
         ax.fill_between(
             curve["n"], curve["conf_low"], curve["conf_high"], color=colour, alpha=0.15, linewidth=0
         )
-        ax.plot(curve["n"], curve["error"], color=colour, linewidth=1.2)
+        ax.plot(curve["n"], curve["error"], color=colour, linestyle=dash, linewidth=1.2)
         ax.errorbar(
-            rows.index, rows["error"], rows["std_error"], fmt="o", color=colour, markersize=4,
-            capsize=2, linewidth=1, label=model,
+            rows.index, rows["error"], rows["std_error"], fmt=marker_of(at), color=colour,
+            markersize=4, capsize=2, linewidth=1, label=in_legend(model),
         )  # fmt: skip
     largest = table.index.get_level_values("n").max()
     ax.axvline(largest, color=MUTED, linewidth=1, linestyle=":", zorder=0, label="largest sample")
     log_scale(ax, "x")
-    if (table["error"] > 0).any():
+    if (table["error"].dropna() > 0).all():
         log_scale(ax, "y")
     label_x(ax, "training rows")
     label_y(ax, error)
-    ax.legend(frameon=False)
+    legend_as_written(ax.legend(frameon=False))
     plain(ax, "y")
     return ax

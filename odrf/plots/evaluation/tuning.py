@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from odrf.plots.elements.lettering import label_x, label_y, named_rows
+from odrf.plots.elements.lettering import label_x, label_y, named_rows, shown_ticks
 from odrf.plots.elements.style import (
     ACCENT,
     MUTED,
@@ -18,6 +19,7 @@ from odrf.plots.elements.style import (
     plain,
 )
 from odrf.text.shortening import shortened
+from odrf.text.wording import number
 
 __all__ = ["plot_candidates", "plot_option"]
 
@@ -63,13 +65,22 @@ def plot_option(
     ax.plot(*best, "o", mfc="none", mec=ink(ax), markersize=11, mew=1.6)
     if at[0] > 0 and at[-1] > WIDE * at[0]:
         log_scale(ax, "x")
-    if len(at) <= MOST_TICKS:
-        ax.set_xticks(at)
-        ax.minorticks_off()
     label_x(ax, option)
     label_y(ax, error)
+    if len(at) <= MOST_TICKS:
+        _mark_values(ax, at)
     plain(ax, "y")
     return ax
+
+
+def _mark_values(ax: Axes, at: NDArray[np.float64]) -> None:
+    """Mark the values (k,), ascending, with their numbers, as far as these do not overlap."""
+    labels = [number(float(value), 6) for value in at]
+    places = np.log(at) if ax.get_xscale() == "log" else at
+    shown = shown_ticks(ax, places, [labels], [0, len(at) - 1, *range(len(at))])
+    ax.set_xticks(at)
+    ax.set_xticklabels([labels[k] if k in shown else "" for k in range(len(at))])
+    ax.minorticks_off()
 
 
 def plot_candidates(

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, MUTED, faint, line_of, plain
+from odrf.plots.elements.style import ACCENT, MUTED, faint, in_legend, line_of, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 
@@ -50,7 +50,12 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
             ax.vlines(bins["predicted"], bins["conf_low"], bins["conf_high"], color=colour)
             ax.plot(bins["predicted"], bins["observed"], "o", color=colour, markersize=5)
         ax.plot(
-            curve["predicted"], curve["observed"], style, color=colour, linewidth=1.4, label=name
+            curve["predicted"],
+            curve["observed"],
+            style,
+            color=colour,
+            linewidth=1.4,
+            label=in_legend(name),
         )
     if not alone:
         classes_named(ax)
@@ -87,7 +92,7 @@ def plot_maps(
     names = shortened_names(list(curves), MOST_CHARACTERS)
     for code, (curve, name) in enumerate(zip(curves.values(), names, strict=True)):
         colour, style = line_of(code)
-        ax.plot(at, curve, style, color=colour, label=name, linewidth=1.4)
+        ax.plot(at, curve, style, color=colour, label=in_legend(name), linewidth=1.4)
     classes_named(ax)
     label_x(ax, "predicted probability")
     label_y(ax, "calibrated probability")

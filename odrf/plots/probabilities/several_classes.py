@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from odrf.plots.elements.style import legend_columns
+from odrf.plots.elements.style import legend_as_written, legend_columns
 
 __all__ = ["axes_for", "classes_named"]
 
@@ -26,5 +26,4 @@ def classes_named(ax: Axes) -> None:
     many = names > MOST_INSIDE
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if many else {"loc": "best"}
     legend = ax.legend(frameon=False, fontsize="small", ncols=legend_columns(names), **beside)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend_as_written(legend)

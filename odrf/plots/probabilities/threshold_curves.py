@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, MUTED, line_of, plain
+from odrf.plots.elements.style import ACCENT, MUTED, in_legend, line_of, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 
@@ -48,8 +48,9 @@ def plot_thresholds(
         x, y = of_class["sensitivity"], of_class["precision"]
         if kind == "roc":
             x, y = 1 - of_class["specificity"], of_class["sensitivity"]
-        # equal probabilities make a slanted piece of a ROC curve, and a step of precision
-        shape = "default" if kind == "roc" else "steps-post"
+        # equal probabilities make a slanted piece of a ROC curve; a step of precision is the
+        # precision of the events that its threshold adds, so that its area is the average precision
+        shape = "default" if kind == "roc" else "steps-pre"
         first = 0.0 if kind == "roc" else float(y.iloc[0])
         ax.plot(
             np.r_[0.0, x], np.r_[first, y], style, color=colour, label=words, linewidth=1.4,
@@ -88,6 +89,7 @@ def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
         ax.plot(at, of_class["benefit"], style, color=colour, label=name, linewidth=1.4)
         ax.plot(at, of_class["all"], color=colour, linewidth=0.8, alpha=0.5)
     highest = float(benefit["benefit"].max())
+    highest = highest if highest > 0 else float(benefit["benefit"].abs().max()) or 1.0
     ax.set_ylim(-0.15 * highest, 1.1 * highest)
     label_x(ax, "threshold (thin: acting on all rows; dashed: on none)")
     label_y(ax, "net benefit")
@@ -101,9 +103,9 @@ def _lines(table: pd.DataFrame) -> list[tuple[object, str, str, str]]:
     labels = list(dict.fromkeys(table["class"]))
     names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
     if len(labels) == 1:
-        return [(labels[0], names[0], ACCENT, "-")]
+        return [(labels[0], in_legend(names[0]), ACCENT, "-")]
     named = zip(labels, names, strict=True)
-    return [(label, name, *line_of(k)) for k, (label, name) in enumerate(named)]
+    return [(label, in_legend(name), *line_of(k)) for k, (label, name) in enumerate(named)]
 
 
 def _finished(ax: Axes) -> None:

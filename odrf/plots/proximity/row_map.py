@@ -11,7 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import CLASSES, HEAT, plain
+from odrf.plots.elements.style import (
+    CLASSES,
+    HEAT,
+    HEIGHT,
+    WIDTH,
+    PlainNumbers,
+    in_legend,
+    legend_as_written,
+    legend_columns,
+    plain,
+)
 from odrf.text.shortening import shortened_names
 
 __all__ = ["plot_row_map"]
@@ -19,6 +29,8 @@ __all__ = ["plot_row_map"]
 SEEN = LinearSegmentedColormap.from_list("seen", HEAT([0.2, 0.5, 1.0]))
 MARKERS = "os^Dvp*X"
 MOST_CHARACTERS = 24
+# inches: a further column of names
+COLUMN = 1.8
 SMALLEST, LARGEST, ROWS_OF_LARGE_DOTS = 5.0, 24.0, 400
 
 
@@ -49,27 +61,29 @@ def plot_row_map(
     Axes
     """
     if ax is None:
-        ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")[1]
+        beside = COLUMN * (legend_columns(len(classes)) - 1) if classes is not None else 0.0
+        ax = plt.subplots(figsize=(WIDTH + beside, HEIGHT), layout="constrained")[1]
     size = min(LARGEST, max(SMALLEST, LARGEST * ROWS_OF_LARGE_DOTS / max(len(table), 1)))
     x, y, values = table["first"], table["second"], table[response]
     if classes is None:
         dots = ax.scatter(x, y, c=values, s=size, cmap=SEEN, linewidths=0)
-        bar = ax.figure.colorbar(dots, ax=ax)
+        bar = ax.figure.colorbar(dots, ax=ax, format=PlainNumbers())
         bar.set_label(shortened_names([response], MOST_CHARACTERS)[0], parse_math=False)
         bar.outline.set_visible(False)
     else:
         names = shortened_names([str(label) for label in classes], MOST_CHARACTERS)
-        for code, (label, name) in enumerate(zip(classes, names, strict=True)):
-            of_class = (values == label).to_numpy()
+        for code, (value, name) in enumerate(zip(classes, names, strict=True)):
+            of_class = (values == value).to_numpy()
             colour = CLASSES[code % len(CLASSES)]
             marker = MARKERS[code // len(CLASSES) % len(MARKERS)]
             at = x[of_class], y[of_class]
-            ax.scatter(*at, s=size, label=name, linewidths=0, color=colour, marker=marker)
+            label = in_legend(name)
+            ax.scatter(*at, s=size, label=label, linewidths=0, color=colour, marker=marker)
         legend = ax.legend(
-            frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5)
-        )
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+            frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5),
+            ncols=legend_columns(len(names)),
+        )  # fmt: skip
+        legend_as_written(legend)
     label_x(ax, f"first coordinate ({explained[0]:.0%} of squared distances)")
     label_y(ax, f"second coordinate ({explained[1]:.0%})")
     title(ax, "Rows that share leaves are near")

@@ -48,7 +48,7 @@ def plot_check(
     """
     drawings = {"pit": _shares, "residuals": _residuals, "quantiles": _quantiles}
     if checked_choice("kind", kind, (*drawings, "coverage")) == "coverage":
-        return _coverage(coverage.head(MOST_REGIONS), level, ax)
+        return _coverage(coverage, level, ax)
     if ax is None:
         ax = plt.subplots(figsize=SIZE, layout="constrained")[1]
     drawings[kind](rows, ax)
@@ -88,14 +88,17 @@ def _quantiles(rows: pd.DataFrame, ax: Axes) -> None:
     title(ax, "Residuals and a normal distribution (line: quartiles)")
 
 
-def _coverage(coverage: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
+def _coverage(regions: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
+    coverage, note = regions.head(MOST_REGIONS), ""
+    if len(regions) > MOST_REGIONS:
+        note = f" (first {MOST_REGIONS} of {len(regions)} regions)"
     ax = named_panel(len(coverage)) if ax is None else ax
     at = np.arange(len(coverage))[::-1]
     ax.axvline(level, color=MUTED, linewidth=1, linestyle="--")
     ax.hlines(at, coverage["conf_low"], coverage["conf_high"], color=ACCENT, linewidth=1.6)
     ax.plot(coverage["coverage"].to_numpy(), at, "o", color=ACCENT, markersize=5)
     beside = named_rows(ax, list(coverage["region"]))
-    label_x(ax, f"coverage of {percentage(level)} prediction intervals", beside)
+    label_x(ax, f"coverage of {percentage(level)} prediction intervals{note}", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.design.columns.level_numbers import as_numbers, is_ranked
-from odrf.plots.elements.lettering import label_x, named_rows
+from odrf.plots.elements.lettering import label_x, label_y, named_rows
 from odrf.plots.elements.style import ACCENT, MUTED, faint, ink, named_panel, plain
 
 __all__ = ["plot_shapley_sizes", "plot_shapley_swarm"]
@@ -78,7 +78,7 @@ def plot_shapley_swarm(
     ax = named_panel(len(shown.columns), 6.4) if ax is None else ax
     ax.axvline(0, color=MUTED, linewidth=0.8)
     low, high = float(values[:, :MOST].min()), float(values[:, :MOST].max())
-    dots = None
+    ranked = None
     for i in range(shown.shape[1]):
         own, column = values[:, i], shown.iloc[:, i]
         place = len(shown.columns) - 1 - i + _beside(own, low, high)
@@ -89,6 +89,7 @@ def plot_shapley_swarm(
             own[~grey], place[~grey], s=12, c=rank[~grey], cmap=COLOURS, vmin=0, vmax=1,
             linewidths=0, alpha=0.8,
         )  # fmt: skip
+        ranked = ranked if grey.all() else dots
     _finish(
         ax,
         [str(name) for name in shown.columns],
@@ -96,9 +97,10 @@ def plot_shapley_swarm(
         data.shape[1],
         "terms",
     )
-    if dots is not None:
-        bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
+    if ranked is not None:
+        bar = ax.figure.colorbar(ranked, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
+        label_y(bar.ax, "value, by rank")
         bar.outline.set_visible(False)
         bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
     return ax

@@ -74,7 +74,9 @@ def _numbers(column: pd.Series, values: NDArray[np.float64], told: str, ax: Axes
 
 
 def _levels(column: pd.Series, values: NDArray[np.float64], told: str, ax: Axes | None) -> Axes:
-    labels = column.astype(object).where(column.notna(), EMPTY).astype(str)
+    labels = column.astype(object).where(column.notna(), "").astype(str)
+    empty = EMPTY if EMPTY not in set(labels) else f"({EMPTY})"
+    labels = labels.where(column.notna(), empty)
     counts = labels.value_counts()
     levels = list(counts.index[:MOST_LEVELS])
     if is_ranked(column):

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import legend_over, line_of, new_panels, plain
+from odrf.plots.elements.style import in_legend, legend_over, line_of, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import time_axis
 from odrf.text.shortening import shortened_names
 
@@ -58,7 +58,7 @@ def plot_survival_bands(
                 ax.fill_between(at, low, high, step="post", color=colour, alpha=alpha, linewidth=0)
         ax.plot(
             at, estimate, drawstyle="steps-post", color=colour, linestyle=dash, linewidth=1.8,
-            label=name,
+            label=in_legend(name),
         )  # fmt: skip
     time_axis(ax, last)
     ax.set_ylim(0, 1.02)

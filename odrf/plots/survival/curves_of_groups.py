@@ -12,6 +12,7 @@ from odrf.plots.elements.lettering import label_y, title
 from odrf.plots.elements.style import CLASSES, legend_over, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
 from odrf.statistics.survival.of_curves.risk_groups import RiskGroup
+from odrf.text.wording import number
 
 __all__ = ["plot_risk_groups"]
 
@@ -34,7 +35,8 @@ def plot_risk_groups(
     survival : (n, m) float64
         The predicted survival of all rows at the times.
     times : (m,) float64
-        The first is 0; the plot ends with the last one.
+        The first is 0, or if rows enter late the time since when they are judged; the plot ends
+        with the last one.
     source : str
         Which rows they are, in words.
     ax : Axes, optional
@@ -61,7 +63,8 @@ def plot_risk_groups(
     ticks = time_axis(ax, float(times[-1]))
     draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
     ax.set_ylim(0, 1.02)
-    label_y(ax, "survival")
+    since = f", given no event by {number(float(times[0]))}" if times[0] > 0 else ""
+    label_y(ax, f"survival{since}")
     title(ax, f"Predicted ({source}); thin: Kaplan–Meier, 95% limits")
     legend_over(ax, "risk")
     plain(ax, "y")

@@ -10,7 +10,15 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import ACCENT, CLASSES, ink, legend_over, new_panels, plain
+from odrf.plots.elements.style import (
+    ACCENT,
+    CLASSES,
+    in_legend,
+    ink,
+    legend_over,
+    new_panels,
+    plain,
+)
 from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
 from odrf.text.quantity import quantity
 from odrf.text.shortening import shortened_names
@@ -42,12 +50,12 @@ def plot_predicted_curves(
     """
     ax = new_panels(1)[0] if ax is None else ax
     shown = survival.head(MOST)
-    named = len(shown) <= NAMED
+    named = 0 < len(shown) <= NAMED
     names = shortened_names([str(label) for label in shown.index], MOST_CHARACTERS)
     times = [0.0, *shown.columns]
     faint: dict[str, Any] = {"color": ACCENT, "linewidth": 0.8, "alpha": 0.3}
     for k, (name, row) in enumerate(zip(names, shown.to_numpy(), strict=True)):
-        bold = {"color": CLASSES[k % len(CLASSES)], "label": name, "linewidth": 1.6}
+        bold = {"color": CLASSES[k % len(CLASSES)], "label": in_legend(name), "linewidth": 1.6}
         style = bold if named else faint
         ax.plot(times, [1.0, *row], drawstyle="steps-post", **style)
     ticks = time_axis(ax, float(times[-1]))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y, title
 from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
 from odrf.text.wording import number
@@ -63,10 +65,11 @@ def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = No
     ax = new_panels(1)[0] if ax is None else ax
     at = table.index.to_numpy()
     ax.axhline(0.5, color=MUTED, linewidth=1, linestyle="--", zorder=1)
-    ax.fill_between(at, table["conf_low"], table["conf_high"], color=ACCENT, alpha=0.15, lw=0)
+    draw_band(ax, at, table["conf_low"], table["conf_high"], ACCENT)
     ax.plot(at, table["auc"], "o-", color=ACCENT, markersize=3, linewidth=1.6)
     ax.plot([time], [table["auc"].loc[time]], "o", color=ACCENT, markersize=7)
-    ax.set_ylim(min(0.45, float(table["conf_low"].min())), 1.01)
+    lowest = float(np.nanmin(table[["auc", "conf_low"]].to_numpy()))
+    ax.set_ylim(min(0.45, lowest - 0.02), 1.01)
     label_x(ax, "time")
     label_y(ax, "area under ROC curve")
     plain(ax, "y")

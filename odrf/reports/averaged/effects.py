@@ -156,7 +156,9 @@ class Effects(Carded):
         return Summary(self.title, self.call, facts, {"": shown}, notes)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Plot the estimates as points, with their intervals.
+        """Plot the first 40 estimates as points, with their intervals.
+
+        What is infinite is at the edge of the axes: an estimate there is an arrow.
 
         Parameters
         ----------

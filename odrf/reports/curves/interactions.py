@@ -119,7 +119,7 @@ class Interactions(Carded):
         return Summary("Interactions", self.call, facts, sections, (NOTE,))
 
     def plot(self, *, overall: bool = False, ax: Axes | None = None) -> Axes:
-        """Plot the strengths as dots, with the noise as a line.
+        """Plot the strengths as dots, filled if they are above the noise, which is a line.
 
         Parameters
         ----------

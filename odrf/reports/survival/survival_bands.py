@@ -151,10 +151,12 @@ class SurvivalBands(Carded):
         InputError
             If a label is none of the rows, or there is no row.
         """
-        curves = {
-            str(self.rows[i]): (self.estimate[i], *(ends[i] for ends in self._ends.values()))
-            for i in self._chosen(rows)
-        }
+        curves: dict[str, tuple[NDArray[np.float64], ...]] = {}
+        for i in dict.fromkeys(self._chosen(rows)):
+            # rows may have the same label
+            repeated = sum(self.rows[i] == self.rows[k] for k in range(i))
+            name = f"{self.rows[i]} ({repeated + 1})" if repeated else str(self.rows[i])
+            curves[name] = (self.estimate[i], *(ends[i] for ends in self._ends.values()))
         return plots.plot_survival_bands(self.times, curves, ax, self.cause)
 
     def _chosen(self, rows: Any) -> list[int]:

@@ -37,3 +37,8 @@ def test_values_far_from_all_others_are_left_out():
     for far in (1e4, -1e9):
         assert found_range(np.append(values, np.float32(far))) == (values.min(), values.max())
     assert found_range(values) == (values.min(), values.max())
+
+
+def test_a_range_too_narrow_for_bins_stays_as_it_is():
+    values = np.append(np.linspace(0, 5e-38, 19), 1.0).astype(np.float32)
+    assert found_range(values) == (0.0, np.float32(5e-38))

@@ -58,6 +58,12 @@ def test_medians(rows):
         assert found[leaf] == twin.median(rows.residuals[in_leaf].tolist(), whole)
 
 
+def test_a_leaf_of_little_weight_has_the_median_of_its_own_rows():
+    residuals, ones = np.array([1.0, 5.0, 9.0]), np.ones(3)
+    rows = LeafRows(np.array([0, 1, 2]), 3, residuals, ones, ones, np.array([1.0, 1e-13, 1.0]))
+    assert median_values(rows).tolist() == residuals.tolist()
+
+
 @given(rows=leaf_rows(), delta=st.sampled_from([0.0, 0.3, 100.0]))
 def test_huber_steps(rows, delta):
     for leaf, value in enumerate(huber_values(rows, delta)):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.growth import branches
+from odrf.engine.growth import branches, tree_growth
 from odrf.engine.growth.branches import grows_in_branches
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.splits.criteria import GINI
@@ -80,6 +80,24 @@ def test_factors_honest_trees_rotations_and_scales(in_branches, options, y):
     nodes = both[0].tree(0).nodes
     inner = ~nodes["leaf"] if nodes["leaf"].dtype == bool else nodes["leaf"] == 0
     assert inner.sum() > 20
+
+
+def test_branches_that_grow_at_once_share_no_scratch(in_branches, monkeypatch):
+    found, grow_on = [], tree_growth.grow_on
+
+    def noted(rows, *others):
+        found.append(rows.coefficients)
+        return grow_on(rows, *others)
+
+    monkeypatch.setattr(tree_growth, "grow_on", noted)
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(rng.random((300, 3)), columns=["a", "b", "x"])
+    rows["f"] = rng.choice(list("abcdefghijk"), 300)
+    options = {"resample": "none", "n_trees": 1, "blend": False}
+    odrf.odrf("x ~ .", rows, seed=4, n_jobs=2, **options)
+    assert len(found) >= 5
+    assert all(len(scratch) == 12 for scratch in found)
+    assert len({scratch.ctypes.data for scratch in found}) == len(found)
 
 
 def test_a_number_of_leaves_is_counted_over_the_whole_tree():

@@ -65,11 +65,12 @@ def test_threads_have_arrays_of_their_own():
         assert bits(tree) == bits(grow(stream))
 
 
-def test_trees_may_end_and_go_on(monkeypatch):
+@pytest.mark.parametrize("budget", [NODE, 1])
+def test_trees_may_end_and_go_on(monkeypatch, budget):
     problem = replace(noisy(n=300), sampling=Sampling(SUBSAMPLE, 0.8))
     stream = problem.streams()[0]
     once = grower(problem)(stream)
-    monkeypatch.setattr(growing_on, "BUDGET", NODE)
+    monkeypatch.setattr(growing_on, "BUDGET", budget)
     grow = grower(problem)
     assert bits(grow(stream)) == bits(grow(stream)) == bits(once)
 

@@ -15,6 +15,7 @@ from odrf.engine.growth.forest_growth import TreeGrower
 from odrf.engine.rows.rows import rows_at
 from odrf.engine.survival.event_ranks import null_residuals
 from odrf.engine.survival.node_scores import risk_sums_for, write_scores
+from odrf.engine.trees.routing import leaf_nodes
 from problems import plain
 from reference.impurity import cuts, gain
 from survival_rows import SurvivalRows
@@ -91,3 +92,20 @@ def test_both_signs_are_drawn():
     grow = TreeGrower(*problem.growth, 1, 1, ranks=rows.ranks)
     first = [grow(stream).index[0] for stream in problem.streams(60)]
     assert 15 < sum(first) < 45
+
+
+def test_rows_with_equal_scores_in_their_parent_are_searched_in_their_own_columns():
+    """Rows of one time have equal scores by equal signs, and others by the signs of their node."""
+    n, rng = 24, np.random.default_rng(4)
+    X = rng.random((2, n))
+    cause = rng.integers(1, 3, n)
+    table = SurvivalRows(np.where(X[0] > 0.35, 1.0, 2.0), np.full(n, True), np.ones(n), None)
+    rows = CompetingRows(table, cause, 2)
+    residuals = null_residuals(rows.ranks, table.weights)
+    problem = plain(X, residuals, min_leaf=5, n_projections=4)
+    grow = TreeGrower(*problem.growth, 1, 1, ranks=rows.ranks)
+    assert grow._copied
+    for stream in problem.streams(8):
+        tree = grow(stream)
+        leaves = np.bincount(leaf_nodes(tree, problem.X, 1)[:, 0], minlength=tree.n_nodes)
+        assert (leaves == np.where(tree.left < 0, tree.count, 0)).all()

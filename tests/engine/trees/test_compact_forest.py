@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,6 +73,17 @@ def test_what_was_lost_is_told():
     values.numbers_of(np.array([[0.25], [7.0], [65535.0]]))
     assert (values.largest, values.total, values.count) == (0.25, 0.25, 3)
     assert values.table()[:, 0].tolist() == [0.0, 7.0, 65535.0]
+
+
+@pytest.mark.parametrize("unit", [1e45, -1e45, 1e-50])
+def test_values_beyond_32_bits_are_refused(unit):
+    problem = noisy(n=40)
+    trees = problem.grow(2)
+    trees = replace(trees, value=trees.value * unit)
+    with pytest.raises(InputError, match="keep values of leaves in 32 bits"):
+        compact(trees, problem.X)
+    none, _ = compact(replace(trees, value=trees.value * 0.0), problem.X)
+    assert (predict(none, problem.X, 1) == 0.0).all()
 
 
 def test_an_array_grows_by_what_is_appended():

@@ -20,6 +20,7 @@ from odrf.engine.workers.handing_out_trees import (
     groups_of_tasks,
     trees_in_order,
 )
+from odrf.engine.workers.joblib_trees import JoblibTrees
 from odrf.errors import InputError
 
 joblib = pytest.importorskip("joblib")
@@ -48,6 +49,24 @@ def test_joblib_changes_no_bit(n_trees):
     assert same(fit.forest, here.forest)
     assert fit.oob_error == here.oob_error
     assert fit.summary().as_text() == here.summary().as_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "configured", "wanted"), [(None, 1, 1), (None, 2, 2), (3, 2, 3), (None, None, -1)]
+)
+def test_joblib_has_as_many_processes_as_it_was_told(monkeypatch, given, configured, wanted):
+    asked, parallel = [], joblib.Parallel
+
+    def noted(n_jobs, **options):
+        asked.append(n_jobs)
+        return parallel(n_jobs=n_jobs, **options)
+
+    monkeypatch.setattr(joblib, "Parallel", noted)
+    tasks = [(0, np.full(4, b, dtype=np.uint64)) for b in range(3)]
+    with joblib.parallel_config(backend="threading", n_jobs=configured):
+        groups = list(JoblibTrees(joblib, given)([lambda stream: int(stream[0])], tasks))
+    assert asked == [wanted]
+    assert [tree for group in groups for tree in group] == [0, 1, 2]
 
 
 @pytest.mark.weekly

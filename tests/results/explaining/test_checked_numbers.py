@@ -109,7 +109,7 @@ def test_bad_arguments_are_named(forest, class_forest, number_tree, table):
         forest.predictive_check().plot("all")
     with pytest.raises(InputError, match="lacks column"):
         forest.predictive_check(table.drop(columns="y"))
-    with pytest.raises(AttributeError, match="forests of odrf"):
+    with pytest.raises(AttributeError, match="it is of forests"):
         number_tree.predictive_check()
 
 

@@ -1,0 +1,23 @@
+"""What the workers of Dask are asked for, by a client that stands for that of Dask."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from odrf.engine.workers.dask_tasks import sent
+
+
+class WithoutWorkers:
+    """A client whose cluster has no worker."""
+
+    status = "running"
+
+    def scatter(self, values, **options):
+        raise asyncio.TimeoutError("No valid workers found")
+
+
+def test_a_cluster_without_workers_is_told_from_a_broken_one():
+    with pytest.raises(RuntimeError, match="the cluster of Dask has no worker: start one"):
+        sent(WithoutWorkers(), 1)
