@@ -203,7 +203,7 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
             f"probabilities come as {type(predicted).__name__}: predict(newdata, type='prob') "
             "must return a data frame with a column for each class"
         )
-    if split.probabilities:
+    if split.probabilities and classes is not None:
         strange = [label for label in predicted.columns if label not in classes]
         if strange:
             raise InputError(

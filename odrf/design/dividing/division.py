@@ -180,8 +180,9 @@ def _of_rows(cv: Any, index: pd.Index, used: NDArray[np.bool_] | None) -> pd.Ser
     Those of a Series belong to rows by its index.
     """
     if isinstance(cv, pd.Series):
-        of_all = used is not None and len(cv) == len(used)
-        labels = cv.index[used] if of_all else cv.index
+        labels = cv.index
+        if used is not None and len(cv) == len(used):
+            labels = labels[used]
         if len(labels) == len(index) and not labels.equals(index):
             cv = aligned("cv", cv, index)
     values = pd.Series(cv.to_numpy() if isinstance(cv, pd.Series) else list(cv))

@@ -109,9 +109,10 @@ def leaf_members(
     draws: Draws,
 ) -> LeafMembers:
     """Return which rows of X (p, n) are in which leaf of each tree, drawn as `draws` repeats."""
-    n = np.count_nonzero(draws.weights)
+    n = int(np.count_nonzero(draws.weights))
+    entries = [rows_drawn_once(sampling, n) for sampling in draws.samplings]
     require_memory(
-        OF_ENTRY * sum(rows_drawn_once(sampling, n) for sampling in draws.samplings),
+        OF_ENTRY * sum(entries),
         f"which of {n} rows are in which leaf of {forest.n_trees} trees",
         "use fewer trees (n_trees=) or rows",
     )

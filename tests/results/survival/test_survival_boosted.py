@@ -144,7 +144,7 @@ def test_rows_held_out_have_the_same_share_of_events(data):
 
 def test_rows_without_an_event_do_not_choose_the_rounds(data):
     first = data["event"].cumsum() <= 3
-    few = data.assign(event=data["event"].where(first, 0))
+    few = data.assign(event=data["event"] & first)
     with pytest.raises(InputError, match=r"validation=0\.1 holds out no row with an event"):
         odbt(FORMULA, few, n_trees=5, validation=0.1, seed=1)
     assert odbt(FORMULA, few, n_trees=5, validation=0.5, seed=1).held_out.sum() == 75
