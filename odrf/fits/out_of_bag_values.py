@@ -10,7 +10,7 @@ from odrf.engine.boosting.sums import added_up_by_run
 from odrf.engine.judging.out_of_bag_losses import OutOfBag, out_of_bag, out_of_bag_by_fold
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import Fit
+from odrf.fits.fit import Fit, Pruning
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.held_out import losses_of
@@ -59,10 +59,20 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
     X, y, draws, pruning = fit.data.X, fit.data.y, fit.draws, fit.pruning
     if pruning is None or pruning.choice is None:
         return out_of_bag(fit.forest, X, y, draws)
-    grown, choice = pruning.grown.forest, pruning.choice
+    choice = pruning.choice
+    grown = _before_choices(pruning, choice.rule).forest
     critical = critical_alphas(grown, choice.rule)
     forests = [pruned(grown, critical, alpha) for alpha in choice.alphas]
     return out_of_bag_by_fold(forests, choice.fold, X, y, draws)
+
+
+def _before_choices(pruning: Pruning, rule: str) -> Fit:
+    """Return the fit before out-of-bag rows chose among subtrees by this rule, once or again."""
+    before = pruning.grown
+    earlier = before.pruning
+    if earlier is None or earlier.choice is None or earlier.choice.rule != rule:
+        return before
+    return _before_choices(earlier, rule)
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:

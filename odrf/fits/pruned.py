@@ -80,6 +80,8 @@ def pruned_at(
     trees = trees_to_prune(fit, loss)
     critical = critical_alphas(trees, rule, loss) if path is None else path.critical
     forest = replace(fit.forest, left=pruned(trees, critical, alpha, loss).left)
+    if loss == ERROR:
+        choice = _after_earlier(fit, choice, rule, alpha)
     smaller = with_forest(fit, forest, option, path, choice)
     largest, chosen = fit.control.alpha, fit.control.alpha_rule
     if loss != LOG_RANK:  # the option alpha= is on the scale of errors
@@ -100,8 +102,23 @@ def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
             fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
         )
     kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))
-    choice = OutOfBagChoice(rule, fold, elsewhere)
+    choice = _after_earlier(fit, OutOfBagChoice(rule, fold, elsewhere), rule)
     return with_forest(fit, kept, 'rule="oob"', choice=choice)
+
+
+def _after_earlier(
+    fit: Fit, choice: OutOfBagChoice | None, rule: str, alpha: float = 0.0
+) -> OutOfBagChoice | None:
+    """Return what out-of-bag rows choose for each other, of a fit that they may have pruned before.
+
+    Then they choose among subtrees of the same trees twice, and the larger α holds: that of
+    `choice`, or `alpha` if this time they have not chosen it.
+    """
+    before = None if fit.pruning is None else fit.pruning.choice
+    if before is None or before.rule != rule:
+        return choice
+    alphas = alpha if choice is None else choice.alphas
+    return OutOfBagChoice(rule, before.fold, np.maximum(before.alphas, alphas))
 
 
 def judged_folds(fit: Fit) -> NDArray[np.int64]:
