@@ -26,6 +26,16 @@ def by_definition(fit, new, background):
     )
 
 
+def test_classes_may_be_called_like_columns_of_the_table():
+    wine = odrf.load_data("wine")
+    wine["cultivar"] = np.where(wine.index % 3 == 0, "share", np.where(wine.index % 2, "x", "y"))
+    found = odrf.odt("cultivar ~ alcohol + ash", wine, max_leaves=4, seed=1).shap(wine[:9])
+    assert {"share", "share_", "x", "y"} < set(found.table)
+    assert found.table["share"].sum() == pytest.approx(1)
+    sums = found.table[["share_", "x", "y"]].sum(axis=1)
+    np.testing.assert_allclose(sums, found.table["mean_absolute"])
+
+
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("fit, response", CASES)
 def test_values_are_those_of_the_definition(fit, response, holes):

@@ -20,6 +20,7 @@ from odrf.fits.shapley.explained_rows import ExplainedRows
 from odrf.fits.shapley.games import output_names
 from odrf.public import public
 from odrf.text.card import Card, Carded
+from odrf.text.naming import free_name
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 from odrf.warn import without_warnings
@@ -98,7 +99,7 @@ class ShapleyValues(Carded):
 
         Columns: ``mean_absolute``; ``share`` of their sum; ``std_error``, the largest of the term's
         values by drawing.  For classes, ``mean_absolute`` is the sum over the classes, and a column
-        for each class follows.
+        for each class follows, with an underscore if the class is called like one of these.
         """
         of_outputs = np.abs(self._three(self.values)).mean(axis=0)
         size = of_outputs.sum(axis=1)
@@ -109,7 +110,8 @@ class ShapleyValues(Carded):
             "std_error": self._three(self.std_error).max(axis=(0, 2)),
         }
         if len(self.outputs) > 1:
-            columns |= {name: of_outputs[:, k] for k, name in enumerate(self.outputs)}
+            names = [free_name(name, tuple(columns)) for name in self.outputs]
+            columns |= {name: of_outputs[:, k] for k, name in enumerate(names)}
         table = pd.DataFrame(columns, index=pd.Index(self.terms, name="term"))
         return table.sort_values("mean_absolute", ascending=False, kind="stable")
 
