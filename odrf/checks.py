@@ -18,6 +18,7 @@ __all__ = [
     "MOST",
     "MOST_DIGITS",
     "Seed",
+    "checked_above_0",
     "checked_amount",
     "checked_choice",
     "checked_jobs",
@@ -121,6 +122,13 @@ def checked_amount(argument: str, value: Any) -> float:
     """Return `value`; raise `InputError` unless it is a finite number of at least 0."""
     if not is_number(value) or not 0 <= float(value) < math.inf:
         raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
+    return float(value)
+
+
+def checked_above_0(argument: str, value: Any) -> float:
+    """Return `value`; raise `InputError` unless it is a finite number above 0."""
+    if not is_number(value) or not 0 < float(value) < math.inf:
+        raise InputError(f"{argument}={value!r}: use a finite number above 0")
     return float(value)
 
 

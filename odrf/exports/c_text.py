@@ -15,6 +15,7 @@ from odrf.exports.describing import Description
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
 from odrf.exports.words_of_c import DECLARED, RESERVED
+from odrf.text.naming import free_name
 from odrf.version import __version__
 
 __all__ = ["c_text"]
@@ -185,9 +186,7 @@ def _fields(columns: Sequence[str]) -> dict[str, str]:
     for column in columns:
         plain = re.sub(r"[^A-Za-z0-9_]", "_", column)
         plain = f"x_{plain}" if not plain[:1].isalpha() or plain in RESERVED else plain
-        while plain in names.values():
-            plain += "_"
-        names[column] = plain
+        names[column] = free_name(plain, names.values())
     return names
 
 

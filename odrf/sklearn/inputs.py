@@ -17,6 +17,7 @@ from odrf.design.row_numbers import row_numbers
 from odrf.design.weights import check_weights
 from odrf.errors import InputError
 from odrf.public import in_pandas
+from odrf.text.naming import free_name
 
 __all__ = [
     "class_column",
@@ -103,10 +104,7 @@ def _note_columns(estimator: Any, X: Any, fitting: bool) -> None:
 def response_name(y: Any, columns: pd.Index) -> str:
     """Return the name of y if it is a series with one, else ``"y"``; never that of a column."""
     given = getattr(y, "name", None)
-    name = given if isinstance(given, str) and given else "y"
-    while name in columns:
-        name += "_"
-    return name
+    return free_name(given if isinstance(given, str) and given else "y", columns)
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:

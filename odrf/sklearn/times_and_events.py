@@ -12,6 +12,7 @@ from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.columns.listing import rows_listed
 from odrf.errors import InputError
 from odrf.public import in_pandas
+from odrf.text.naming import free_name
 
 __all__ = ["TimesAndEvents", "times_and_events"]
 
@@ -39,10 +40,7 @@ class TimesAndEvents(NamedTuple):
         """Return the names that they have in y, each different from those of `others`."""
         names: dict[str, str] = {}
         for column, given in self.names.items():
-            name = given or column
-            while name in others or name in names.values():
-                name += "_"
-            names[column] = name
+            names[column] = free_name(given or column, {*others, *names.values()})
         return names
 
 

@@ -18,7 +18,7 @@ PLAIN = re.compile(r"[\w.]*")
 
 
 def free_name(name: str, taken: Collection[object]) -> str:
-    """Return what a column of the data is called in a table: with an underscore if it is taken.
+    """Return a name that is not taken, such as that of a column in a table: with underscores.
 
     Examples
     --------

@@ -1,14 +1,20 @@
-"""Long names, shortened in the middle, where names differ least."""
+"""Names for tables and plots: in one line, and shortened in the middle, where they differ least."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-__all__ = ["shortened", "shortened_names"]
+__all__ = ["in_one_line", "shortened", "shortened_names"]
 
 # Long names are of one group if they share as many first characters; these always stay.
 BEGINNING = 3
+
+
+def in_one_line(words: str) -> str:
+    """Return words with a space for each end of a line and each tab."""
+    return re.sub(r"[\t-\r]", " ", words)
 
 
 def shortened(name: str, most: int) -> str:

@@ -88,68 +88,53 @@ def updated_in_place(
         The most rows that are kept; None for all.
     """
     with version_to_update(fit) as before:
-        return _updated_from(before, fit, shown, newdata, weights, revised, keep, n_jobs, progress)
-
-
-def _updated_from(
-    before: Version,
-    fit: Fit,
-    shown: Fit,
-    newdata: pd.DataFrame,
-    weights: str | ArrayLike | None,
-    revised: int,
-    keep: int | None,
-    n_jobs: int,
-    progress: bool,
-) -> Fit:
-    """Return the fit with new rows, which come to this version of it."""
-    updatable, n = before.updatable, before.n
-    new = encoded_rows(fit.design, updatable.rows.known, newdata, weights)
-    m, record = len(new.y), fit.stream
-    if keep is None:
-        require_room(n + m)
-    seen = n if record is None else record.seen
-    which, gone = _kept_of(updatable, before, fit.control.seed, seen, m, keep)
-    losses = _losses_of_new(updatable, fit, shown, new)
-    version = updatable.next_version(before)
-    places = updatable.rows.append(new, which, seen)
-    if keep is None:
-        updatable.rows.append_complete(new.complete)
-        updatable.append_losses(losses)
-    updatable.sampled = keep is not None
-    updatable.rows.leave(gone, version.number)
-    n_after = updatable.rows.n
-    control = at_rows(fit.control, fit.request, n, n_after)
-    kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
-    updates = len(control.batches) if record is None else record.updates + 1
-    arrival = Arrival(updates, updatable.rows.cells, places, gone, n_after)
-    changed = _stepped(
-        fit, updatable, arrival, new, which, control, kinds, revised, n_jobs, progress
-    )
-    version.settle()
-    stream, first = None, fit.control.sampling.first(n)
-    if keep is not None:
-        first = first if record is None else record.first
-        arrivals = _arrivals(fit, losses, new.weights, n)
-        stream = version.record(keep, first, seen + m, updates, arrivals)
-        stay = _n_of_first(version, first)
-        control = _with_rows_from(control, stay)
-        kinds = {name: _with_rows_from(kind, stay) for name, kind in kinds.items()}
-    return version.read_rest(
-        replace(
-            fit,
-            call=called_updated(shown.call, weights, updates, seen + m - first, keep),
-            data=version.data(),
-            forest=version.forest(),
-            control=control,
-            kinds=kinds,
-            request=settled_at(fit.request, control),
-            changes=pd.DataFrame(changed, index=pd.RangeIndex(len(changed), name="tree")),
-            n_at_split=None,
-            arrival_losses=None,
-            stream=stream,
+        updatable, n = before.updatable, before.n
+        new = encoded_rows(fit.design, updatable.rows.known, newdata, weights)
+        m, record = len(new.y), fit.stream
+        if keep is None:
+            require_room(n + m)
+        seen = n if record is None else record.seen
+        which, gone = _kept_of(updatable, before, fit.control.seed, seen, m, keep)
+        losses = _losses_of_new(updatable, fit, shown, new)
+        version = updatable.next_version(before)
+        places = updatable.rows.append(new, which, seen)
+        if keep is None:
+            updatable.rows.append_complete(new.complete)
+            updatable.append_losses(losses)
+        updatable.sampled = keep is not None
+        updatable.rows.leave(gone, version.number)
+        n_after = updatable.rows.n
+        control = at_rows(fit.control, fit.request, n, n_after)
+        kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
+        updates = len(control.batches) if record is None else record.updates + 1
+        arrival = Arrival(updates, updatable.rows.cells, places, gone, n_after)
+        changed = _stepped(
+            fit, updatable, arrival, new, which, control, kinds, revised, n_jobs, progress
         )
-    )
+        version.settle()
+        stream, first = None, fit.control.sampling.first(n)
+        if keep is not None:
+            first = first if record is None else record.first
+            arrivals = _arrivals(fit, losses, new.weights, n)
+            stream = version.record(keep, first, seen + m, updates, arrivals)
+            stay = _n_of_first(version, first)
+            control = _with_rows_from(control, stay)
+            kinds = {name: _with_rows_from(kind, stay) for name, kind in kinds.items()}
+        return version.read_rest(
+            replace(
+                fit,
+                call=called_updated(shown.call, weights, updates, seen + m - first, keep),
+                data=version.data(),
+                forest=version.forest(),
+                control=control,
+                kinds=kinds,
+                request=settled_at(fit.request, control),
+                changes=pd.DataFrame(changed, index=pd.RangeIndex(len(changed), name="tree")),
+                n_at_split=None,
+                arrival_losses=None,
+                stream=stream,
+            )
+        )
 
 
 def _losses_of_new(

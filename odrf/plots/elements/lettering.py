@@ -13,10 +13,9 @@ from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 from odrf.plots.elements.style import ink
-from odrf.text.shortening import shortened, shortened_names
+from odrf.text.shortening import in_one_line, shortened, shortened_names
 
 __all__ = [
-    "in_one_line",
     "label_x",
     "label_y",
     "named_columns",
@@ -51,11 +50,6 @@ def text_width(line: str, size: float = SIZE, bold: bool = False, family: str = 
     """Return the width of a line of text in points."""
     settings = tuple(str(rcParams[name]) for name in FONTS)  # type: ignore[index]
     return _width(in_one_line(line), size, bold, family, settings)
-
-
-def in_one_line(words: str) -> str:
-    """Return words with a space for each end of a line and each tab."""
-    return re.sub(r"[\t-\r]", " ", words)
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,8 @@ from matplotlib.ticker import (
 )
 from numpy.typing import NDArray
 
+from odrf.text.shortening import in_one_line
+
 __all__ = [
     "ACCENT",
     "CLASSES",
@@ -181,7 +183,7 @@ def in_legend(name: object) -> str:
 
     Matplotlib leaves out names that begin with "_"; these have a space in front.
     """
-    words = " ".join(str(name).split())
+    words = in_one_line(str(name))
     return f" {words}" if words.startswith("_") else words
 
 

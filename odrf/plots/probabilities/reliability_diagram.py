@@ -49,13 +49,9 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
             ax.fill_between(*band, color=faint(ax), linewidth=0, zorder=0)
             ax.vlines(bins["predicted"], bins["conf_low"], bins["conf_high"], color=colour)
             ax.plot(bins["predicted"], bins["observed"], "o", color=colour, markersize=5)
+        label = in_legend(name)
         ax.plot(
-            curve["predicted"],
-            curve["observed"],
-            style,
-            color=colour,
-            linewidth=1.4,
-            label=in_legend(name),
+            curve["predicted"], curve["observed"], style, color=colour, linewidth=1.4, label=label
         )
     if not alone:
         classes_named(ax)

@@ -8,13 +8,12 @@ from typing import Any
 import pandas as pd
 
 from odrf.checks import (
-    checked_amount,
+    checked_above_0,
     checked_choice,
     checked_part,
     checked_truth,
     is_list,
 )
-from odrf.errors import InputError
 from odrf.fits.averaged.contrasts import CONTRASTS
 from odrf.fits.averaged.estimands import (
     comparison_estimands,
@@ -241,9 +240,7 @@ class AveragedResults(FittedResults):
         >>> bool((forest.slopes().table["estimate"] > 0).all())
         True
         """
-        width = None if bandwidth is None else checked_amount("bandwidth", bandwidth)
-        if width == 0:
-            raise InputError("bandwidth=0: use a finite number above 0")
+        width = None if bandwidth is None else checked_above_0("bandwidth", bandwidth)
         estimands = slope_estimands(self.fit, variables, width, at, newdata)
         return self._effects("Slopes", estimands, by, newdata, level, population, progress)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from odrf.checks import checked_amount, checked_whole, require_default
+from odrf.checks import checked_above_0, checked_whole, require_default
 from odrf.errors import InputError
 from odrf.fits.raw_rows import raw_rows
 from odrf.public import public
@@ -83,9 +83,7 @@ class LocalResults(FittedResults):
             raise InputError(
                 f"row has {len(row)} rows: explain() takes one, such as data.iloc[[3]]"
             )
-        amount = None if change is None else checked_amount("change", change)
-        if amount == 0:
-            raise InputError("change=0: use a finite number above 0")
+        amount = None if change is None else checked_above_0("change", change)
         if self.classes is not None:
             require_default("change", change, None, "predictions of numbers")
         rows = raw_rows(self.fit, row)
