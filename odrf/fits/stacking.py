@@ -24,6 +24,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.pair_products import products_of_pairs
+from odrf.engine.workers.one_thread import one_thread
 from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
 
 __all__ = [
@@ -238,6 +239,7 @@ def log_loss_in_squares(
     return Squares((own / root)[..., None], root + 1 / root)
 
 
+@one_thread()
 def mean_products(
     products: NDArray[np.float64],
     unseen: list[NDArray[np.bool_]],
@@ -268,6 +270,7 @@ def mean_products(
     return means, min(int(np.sum(number > 1)) for number in trees)
 
 
+@one_thread()
 def mean_relations(
     relations: NDArray[np.float64],
     unseen: list[NDArray[np.bool_]],

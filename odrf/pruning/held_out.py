@@ -14,6 +14,7 @@ from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = ["HeldOut", "RowLosses", "held_out", "held_out_groups", "held_out_sums", "losses_of"]
 
@@ -69,6 +70,7 @@ class HeldOut:
         return np.sqrt(np.maximum(sum_of_squares, 0.0)) / self.weight
 
 
+@one_thread()
 def held_out_sums(
     losses: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -111,6 +113,7 @@ def losses_of(
     return (predicted_classes(value, ordered) != y).astype(float)
 
 
+@one_thread()
 def held_out(
     tree: Forest,
     critical: NDArray[np.float64],
@@ -182,6 +185,7 @@ def _stops(
         node, row = parent[parent >= 0], row[parent >= 0]
 
 
+@one_thread()
 def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> HeldOut:
     """Return the sums for weighted losses (k, G) and weights (G,) of groups."""
     return HeldOut(

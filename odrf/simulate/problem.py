@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import Seed, checked_seed, checked_whole
 from odrf.design.grid import set_grid
+from odrf.engine.workers.one_thread import one_thread
 from odrf.errors import InputError, no_frame
 from odrf.public import public, respelled
 
@@ -132,6 +133,7 @@ class Problem:
         return column_names(self.p)
 
     @respelled(by_name=("seed",))
+    @one_thread()
     def sample(self, n: int, *, seed: Seed = None) -> pd.DataFrame:
         """Draw independent rows.
 
@@ -180,6 +182,7 @@ class Problem:
             )
         return data
 
+    @one_thread()
     def truth(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return the regression function, or the class probabilities, at the rows of `data`.
 

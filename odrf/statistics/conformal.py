@@ -26,6 +26,7 @@ from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = [
     "calibrating",
@@ -137,6 +138,7 @@ def _groups_known(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArra
     return np.logical_or.reduceat(known[:, order], first, axis=1).sum(axis=1)
 
 
+@one_thread()
 def jackknife_plus(
     forest: Forest,
     new: Matrix,
@@ -209,6 +211,7 @@ def jackknife_plus(
     return lower, upper
 
 
+@one_thread()
 def leave_one_out(
     forest: Forest,
     X: Matrix,

@@ -15,6 +15,7 @@ from odrf.engine.parallel import in_order
 from odrf.engine.rows.coded import Matrix, rows_of_predictors, stored, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.importance import shared_out
 
 __all__ = [
@@ -155,12 +156,14 @@ def permuted_importance(
     return total / max(n_used, 1)
 
 
+@one_thread()
 def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rows (m, K) minus their weighted mean, times their shares of the weight."""
     share = weights / weights.sum()
     return np.asarray(share[:, None] * (target - share @ target))
 
 
+@one_thread()
 def _covariances(
     forest: Forest,
     X: Matrix,

@@ -19,6 +19,7 @@ from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.drawn_together import Stratum, pairs_of_one_stream, strata_of, unseen_units
 
 __all__ = [
@@ -269,6 +270,7 @@ class Sums(NamedTuple):
     of_trees: NDArray[np.float64]
 
 
+@one_thread()
 def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: Products) -> Sums:
     """Return the sums of the jackknife after bootstrap over training rows and trees.
 

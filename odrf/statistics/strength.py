@@ -26,6 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
+
 __all__ = ["Strength", "of_classes", "of_numbers", "sizes_to_try"]
 
 STEPS = 15
@@ -178,6 +180,7 @@ def _mean_covariance(
     return float(np.average(products, weights=mass) - np.average(mean, weights=mass) ** 2)
 
 
+@one_thread()
 def of_numbers(
     residual: NDArray[np.float64],
     unseen: NDArray[np.bool_],

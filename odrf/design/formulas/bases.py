@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import stateful_transform
 from patsy.splines import BS
 
+from odrf.engine.workers.one_thread import one_thread
+
 __all__ = ["HeldBSpline", "OrthogonalPolynomial", "bs", "poly"]
 
 
@@ -42,6 +44,7 @@ class OrthogonalPolynomial:
         self._degree = degree
         self._rows.append(_real(x))
 
+    @one_thread()
     def memorize_finish(self) -> None:
         """Compute the recurrence from all training rows."""
         x = np.concatenate(self._rows)

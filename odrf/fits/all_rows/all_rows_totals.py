@@ -11,6 +11,7 @@ from odrf.design import Design
 from odrf.engine.all_rows.sending_rows import NodeSums
 from odrf.engine.splits.impurity import impurity
 from odrf.engine.streamed.gathering import RowBlock
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.streamed.judging_blocks import column_sums
 
 __all__ = ["Totals"]
@@ -39,6 +40,7 @@ class Totals:
         self._columns = np.zeros(len(self.design.columns))
         self._classes = np.zeros(self.design.response.n_classes)
 
+    @one_thread()
     def add(self, block: RowBlock) -> None:
         """Add the rows of a block, of which there may be none."""
         y, weights = block.y, block.weights

@@ -12,6 +12,7 @@ from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.routing import leaves_of
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.expected_response import expected_response
@@ -52,6 +53,7 @@ def trees_vary(fit: AnyFit) -> bool:
     return tells_rows_apart(fit.draws)
 
 
+@one_thread()
 def averages(
     fit: AnyFit,
     X: Matrix,

@@ -13,6 +13,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from odrf.checks import is_word
 from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
+from odrf.engine.workers.one_thread import one_thread
 from odrf.errors import InputError, allowed
 
 __all__ = [
@@ -203,6 +204,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
     return [Contrast(f"{_said(high)} - {_said(low)}", low, high) for low, high in pairs]
 
 
+@one_thread()
 def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
     """Return the weighted standard deviation of numbers without empty cells; of no number, 0."""
     values, share = _known(training, weights)

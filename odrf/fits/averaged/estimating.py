@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.rows.draws import Draws
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.averaged.averages import Averages, averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
 from odrf.fits.fit import AnyFit, Fit
@@ -76,6 +77,7 @@ class Uncertainty:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(covariance * unit * unit[:, np.newaxis])
 
+    @one_thread()
     def in_units(
         self, gradient: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -88,6 +90,7 @@ class Uncertainty:
         total = found.total
         return (total if of_units is None else total + of_units.T @ of_units), unit
 
+    @one_thread()
     def errors(self) -> NDArray[np.float64]:
         """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
         found, of_units, unit = self._scaled(None)
@@ -296,6 +299,7 @@ def _by_unit(
     return sums
 
 
+@one_thread()
 def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
     """Return what `Uncertainty.of_units` says of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]

@@ -18,6 +18,7 @@ from odrf.engine.trees.branch_sums import add_up_branches
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
+from odrf.engine.workers.one_thread import one_thread
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.evaluating import grown_without
@@ -201,6 +202,7 @@ def _held_out(
     return out
 
 
+@one_thread()
 def _judged(
     fit: AnyFit,
     tree: Fit,

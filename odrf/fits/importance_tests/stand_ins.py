@@ -19,6 +19,7 @@ from patsy import EvalEnvironment
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.columns.measurement import TEXT, contents
 from odrf.engine.rows.coded import indicated
+from odrf.engine.workers.one_thread import one_thread
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
@@ -154,6 +155,7 @@ def _alone(known: pd.Series, number: bool) -> NumberLaw | LabelLaw:
     return LabelLaw(shares.index, np.tile(shares.to_numpy(), (len(known), 1)))
 
 
+@one_thread()
 def _number_law(y: NDArray[np.float64], others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
     design, data = _design(pd.Series(y), others, "regression")
     Z = np.nan_to_num(indicated(data.X).T.astype(np.float64))

@@ -16,6 +16,7 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -248,6 +249,7 @@ def _evidence_of_numbers(
     return Evidence(products, None, np.diag(products).copy(), rows, None)
 
 
+@one_thread()
 def _evidence_of_classes(
     judged: _JudgedPilots, code: NDArray[np.int64], weights: NDArray[np.float64], K: int
 ) -> Evidence:

@@ -11,14 +11,14 @@ Empty cells count as means, and values outside of the range of the training rows
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.engine.rows.coded import Matrix, indicated
+from odrf.engine.rows.coded import Matrix, indicated, with_rows
 from odrf.fits.stacked.column_ends import column_ends, within_ends
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
@@ -35,6 +35,8 @@ __all__ = ["KernelSmoother", "kernel_smoothers_of"]
 # The time grows with the third power of the number of rows, and rows times rows times columns.
 MOST_ROWS, MOST_PRODUCTS = 3000, 2e10
 FEWEST_ROWS = 5
+# Rows that are predicted at a time; each has an indicator for every level of a factor.
+BLOCK = 1024
 TINY = 1e-18
 
 
@@ -69,13 +71,18 @@ class KernelSmoother:
 
     def values(self, X: Matrix) -> NDArray[np.float64]:
         """Return predictions (n, K) for predictors X (p, n), scaled as by the design."""
-        points, new = (
-            _scaled(rows, self.centre, self.unit, self.ends)
-            for rows in (self.points, indicated(X).T)
-        )
-        if self.directions is not None:
-            points, new = along(points, self.directions), along(new, self.directions)
-        return kernel_values(self.ridge, points, new)
+        points = self._placed(self.points)
+        out = np.empty((X.shape[1], len(self.ridge.intercept)))
+        for begin in range(0, len(out), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            new = self._placed(indicated(with_rows(X, rows)).T)
+            out[rows] = kernel_values(self.ridge, points, new)
+        return out
+
+    def _placed(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return rows (n, p) in the space in which the kernel measures distances."""
+        scaled = _scaled(rows, self.centre, self.unit, self.ends)
+        return scaled if self.directions is None else along(scaled, self.directions)
 
 
 def kernel_smoothers_of(
@@ -92,48 +99,53 @@ def kernel_smoothers_of(
     by_fold : FoldImportance or None
         Folds and importances, for the oblique smoother; without them there is none.
     """
-    rows = indicated(data.X).T
     used = np.flatnonzero(data.weights > 0)
     if len(used) < FEWEST_ROWS:
         return ()
-    most = min(MOST_ROWS, int(np.sqrt(MOST_PRODUCTS / rows.shape[1])))
+    most = min(MOST_ROWS, int(np.sqrt(MOST_PRODUCTS / len(data.X))))
     drawn = np.random.default_rng(seed).permutation(used)[:most]
-    centre, unit = _centre_and_unit(rows[used], data.weights[used], design.first)
-    ends = column_ends(rows.T)
+    rows = indicated(with_rows(data.X, drawn)).T
+    centre, unit = _centre_and_unit(data, design.first)
+    ends = column_ends(data.X)
     K = design.response.n_classes
     Y = data.y[:, None] if K == 1 else np.eye(K)[data.y.astype(np.int64)]
-    points = _scaled(rows[drawn], centre, unit, ends)
+    points = _scaled(rows, centre, unit, ends)
     known = points, Y[drawn], data.weights[drawn]
-    others = np.setdiff1d(np.arange(len(Y)), drawn)
-    beyond = _scaled(rows[others], centre, unit, ends)
-    shared = centre, unit, np.asarray(rows[drawn], np.float32)
-    left_out = np.empty(Y.shape)
-    ridge, left_out[drawn] = kernel_ridge(*known)
-    left_out[others] = kernel_values(ridge, points, beyond)
-    plain = KernelSmoother(*shared, ridge, left_out, ends=ends)
+    ridge, left_out = kernel_ridge(*known)
+    plain = KernelSmoother(centre, unit, rows, ridge, left_out, ends=ends)
     if by_fold is None:
-        return (plain,)
+        return (_with_all_rows(plain, data.X, drawn),)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
-    oblique = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
-    left_out, directions = np.empty(Y.shape), oblique.directions
-    left_out[drawn] = oblique.left_out
-    left_out[others] = kernel_values(
-        oblique.ridge, along(points, directions), along(beyond, directions)
+    found = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
+    oblique = replace(
+        plain, ridge=found.ridge, left_out=found.left_out, directions=found.directions
     )
-    return plain, KernelSmoother(*shared, oblique.ridge, left_out, directions, ends)
+    return tuple(_with_all_rows(smoother, data.X, drawn) for smoother in (plain, oblique))
+
+
+def _with_all_rows(smoother: KernelSmoother, X: Matrix, drawn: NDArray[np.int64]) -> KernelSmoother:
+    """Return a smoother that leaves out `drawn` rows with predictions of all others, too."""
+    others = np.setdiff1d(np.arange(X.shape[1]), drawn)
+    left_out = np.empty((X.shape[1], smoother.left_out.shape[1]))
+    left_out[drawn] = smoother.left_out
+    left_out[others] = smoother.values(with_rows(X, others))
+    return replace(smoother, left_out=left_out)
 
 
 def _centre_and_unit(
-    rows: NDArray[np.float32], weights: NDArray[np.float64], first: NDArray[np.int64]
+    data: TrainingData, first: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return means and units of columns; all columns of a predictor have variance 1 together."""
-    known = ~np.isnan(rows)
-    share = weights[:, None] * known
-    total = share.sum(axis=0)
-    share /= np.where(total > 0, total, 1.0)
-    values = np.where(known, rows, 0.0).astype(np.float64)
-    centre = (share * values).sum(axis=0)
-    variance = (share * (values - centre) ** 2).sum(axis=0)
+    centre, variance = np.zeros((2, len(data.X)))
+    for j in range(len(data.X)):
+        column = data.X[j]
+        known = ~np.isnan(column) & (data.weights > 0)
+        if known.any():
+            share = data.weights[known] / data.weights[known].sum()
+            values = column[known].astype(np.float64)
+            # not by BLAS, which rounds long sums in another way if it has more threads
+            centre[j] = (share * values).sum()
+            variance[j] = (share * (values - centre[j]) ** 2).sum()
     together = np.empty_like(variance)
     for begin, end in pairwise(first):
         together[begin:end] = variance[begin:end].sum()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.stacking import held_weights
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
@@ -79,6 +80,7 @@ def stack_rows(values: Sequence[NDArray[np.float64]], data: TrainingData) -> Sta
     return StackRows(predicted, data.y[known], data.weights[known])
 
 
+@one_thread()
 def stacking_weights(rows: StackRows) -> tuple[NDArray[np.float64], float]:
     """Return the weights (G,), which add up to 1, and the power of pooled probabilities.
 

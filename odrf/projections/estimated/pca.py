@@ -14,6 +14,7 @@ from odrf.engine.randomness import shuffle_front, uniform
 from odrf.engine.rows.rows import Rows
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
 from odrf.engine.settings import Settings
+from odrf.engine.workers.one_thread import one_thread
 from odrf.projections.family import Table
 from odrf.projections.parameters import share
 from odrf.projections.rotated import Rotated
@@ -86,6 +87,7 @@ class PrincipalComponents(Rotated):
             matrix[np.ix_(group, group)] = self._components(state, rows, settings.n_classes, group)
         return matrix
 
+    @one_thread()
     def _components(
         self, state: NDArray[np.uint64], rows: Rows, n_classes: int, group: NDArray[np.int64]
     ) -> NDArray[np.float64]:

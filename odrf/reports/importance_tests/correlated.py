@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.fit import Fit
 from odrf.warn import warn_user
 
@@ -12,6 +13,7 @@ __all__ = ["warn_of_correlation"]
 STRONG = 0.8
 
 
+@one_thread()
 def warn_of_correlation(fit: Fit) -> None:
     """Warn if two predictors that are numbers have a correlation of at least 0.8 in size.
 

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import indicated
+from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import (
@@ -101,6 +102,7 @@ def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.fl
     return np.asarray(importance / total if total > 0 else importance)
 
 
+@one_thread()
 def _of_base(part: StackedPart, fit: StackedFit) -> NDArray[np.float64]:
     """Return the covariance of the response with what each predictor adds to the base (P,)."""
     assert part.base is not None

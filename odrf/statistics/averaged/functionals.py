@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.draws import Draws
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.jackknife import (
     Variance,
     deviations,
@@ -80,6 +81,7 @@ class FunctionalCovariance:
         np.fill_diagonal(correlation, 1.0)
         return correlation
 
+    @one_thread()
     def _not_negative(self) -> NDArray[np.float64]:
         """Return the covariance (M, M) without the bias, not negative in any direction.
 
@@ -116,6 +118,7 @@ class FunctionalCovariance:
         return enough_trees(self.variances, self.n_trees)
 
 
+@one_thread()
 def functional_covariance(
     values: NDArray[np.float64], kinds: NDArray[np.int64], draws: Draws
 ) -> FunctionalCovariance:

@@ -13,6 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import is_number
+from odrf.engine.workers.one_thread import one_thread
 from odrf.errors import InputError
 
 __all__ = ["Wald", "function_of_estimates", "independent", "joint_test", "pairwise_differences"]
@@ -100,6 +101,7 @@ def function_of_estimates(
     return now, gradient
 
 
+@one_thread()
 def independent(
     gradient: NDArray[np.float64], deviations: NDArray[np.float64]
 ) -> NDArray[np.int64]:
@@ -136,6 +138,7 @@ def independent(
     return np.array(kept, dtype=np.int64)
 
 
+@one_thread()
 def joint_test(
     value: NDArray[np.float64], covariance: NDArray[np.float64], df_of_variance: float = np.inf
 ) -> Wald:

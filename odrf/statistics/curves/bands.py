@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.jackknife import df_of_variances
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
@@ -104,6 +105,7 @@ def typical_df(df: NDArray[np.float64]) -> float:
     return float(np.median(known)) if len(known) else float("inf")
 
 
+@one_thread()
 def simultaneous_width(
     covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
 ) -> float:

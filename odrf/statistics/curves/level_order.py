@@ -9,10 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = ["similarity_order"]
 
 
+@one_thread()
 def similarity_order(
     level: NDArray[np.int64], n_levels: int, others: Sequence[pd.Series]
 ) -> NDArray[np.int64]:

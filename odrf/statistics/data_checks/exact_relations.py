@@ -6,6 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
+
 __all__ = ["exact_sum", "goes_with", "in_same_order"]
 
 # Columns of 32 bits are rounded to about this part of their spread; what has less of a share in a
@@ -33,6 +35,7 @@ def goes_with(labels: NDArray[np.int64], codes: NDArray[np.int64]) -> bool:
     return len(np.unique(labels * (codes.max() + 1) + codes)) == n_codes
 
 
+@one_thread()
 def exact_sum(X: NDArray[np.float64], y: NDArray[np.float64], most: int) -> list[int]:
     """Return the columns of X (m, q), at most so many, whose weighted sum is y (m,) up to rounding.
 

@@ -22,6 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = [
     "entropy_knockoff_gaps",
@@ -40,6 +41,7 @@ SWEEPS = 200
 CONVERGED = 1e-10
 
 
+@one_thread()
 def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float64]:
     """Return the covariance (p, p) of rows Z (n, p), shrunk to a multiple of the identity.
 
@@ -56,6 +58,7 @@ def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float
     return np.asarray((1 - share) * S + share * mu * np.eye(p))
 
 
+@one_thread()
 def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the gaps s (p,): each knockoff's correlation with its predictor is 1 - s_j.
 
@@ -79,6 +82,7 @@ def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float6
     return s
 
 
+@one_thread()
 def knockoff_covariance(
     correlation: NDArray[np.float64], gaps: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -87,6 +91,7 @@ def knockoff_covariance(
     return np.asarray(2 * S - S @ np.linalg.solve(correlation, S))
 
 
+@one_thread()
 def gaussian_knockoffs(
     values: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:

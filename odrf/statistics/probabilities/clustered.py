@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.averaged.normal_tests import reach_in_errors
 
 __all__ = ["effective_rows", "normal_or_t", "variance_of_groups"]
@@ -13,6 +14,7 @@ __all__ = ["effective_rows", "normal_or_t", "variance_of_groups"]
 Groups = NDArray[np.int64] | None
 
 
+@one_thread()
 def variance_of_groups(parts: NDArray[np.float64], groups: NDArray[np.int64]) -> float:
     """Return the variance of the sum of `parts` (n,), which have mean 0, of independent groups.
 
@@ -34,6 +36,7 @@ def normal_or_t(level: float, groups: Groups) -> float:
     return reach_in_errors(level, G - 1) if G > 1 else float("nan")
 
 
+@one_thread()
 def effective_rows(
     event: NDArray[np.float64], weights: NDArray[np.float64], groups: Groups, level: float
 ) -> float:

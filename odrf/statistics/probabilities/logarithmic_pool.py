@@ -13,6 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
+
 __all__ = ["logarithms", "pool_exponents", "pooled"]
 
 Array = NDArray[np.float64]
@@ -48,6 +50,7 @@ def pooled(logs: Array, exponents: Array) -> Array:
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
+@one_thread()
 def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Array:
     """Return the exponents (G,), at least 0, of the pool with the smallest log loss.
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
 from odrf.statistics.probabilities.reliability import recalibrated
 
@@ -97,6 +98,7 @@ def power_map(
     return Power(float(pool_exponents(logarithms(p)[None], code, weights)[0]))
 
 
+@one_thread()
 def recalibration_map(
     method: str,
     p: NDArray[np.float64],

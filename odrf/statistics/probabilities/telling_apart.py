@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
 from odrf.statistics.probabilities.limits_of_shares import limits_of_share
 
@@ -138,6 +139,7 @@ def _placements(
     return np.asarray((below + up_to) / 2 / total[-1])
 
 
+@one_thread()
 def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     """Return the variance of the weighted mean of values (m,)."""
     share, m = weights / weights.sum(), len(values)
@@ -146,6 +148,7 @@ def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> floa
     return float(np.sum(share**2 * (values - share @ values) ** 2) * m / (m - 1))
 
 
+@one_thread()
 def average_precision(
     p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
@@ -211,6 +214,7 @@ def _units_drawn_apart(
     return [_Units(rows, start[sort], size[sort]) for sort in sorts if sort.any()]
 
 
+@one_thread()
 def net_benefit(
     p: NDArray[np.float64],
     event: NDArray[np.float64],

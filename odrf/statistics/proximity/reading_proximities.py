@@ -8,6 +8,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
+
 __all__ = ["PlaneOfRows", "covering_rows", "outlier_scores", "scaled_to_plane"]
 
 Sparse: TypeAlias = "scipy.sparse.csr_array"
@@ -85,6 +87,7 @@ def outlier_scores(
     return out
 
 
+@one_thread()
 def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
     """Scale rows to the plane by their proximities: squared distance 1 - proximity.
 

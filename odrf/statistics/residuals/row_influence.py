@@ -6,12 +6,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
+
 __all__ = ["row_influence"]
 
 # Weights that add up to 1 do so within this.
 ROUNDING = 1e-9
 
 
+@one_thread()
 def row_influence(
     weights: scipy.sparse.csr_array, y: NDArray[np.float64], case_weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.effective_number import effective_number, largest
 from odrf.statistics.ridge.kernel_ridge import (
     KERNELS,
@@ -25,7 +26,6 @@ from odrf.statistics.ridge.kernel_ridge import (
     losses_of_choices,
     regression,
 )
-from odrf.statistics.ridge.one_thread import one_thread
 
 __all__ = ["ObliqueKernelRidge", "along", "oblique_kernel_ridge"]
 

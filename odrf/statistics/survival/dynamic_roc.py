@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
 from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.risk_sets import sums_at
@@ -184,6 +185,7 @@ def _cases(states: StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Float
     return np.where(case, states.weight, 0.0), np.where(case, 0.0, states.weight)
 
 
+@one_thread()
 def _area(
     states: WeightedStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
 ) -> RowwiseShare:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.survival.pair_sums import pair_sums
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = ["ComparedPairs", "OrderedPairs", "ordered_pairs", "share_in_order"]
 
@@ -63,6 +64,7 @@ class OrderedPairs(NamedTuple):
         return self.in_order_as_other - share * self.compared_as_other
 
 
+@one_thread()
 def ordered_pairs(pairs: ComparedPairs, score: Floats) -> OrderedPairs:
     """Add up the pairs; in order are those whose case has the higher score (n,)."""
     levels, rank = np.unique(score, return_inverse=True)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
 from odrf.statistics.probabilities.limits_of_shares import limits_of_share
 
@@ -48,6 +49,7 @@ class RowwiseEstimate:
     influence: NDArray[np.float64]
 
     @property
+    @one_thread()
     def std_error(self) -> float:
         """The root of the sum of squared influences, where rows are independent."""
         return float(np.sqrt(self.influence @ self.influence))

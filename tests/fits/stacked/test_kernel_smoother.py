@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
+from odrf.engine.rows.coded import Coded, indicated
 from odrf.fits.stacked import kernel_smoother
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of
@@ -153,3 +156,23 @@ def test_without_folds_there_is_no_oblique_one():
     fit = fit_of("y ~ a + b", table())
     (plain,) = kernel_smoothers_of(fit.design, fit.data, 1, None)
     np.testing.assert_array_equal(plain.left_out, smoother_of(fit).left_out)
+
+
+def test_of_a_factor_of_many_levels_only_few_rows_have_indicators_at_a_time(monkeypatch):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.normal(size=900), "f": rng.integers(0, 300, 900).astype(str)})
+    data["y"] = data["a"] + data["f"].str.len() + rng.normal(size=900) / 9
+    fit = fit_of("y ~ a + f", data)
+    assert isinstance(fit.data.X, Coded)
+    monkeypatch.setattr(kernel_smoother, "MOST_ROWS", 100)
+    expanded = replace(fit, data=replace(fit.data, X=indicated(fit.data.X)))
+    at_once = smoothers_of(expanded)
+    monkeypatch.setattr(kernel_smoother, "BLOCK", 128)
+    seen = []
+    monkeypatch.setattr(
+        kernel_smoother, "indicated", lambda X: seen.append(X.shape[1]) or indicated(X)
+    )
+    for found, other in zip(smoothers_of(fit), at_once, strict=True):
+        np.testing.assert_array_equal(found.left_out, other.left_out)
+        np.testing.assert_array_equal(found.values(fit.data.X), other.values(expanded.data.X))
+    assert max(seen) == 128

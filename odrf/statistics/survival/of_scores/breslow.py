@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.survival.event_ranks import event_ranks
 from odrf.engine.survival.partial_likelihood import relative_risks
 from odrf.engine.survival.risk_sums import sums_over_rows
+from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = ["ProportionalHazards", "breslow_baseline"]
@@ -60,6 +61,7 @@ class ProportionalHazards(CurvesOfScores):
         place = np.searchsorted(self.baseline, wanted * (1.0 - 1e-12))
         return np.append(self.times, np.inf)[place]
 
+    @one_thread()
     def restricted_means(self, scores: Floats, horizon: float) -> Floats:
         """Return the mean times (n,) without the event up to the horizon."""
         begins = np.concatenate([[0.0], self.times[self.times < horizon]])

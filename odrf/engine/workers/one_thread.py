@@ -17,7 +17,8 @@ __all__ = ["one_thread"]
 def one_thread() -> Iterator[None]:
     """Compute products of matrices in one thread: their last bits depend on the number of threads.
 
-    So a fit has the same bits whatever the settings of a machine or of a pool of workers are.
+    So a fit has the same bits whatever the settings of a machine or of a pool of workers are.  Also
+    a decorator: ``@one_thread()``.
     """
     limit = _limit()
     limit.enter()
