@@ -1,3 +1,1 @@
-"""Tasks that other processes do, on this machine or on others, through libraries made for it; and one
-thread for linear algebra.
-"""
+"""Tasks that other processes do, through libraries made for it; one thread for linear algebra."""
