@@ -47,6 +47,7 @@ OUT_OF_BAG = "out-of-bag rows"
 # With more candidates than MANY, halving="auto" means successive halving.
 MANY, ROUNDS, FEWEST_TREES = 16, 4, 100
 FEWEST = 2
+FOLDS = 10
 # Arguments of a model that tune() sets itself.
 OWN = ("formula", "data", "seed", "n_jobs", "progress")
 
@@ -61,7 +62,7 @@ def tune(
     *,
     model: Callable[..., FittedResults] = odrf,
     method: str = "oob",
-    cv: Folds = 10,
+    cv: Folds | None = None,
     repeats: int = 1,
     metric: str | Callable[[NDArray, NDArray], float] = "auto",
     halving: str | bool = "auto",
@@ -93,8 +94,8 @@ def tune(
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
           counts once.  Case weights must then be a column of the data, given by its name.  If the
           classes are numbers, write ``"C(y) ~ ."``: `kind` does not suffice.
-    cv : int, str, array-like or splitter, default 10
-        Folds, for ``method="cv"``; as in `compare`.
+    cv : int, str, array-like or splitter, optional
+        Folds, only for ``method="cv"``; as in `compare`.  By default 10.
     repeats : int, default 1
         How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
         the fits.  Errors are means.
@@ -154,6 +155,10 @@ def tune(
     if n_jobs is not None and known.takes("n_jobs"):
         settled["n_jobs"] = checked_jobs(n_jobs)
     if method == "oob":
+        if cv is not None:
+            raise InputError(
+                'cv= is for method="cv", and method is "oob": give one, or leave cv out'
+            )
         _require_taken(structure, known)
     elif checked_switch("halving", halving) is True:
         raise InputError('halving=True is for method="oob": leave it out')
@@ -163,7 +168,13 @@ def tune(
         if method == "cv":
             of_fold = {**settled, **({"n_jobs": 1} if "n_jobs" in settled else {})}
             models = {i: partial(model, **of_fold, **fixed, **candidates[i]) for i in candidates}
-            folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed, **structure}
+            folds = {
+                "cv": FOLDS if cv is None else cv,
+                "repeats": repeats,
+                "metric": metric,
+                "seed": seed,
+                **structure,
+            }
             judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)

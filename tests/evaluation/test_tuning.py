@@ -34,6 +34,11 @@ def closed():
 GRID = {"min_leaf": [1, 40], "projection": ["axis", "least_squares"]}
 
 
+def folds_of(method):
+    """Return the arguments that ask for folds; out of bag there are none."""
+    return {"cv": 3} if method == "cv" else {}
+
+
 @pytest.mark.parametrize("formula", ["y ~ a + b + c", "side ~ a + b + c"])
 def test_all_combinations_are_judged_out_of_bag(data, formula):
     found = odrf.tune(formula, data, GRID, n_trees=9, seed=4)
@@ -71,7 +76,9 @@ def test_trees_are_judged_by_folds(data):
 def test_options_are_chosen_on_a_table_with_empty_cells(data, method):
     holes = data.mask(np.random.default_rng(4).random(data.shape) < 0.1)
     grid = {"missing": ["split", "median"], "min_leaf": [2, 20]}
-    tuning = odrf.tune("y ~ a + b", holes, grid, method=method, cv=3, n_trees=20, seed=1)
+    tuning = odrf.tune(
+        "y ~ a + b", holes, grid, method=method, **folds_of(method), n_trees=20, seed=1
+    )
     assert np.isfinite(tuning.table["error"]).all() and len(tuning.table) == 4
 
 
@@ -97,7 +104,12 @@ def test_functions_of_the_user_in_formulas(data):
 
     for method in ("oob", "cv"):
         found = odrf.tune(
-            "y ~ doubled(a) + b", data, {"min_leaf": [2, 9]}, method=method, cv=3, n_trees=5
+            "y ~ doubled(a) + b",
+            data,
+            {"min_leaf": [2, 9]},
+            method=method,
+            **folds_of(method),
+            n_trees=5,
         )
         assert found.best().design.predictors == ("doubled(a)", "b")
 
@@ -182,7 +194,7 @@ def test_values_are_shown_as_they_were_given(data):
 )
 @pytest.mark.parametrize("method", ["oob", "cv"])
 def test_any_metric(data, formula, metric, better, method):
-    options = {"method": method, "cv": 3, "n_trees": 9, "seed": 2}
+    options = {"method": method, **folds_of(method), "n_trees": 9, "seed": 2}
     found = odrf.tune(formula, data, {"min_leaf": [2, 20]}, metric=metric, **options)
     column = "score" if better is max else "error"
     assert found.table[column].iloc[0] == better(found.table[column])
@@ -267,7 +279,7 @@ def test_a_seed_is_drawn_and_kept_and_threads_change_nothing(data):
 
 @pytest.mark.parametrize("method", ["oob", "cv"])
 def test_the_best_fit_has_the_threads_asked_for(data, method):
-    options = {"method": method, "cv": 2, "n_trees": 5, "seed": 1}
+    options = {"method": method, **folds_of(method), "n_trees": 5, "seed": 1}
     found = odrf.tune("y ~ a", data, {"min_leaf": [2, 9]}, n_jobs=2, **options)
     assert found.best().control.n_jobs == 2
 
@@ -325,6 +337,11 @@ def test_a_function_with_the_name_of_a_metric_is_called(data):
     found = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, metric=mse, **options)
     expected = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, metric="mae", **options)
     assert found.table["error"].tolist() == expected.table["error"].tolist()
+
+
+def test_folds_are_refused_out_of_bag(data):
+    with pytest.raises(InputError, match='cv= is for method="cv", and method is "oob"'):
+        odrf.tune("y ~ a", data, {"min_leaf": [2, 9]}, cv=10)
 
 
 def test_halving_is_refused_in_folds(data):
