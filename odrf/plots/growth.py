@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y
@@ -13,6 +13,9 @@ from odrf.pruning.growth_stages import DEPTH
 from odrf.text.quantity import quantity
 
 __all__ = ["plot_growth"]
+
+# Numbers of leaves with more digits take more room on the axis.
+MOST_TICKS, FEW_TICKS, LONG = 9, 5, 2**15
 
 
 def plot_growth(
@@ -69,7 +72,9 @@ def plot_growth(
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
         ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ticks = MOST_TICKS if max(at[-1], size) < LONG else FEW_TICKS
+        ax.xaxis.set_major_locator(LogLocator(2, numticks=ticks))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
         ax.xaxis.set_minor_locator(NullLocator())
     label_x(ax, f"{along} of a tree at most" if "mean_leaves" in table else along)
     label_y(ax, error)

@@ -78,12 +78,13 @@ def hypercube(
     rng = layout_generator(layout)
     mean = np.array([rng.uniform(-0.5, 0.5, p), rng.uniform(0.5, 1.5, p)])
     sd = np.array([rng.uniform(0.0, 0.5, p), rng.uniform(0.5, 1.5, p)])
-    matrix = rng.random((p, p)) if mixed else np.eye(p)
+    matrix = rng.random((p, p)) if mixed else None
     draw = partial(_near_vertices, mean=mean, sd=sd, matrix=matrix)
-    truth = partial(_vertex, inverse=np.linalg.inv(matrix), n_classes=len(classes))
-    ends = (-0.5 * matrix.sum(axis=0), 1.5 * matrix.sum(axis=0))
-    low, high = (tuple(end.tolist()) for end in ends)
-    rest = tuple((0.5 * matrix.sum(axis=0)).tolist()) if mixed else 0.0
+    inverse = None if matrix is None else np.linalg.inv(matrix)
+    truth = partial(_vertex, inverse=inverse, n_classes=len(classes))
+    unit = np.ones(p) if matrix is None else matrix.sum(axis=0)
+    low, high = (tuple((end * unit).tolist()) for end in (-0.5, 1.5))
+    rest = tuple((0.5 * unit).tolist()) if mixed else 0.0
     return Problem("hypercube", p, p, classes, noise, draw, truth, 0.0, View(low, high, rest))
 
 
@@ -147,18 +148,19 @@ def random_rbf(
 
 
 def _near_vertices(
-    rng: np.random.Generator, n: int, mean: NDArray, sd: NDArray, matrix: NDArray
+    rng: np.random.Generator, n: int, mean: NDArray, sd: NDArray, matrix: NDArray | None
 ) -> NDArray[np.float64]:
-    bit = rng.integers(2, size=(n, len(matrix)))
-    columns = np.arange(len(matrix))
+    p = mean.shape[1]
+    bit = rng.integers(2, size=(n, p))
+    columns = np.arange(p)
     centre, scale = mean[bit, columns], sd[bit, columns]
     low, high = (ndtr((bit + end - centre) / scale) for end in (-0.5, 0.5))
     near = centre + scale * ndtri(low + (high - low) * rng.random(bit.shape))
-    return near @ matrix
+    return near if matrix is None else near @ matrix
 
 
-def _vertex(X: NDArray[np.float64], inverse: NDArray, n_classes: int) -> NDArray[np.float64]:
-    ones = (X @ inverse > 0.5).sum(axis=1)
+def _vertex(X: NDArray[np.float64], inverse: NDArray | None, n_classes: int) -> NDArray[np.float64]:
+    ones = ((X if inverse is None else X @ inverse) > 0.5).sum(axis=1)
     return one_hot(ones % 2 if n_classes == 2 else ones, n_classes)
 
 

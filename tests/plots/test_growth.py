@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
+from odrf.plots.growth import plot_growth
 
 
 @pytest.fixture(scope="module", params=["odt", "odrf"])
@@ -48,3 +52,15 @@ def test_given_axes_and_a_tree_without_splits():
     assert given.get_ylabel() == "error rate"
     assert given.get_legend().get_texts()[-1].get_text() == "this fit: 1 leaf"
     given.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("leaves", [40, 3000, 60_000, 2**22])
+def test_numbers_of_leaves_are_whole_and_do_not_overlap(leaves):
+    at = np.unique(np.geomspace(1, leaves, 30).astype(int))
+    table = pd.DataFrame({"leaves": at, "train": 1 / at, "test": 1 / at, "std_error": 0.0})
+    ax = plot_growth(table, "leaves", 3, "Smallest error", leaves, "Error", "10-fold")
+    ax.figure.canvas.draw()
+    shown = [tick.label1 for tick in ax.xaxis.get_major_ticks() if tick.label1.get_visible()]
+    assert len(shown) > 3 and all(tick.get_text().isdigit() for tick in shown)
+    ends = [(box.x0, box.x1) for box in (tick.get_window_extent() for tick in shown)]
+    assert all(one[1] < other[0] for one, other in pairwise(ends))

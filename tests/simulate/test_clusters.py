@@ -53,6 +53,11 @@ def test_mixed_predictors_depend_on_each_other_and_keep_their_labels():
     assert held_by_three(Z) > 0.85 > 0.6 > held_by_three(X)
 
 
+def test_predictors_that_are_not_mixed_need_no_matrix():
+    problem = simulate.hypercube(p=20_000)
+    assert problem.sample(2, seed=1).shape == (2, 20_001)
+
+
 def test_clusters_against_rows_drawn_one_by_one():
     problem = simulate.random_rbf(p=2, classes=3, centroids=6, layout=4)
     known = problem.noiseless_truth.keywords

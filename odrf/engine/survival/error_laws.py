@@ -97,7 +97,7 @@ class NormalError(ErrorLaw):
 
     def partial_mean(self, z: Array, scale: float) -> Array:
         """Return exp(scale²/2) P(ε ≤ z - scale)."""
-        return np.exp(0.5 * scale**2) * special.ndtr(z - scale)
+        return np.exp(0.5 * scale**2 + special.log_ndtr(z - scale))
 
 
 @dataclass(frozen=True)

@@ -41,3 +41,10 @@ def test_far_errors_give_numbers(name):
              law.censored_curvature)  # fmt: skip
     for term in terms:
         assert np.isfinite(term(z)).all()
+
+
+def test_of_widely_spread_normal_errors_the_partial_mean_is_a_number():
+    found = NormalError().partial_mean(np.array([-1e4, 0.0]), 40.0)
+    # exp(40²/2) is beyond the range of floats; Φ(-40) is φ(40)/40 (1 - 1/40² + 3/40⁴ - …)
+    expected = (1 - 1 / 40**2 + 3 / 40**4) / (40 * np.sqrt(2 * np.pi))
+    np.testing.assert_allclose(found, [0.0, expected], rtol=1e-8)
