@@ -19,6 +19,7 @@ from odrf.engine.boosting.leaves import LeafRows
 from odrf.engine.boosting.losses import Derivatives, Loss
 from odrf.engine.boosting.runs import Run
 from odrf.engine.compiling import kernel
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = ["Filling", "NewTrees", "Newton", "Refitting", "refitted"]
 
@@ -189,6 +190,7 @@ class Refitting(Filling):
         )
 
 
+@one_thread()
 def refitted(
     reached: scipy.sparse.csr_array, target: Array, weights: Array, l2: float, first: Array
 ) -> Array:

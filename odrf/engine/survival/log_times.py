@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.survival.error_laws import ErrorLaw
+from odrf.engine.workers.one_thread import one_thread
 
 __all__ = ["NO_TIMES", "LogTimes", "best_line", "best_scale", "log_times"]
 
@@ -114,6 +115,7 @@ def best_scale(law: ErrorLaw, times: LogTimes, scores: Array, weights: Array) ->
     return float(np.exp(_root(slope, float(np.clip(guess, *SCALES)))))
 
 
+@one_thread()
 def best_line(
     law: ErrorLaw, times: LogTimes, weights: Array, basis: Array, offset: Array
 ) -> tuple[Array, float]:

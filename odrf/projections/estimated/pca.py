@@ -73,6 +73,7 @@ class PrincipalComponents(Rotated):
         """Return p, the number of columns: all of them are tried."""
         return table.p
 
+    @one_thread()
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
     ) -> NDArray[np.float32]:
@@ -87,7 +88,6 @@ class PrincipalComponents(Rotated):
             matrix[np.ix_(group, group)] = self._components(state, rows, settings.n_classes, group)
         return matrix
 
-    @one_thread()
     def _components(
         self, state: NDArray[np.uint64], rows: Rows, n_classes: int, group: NDArray[np.int64]
     ) -> NDArray[np.float64]:
