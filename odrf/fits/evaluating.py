@@ -17,6 +17,7 @@ from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Matrix
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
@@ -186,22 +187,25 @@ def root_error(fit: Fit) -> float:
 
 def labelled_rows(
     fit: Fit, rows: pd.DataFrame, argument: str
-) -> tuple[Fit, Matrix, NDArray[np.float64]]:
-    """Return predictors (p, m) and responses (m,) of the complete rows, and the fit to read them.
+) -> tuple[Fit, Matrix, NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return the fit to read the complete rows, their predictors (p, m), responses and groups (m,).
+
+    The groups are those of `groups_of_rows`.
 
     Raises
     ------
     InputError
         If there are none; the message names the `argument` that gave the rows.
     """
-    X, y = fit.design.labelled(rows)
+    X, complete = fit.design.matrix(rows)
+    y = fit.design.response.numbers(rows[complete])
     if len(y) == 0:
         raise InputError(
             f"{argument}= has no complete rows: give rows without missing values in the response "
             "and the predictors"
         )
     reading, X = reading_empty_cells(fit, X)
-    return cast(Fit, reading), X, y
+    return cast(Fit, reading), X, y, groups_of_rows(fit, rows, complete)
 
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
@@ -210,8 +214,9 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
         subtrees = _subtrees(fit, rule, loss)
         held = deviances_of_new_rows(fit, subtrees, rows)
         return _path(fit, subtrees, rule, loss, held, quantity(round(held.weight), "new row"))
-    fit, X, y = labelled_rows(fit, rows, "newdata")
-    return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), quantity(len(y), "new row"))
+    fit, X, y, groups = labelled_rows(fit, rows, "newdata")
+    by = quantity(len(y), "new row")
+    return path_by_arrays(fit, rule, loss, X, y, np.ones(len(y)), by, groups)
 
 
 def path_by_arrays(
@@ -222,13 +227,14 @@ def path_by_arrays(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     by: str,
+    groups: NDArray[np.int64] | None = None,
 ) -> SubtreePath:
     """Evaluate the subtrees of the fit on rows X (p, m) with responses y and weights (m,).
 
-    `by` names these rows in words.
+    `by` names these rows in words.  Rows of one group, of `groups` (m,), count as one unit.
     """
     subtrees = _subtrees(fit, rule, loss)
-    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
+    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights, groups)
     return _path(fit, subtrees, rule, loss, held, by)
 
 

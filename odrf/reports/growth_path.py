@@ -70,8 +70,8 @@ class GrowthPath(ErrorTable):
         trees stop, unless they stop earlier; ``mean_leaves``, for forests, the mean number of
         leaves of the trees (for a tree along the depth, ``leaves``); ``train`` and ``test``, mean
         squared error or misclassification rate of training rows and test rows; ``std_error``, the
-        standard error of ``test`` over rows, or over groups of training rows of a fit with
-        ``groups=``; missing if one row or group judges.
+        standard error of ``test`` over rows, or over groups of a fit with ``groups=`` (new rows
+        without that column count as independent); missing if one row or group judges.
 
     Examples
     --------
@@ -242,8 +242,8 @@ def growth_path(
         assert evaluate is not None
         test = evaluate(grown, stages, jobs)
     else:
-        reading, X, y = labelled_rows(grown, newdata, "newdata")
-        test = evaluated_stages(reading.forest, stages, X, y, np.ones(len(y)), jobs)
+        reading, X, y, groups = labelled_rows(grown, newdata, "newdata")
+        test = evaluated_stages(reading.forest, stages, X, y, np.ones(len(y)), jobs, groups=groups)
         by = quantity(len(y), "new row")
     if test.weight == 0:
         raise InputError("every tree drew every row, and no row is out of bag: give newdata=")

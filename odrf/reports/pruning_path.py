@@ -67,7 +67,8 @@ class PruningPath(ErrorTable, Generic[Tree]):
           misclassification rate or, for times to an event, exponential deviance, divided by that
           of the root on all training rows, and its standard error.  These two names are those of
           the table that rpart's ``printcp`` prints.  As there, the standard error is that of a mean
-          over rows (or groups), the trees being given.  What the error varies because other samples
+          over rows, or over groups of a fit with ``groups=`` (new rows without that column count as
+          independent), the trees being given.  What the error varies because other samples
           give other trees is not in it: in simulations it was 0.8 of the standard deviation of the
           error over samples, and from 0.5 to 1.0 (``benchmarks/errors/standard_errors.py``).  It is
           missing if one row or group judges.

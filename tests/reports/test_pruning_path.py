@@ -244,3 +244,23 @@ def test_folds_cannot_judge_a_tree_that_was_cut_in_another_way(number_tree, tabl
             small.pruning_path(**options)
     assert small.pruning_path(newdata=table).table["alpha"].iloc[0] == 0
     assert small.pruning_path(cv=None).table["leaves"].iloc[0] == between
+
+
+@pytest.mark.parametrize("response", ["y", "side", "Surv(time, event)"])
+def test_new_rows_of_one_group_are_one_unit(response):
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.random((120, 2)), columns=["a", "b"])
+    data["y"] = data["a"] + rng.normal(size=120) / 4
+    data["side"] = np.where(data["y"] > 0.5, "over", "below")
+    data["time"], data["event"] = np.exp(-data["y"]), rng.random(120) < 0.7
+    data["subject"] = np.arange(120) // 2
+    tree = odrf.odt(f"{response} ~ a + b", data, groups="subject", seed=1)
+    once = data[::2]
+    thrice = pd.concat([once] * 3)
+    unknown = thrice.drop(columns="subject")
+    paths = ["pruning_path"] + ["growth_path"] * (response != "Surv(time, event)")
+    for path, error in zip(paths, ["xstd", "std_error"], strict=False):
+        of_rows = getattr(tree, path)
+        found = [of_rows(newdata=rows).table[error] for rows in (once, thrice, unknown)]
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+        assert (found[2][found[0] > 0] < 0.6 * found[0][found[0] > 0]).all()

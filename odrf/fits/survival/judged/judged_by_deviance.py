@@ -13,6 +13,7 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.survival.by_deviance.judged_events import JudgedEvents, judged_events
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
@@ -77,7 +78,7 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
     y = _responses(judged_events(fit.times, fit.data.weights, fit.control), times)
     return held_out(
         reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
-        losses=event_losses,
+        groups_of_rows(fit, rows, complete), event_losses,
     )  # fmt: skip
 
 
