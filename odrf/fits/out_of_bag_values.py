@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.boosting.sums import added_up_by_run
 from odrf.engine.judging.out_of_bag_losses import OutOfBag, out_of_bag, out_of_bag_by_fold
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.pruning.complexity import critical_alphas, pruned
+from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
 
@@ -60,19 +62,29 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
     if pruning is None or pruning.choice is None:
         return out_of_bag(fit.forest, X, y, draws)
     choice = pruning.choice
-    grown = _before_choices(pruning, choice.rule).forest
-    critical = critical_alphas(grown, choice.rule)
-    forests = [pruned(grown, critical, alpha) for alpha in choice.alphas]
-    return out_of_bag_by_fold(forests, choice.fold, X, y, draws)
+    return out_of_bag_by_fold(_by_other_folds(pruning, choice), choice.fold, X, y, draws)
 
 
-def _before_choices(pruning: Pruning, rule: str) -> Fit:
-    """Return the fit before out-of-bag rows chose among subtrees by this rule, once or again."""
-    before = pruning.grown
-    earlier = before.pruning
-    if earlier is None or earlier.choice is None or earlier.choice.rule != rule:
-        return before
-    return _before_choices(earlier, rule)
+def _by_other_folds(pruning: Pruning, choice: OutOfBagChoice) -> list[Forest]:
+    """Return for each fold of `choice` the forest as the rows of the other folds would prune it."""
+    grown = pruning.grown
+    while (earlier := _choice_of(grown.pruning)) is not None and earlier.rule == choice.rule:
+        assert grown.pruning is not None  # it has a choice, which `choice` contains
+        grown = grown.pruning.grown
+    if grown.pruning is None or earlier is None:
+        critical = critical_alphas(grown.forest, choice.rule)
+        return [pruned(grown.forest, critical, alpha) for alpha in choice.alphas]
+    # rows have chosen before, among the subtrees of another rule
+    return [
+        pruned(forest, critical_alphas(forest, choice.rule), alpha)
+        for forest, alpha in zip(
+            _by_other_folds(grown.pruning, earlier), choice.alphas, strict=True
+        )
+    ]
+
+
+def _choice_of(pruning: Pruning | None) -> OutOfBagChoice | None:
+    return None if pruning is None else pruning.choice
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:

@@ -111,14 +111,16 @@ def _after_earlier(
 ) -> OutOfBagChoice | None:
     """Return what out-of-bag rows choose for each other, of a fit that they may have pruned before.
 
-    Then they choose among subtrees of the same trees twice, and the larger α holds: that of
-    `choice`, or `alpha` if this time they have not chosen it.
+    By the same rule they choose among subtrees of the same trees twice, and the larger α holds:
+    that of `choice`, or `alpha` if this time they have not chosen it.
     """
     before = None if fit.pruning is None else fit.pruning.choice
-    if before is None or before.rule != rule:
+    if before is None:
         return choice
-    alphas = alpha if choice is None else choice.alphas
-    return OutOfBagChoice(rule, before.fold, np.maximum(before.alphas, alphas))
+    alphas = np.full((len(before.alphas), 1), alpha) if choice is None else choice.alphas
+    if before.rule == rule:
+        alphas = np.maximum(before.alphas, alphas)
+    return OutOfBagChoice(rule, before.fold, alphas)
 
 
 def judged_folds(fit: Fit) -> NDArray[np.int64]:
