@@ -118,7 +118,6 @@ class FunctionalCovariance:
         return enough_trees(self.variances, self.n_trees)
 
 
-@one_thread()
 def functional_covariance(
     values: NDArray[np.float64], kinds: NDArray[np.int64], draws: Draws
 ) -> FunctionalCovariance:

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.averaged.functionals import FunctionalCovariance
 from odrf.statistics.jackknife import RowsOfTrees, deviations, jackknife_sums
 
@@ -38,7 +37,6 @@ def curve_covariances(
     return [FunctionalCovariance(*parts, rows.n, B) for parts in zip(*sums, strict=True)]
 
 
-@one_thread()
 def _products(
     first: NDArray[np.float64], second: NDArray[np.float64], m: int
 ) -> NDArray[np.float64]:
