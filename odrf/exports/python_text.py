@@ -7,6 +7,7 @@ from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
+from odrf.text.box_lines import visible
 from odrf.version import __version__
 
 __all__ = ["python_text"]
@@ -145,7 +146,7 @@ def python_text(fit: Description, type: str, name: str) -> str:
 
 
 def _in_docstring(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return visible(text.replace("\\", "\\\\").replace('"', '\\"'))
 
 
 def _table(name: str, rows: list[tuple]) -> str:
