@@ -135,7 +135,7 @@ class Description:
 
     def probabilities_of(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what one tree predicts in a leaf of this value (K,)."""
-        return value / value.sum() if self.votes and self.labels else value
+        return value / np.cumsum(value)[-1] if self.votes and self.labels else value
 
 
 def sources_in(column: MatrixColumn) -> tuple[int, ...]:

@@ -64,6 +64,11 @@ class Dialect:
         """Return an expression of 64 bits in 32."""
         return text if self.single is None else f"CAST({text} AS {self.single})"
 
+    def clipped(self, text: str, farthest: float) -> str:
+        """Return a number between ±`farthest`; it must not be NULL, which some would leave out."""
+        least, greatest = ("MIN", "MAX") if self.single is None else ("LEAST", "GREATEST")
+        return f"{least}({greatest}({text}, {self.number(-farthest)}), {self.number(farthest)})"
+
     def literal(self, value: Any) -> str:
         """Return a text, truth or number of the user."""
         if isinstance(value, bool):

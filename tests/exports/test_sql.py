@@ -119,6 +119,18 @@ def test_names_that_a_dialect_takes_for_the_same_are_refused(dialect, names, sam
         assert RUN[dialect](fit.to_sql(dialect), data) == predicted(fit, data)
 
 
+@pytest.mark.parametrize("dialect", RUN)
+def test_cells_far_from_those_of_training_are_predicted(dialect):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=150), "b": rng.normal(size=150)})
+    fit = odrf.odt("y ~ a + b", data.assign(y=data["a"] - data["b"] > 0), alpha=None, seed=1)
+    assert (fit.splits.groupby("node")["predictor"].nunique() > 1).any()
+    far = np.array([1e299, -1e299, 1e35, -1e35, 1.0, np.nan])
+    new = pd.DataFrame({"a": np.repeat(far, 6), "b": np.tile(far, 6)})
+    for type in TYPES:
+        assert RUN[dialect](fit.to_sql(dialect, type), new) == predicted(fit, new, type)
+
+
 def test_sqlite_reads_the_digits_of_every_number():
     rng = np.random.default_rng(1)
     values = [*rng.normal(size=20_000), *np.exp(rng.uniform(-700, 700, 20_000)), 0.0, -0.0]
