@@ -7,6 +7,7 @@ probabilities for each row where these are asked for.
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 import re
 import shutil
@@ -38,6 +39,8 @@ __all__ = [
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 # Products and sums may be fused by these, if the text lets them.
 FLAGS = ("-std=gnu99", "-O3", "-march=native", "-ffp-contract=fast", "-Wall", "-Wextra", "-Werror")
+# A member of the struct of a row, and the name of its column in JSON where that is another one.
+MEMBER = re.compile(r"^    (double |const char \*)(\w+);(?: /\* (.*) \*/)?$", re.M)
 TABLE, ORDER = "observations", "number_of_row"
 QUERY = f"SELECT {{}} FROM {TABLE} ORDER BY {ORDER}"
 
@@ -96,7 +99,8 @@ def in_postgres(text: str, new: pd.DataFrame, server: str) -> list[Any]:
             "SET jit = off;\n"  # to compile a tree takes longer than to run it
             f"CREATE TEMPORARY TABLE {TABLE} ({columns});\n"
             f"\\copy {TABLE} FROM '{path}' (FORMAT csv, HEADER)\n"
-            f"\\copy ({QUERY.format(' '.join(text.split()))}) TO '{path}' (FORMAT csv)\n"
+            f"CREATE TEMPORARY TABLE answers AS {QUERY.format(text)};\n"
+            f"\\copy answers TO '{path}' (FORMAT csv)\n"
         )
         command = ["psql", "-qXv", "ON_ERROR_STOP=1", server]
         subprocess.run(command, input=script, text=True, check=True)
@@ -121,21 +125,21 @@ def compiled(text: str) -> Iterator[tuple[ctypes.CDLL, Any]]:
         source.write_text(text, encoding="ascii")
         command = [str(COMPILER), *FLAGS, "-shared", "-fPIC", str(source), "-o", str(library)]
         subprocess.run([*command, "-lm"], check=True)
-        body = re.search(r"struct \w+_row \{(.*?)\};", text, re.DOTALL)
-        members = re.findall(r"^    (double |const char \*)(\w+);", body[1] if body else "", re.M)
         kinds = {"double ": ctypes.c_double, "const char *": ctypes.c_char_p}
-        row = type(
-            "Row", (ctypes.Structure,), {"_fields_": [(at, kinds[kind]) for kind, at in members]}
-        )
-        yield ctypes.CDLL(str(library)), row
+        members = [(name, kinds[kind]) for kind, name, _ in MEMBER.findall(text)]
+        yield ctypes.CDLL(str(library)), type("Row", (ctypes.Structure,), {"_fields_": members})
 
 
 def in_c(fit: Any, new: pd.DataFrame, type: str = "response", name: str = "predict") -> list[Any]:
     """Compile the text in C of a fit, and run its function."""
     K = 0 if fit.classes is None else len(fit.classes)
+    text = fit.to_c(type, name=name)
     column_of = {re.sub(r"\W", "_", column): column for column in new.columns}
+    for _, member, note in MEMBER.findall(text):
+        column = json.loads(note) if note else member
+        column_of[member] = column if column in new.columns else column_of[member]
     found: list[Any] = []
-    with compiled(fit.to_c(type, name=name)) as (library, row):
+    with compiled(text) as (library, row):
         function = getattr(library, name)
         function.restype = ctypes.c_int if K else ctypes.c_double
         cells = [
@@ -179,5 +183,5 @@ def in_onnx(fit: Any, new: pd.DataFrame) -> tuple[list[Any], list[Any] | None]:
     found = dict(zip(names, session.run(names, cells), strict=True))
     if "prediction" in found:
         return as_plain(pd.Series(found["prediction"][:, 0])), None
-    labels = [None if label == "" else label for label in found["label"].tolist()]
+    labels = [None if label == "" or label != label else label for label in found["label"].tolist()]
     return labels, as_plain(pd.DataFrame(found["probabilities"]))

@@ -13,7 +13,15 @@ from odrf.engine.trees.prediction_rule import HALF
 from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
-from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
+from odrf.exports.holdable import MOST_WHOLE, require_labels, require_sources
+from odrf.exports.raw_columns import (
+    EmptyColumn,
+    Labelled,
+    LevelColumn,
+    MatrixColumn,
+    Multiplier,
+    type_of_labels,
+)
 from odrf.exports.words_of_c import DECLARED, RESERVED
 from odrf.text.naming import free_name
 from odrf.version import __version__
@@ -127,6 +135,8 @@ def c_text(fit: Description, type: str, name: str) -> str:
     """
     if name in (*RESERVED, *DECLARED, *TOOLS, *PARTS):
         raise InputError(f'name={name!r} has another meaning in C: use another, such as "predict"')
+    require_sources(fit, "C", MOST_WHOLE)
+    require_labels(f"classes of {fit.response!r}", fit.labels, "C", MOST_WHOLE)
     fields = _fields(fit.inputs)
     columns = _columns(fit, fields, name)
     parts = [
@@ -157,7 +167,7 @@ def _tools(lines: Sequence[str]) -> list[str]:
 
 
 def _in_comment(text: str) -> str:
-    return text.replace("*/", "* /").replace("/*", "/ *").encode("ascii", "replace").decode()
+    return re.sub("[^ -~]", "?", text.replace("*/", "* /").replace("/*", "/ *"))
 
 
 def _quoted(text: str) -> str:
@@ -194,7 +204,9 @@ def _row(fit: Description, fields: dict[str, str], name: str) -> list[str]:
     lines = [f"/* A row. An empty cell is NAN, or NULL for text. */\nstruct {name}_row {{"]
     for column, field in fields.items():
         kind = "const char *" if fit.kinds[column] == "text" else "double "
-        note = f" /* {_in_comment(json.dumps(column))} */" if field != column else ""
+        # neither the end nor the beginning of a comment
+        written = json.dumps(column).replace("*/", "*\\/").replace("/*", "/\\u002a")
+        note = f" /* {written} */" if field != column else ""
         lines.append(f"    {kind}{field};{note}")
     return [*lines, *(["    int unused;"] if not fields else []), "};"]
 
@@ -215,7 +227,7 @@ def _tables(fit: Description, name: str) -> list[str]:
     ]
     if fit.labels:
         known = fit.labels
-        is_text = fit.kind_of_labels == "text"
+        is_text = type_of_labels(known) == "text"
         text = _listed(_quoted(label) if is_text else _double(float(label)) for label in known)
         kind = "const char *const" if is_text else "const double"
         lines += [f"{kind} {name}_classes[{len(known)}] = {{{text}}};", ""]

@@ -22,6 +22,7 @@ from odrf.exports.raw_columns import (
     Source,
     can_be_empty,
     columns_of_matrix,
+    kinds_of_labels,
     raw_kinds,
     require_known,
     sources_of,
@@ -79,6 +80,8 @@ class Description:
         By column what an empty cell is filled with.
     required : tuple of str
         A row with an empty cell in one of these columns has no prediction.
+    with_empty_text : frozenset of str
+        The columns that have an empty text among the levels of a factor.
     sources : tuple of Source
         What each atom of the formula is computed from.
     columns : dict of int to MatrixColumn
@@ -104,6 +107,7 @@ class Description:
     whole: frozenset[str]
     fills: Mapping[str, Any]
     required: tuple[str, ...]
+    with_empty_text: frozenset[str]
     sources: tuple[Source, ...]
     columns: Mapping[int, MatrixColumn]
     splits: tuple[Branch, ...]
@@ -125,27 +129,13 @@ class Description:
         used = {cell for s in self.used_sources for cell in cells_of(self.sources[s])}
         return tuple(name for name in self.kinds if name in used or name in self.required)
 
-    @property
-    def kind_of_labels(self) -> str:
-        """What the classes are: "text", "number" or "logical"."""
-        if all(isinstance(label, str) for label in self.labels):
-            return "text"
-        if all(isinstance(label, bool) for label in self.labels):
-            return "logical"
-        if any(isinstance(label, bool | str) for label in self.labels):
-            raise InputError(
-                f"the classes of {self.response!r} are of several types: make them text, with "
-                ".astype(str), before fitting"
-            )
-        return "number"
-
     def class_of(self, value: NDArray[np.float64]) -> int:
         """Return the number of the class that is predicted from shares (K,)."""
         return int(predicted_classes(value[np.newaxis], self.ordered)[0])
 
     def probabilities_of(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what one tree predicts in a leaf of this value (K,)."""
-        return value / value.sum() if self.votes and self.labels else value
+        return value / np.cumsum(value)[-1] if self.votes and self.labels else value
 
 
 def sources_in(column: MatrixColumn) -> tuple[int, ...]:
@@ -175,7 +165,8 @@ def description_of(fit: AnyFit) -> Description:
         Another language has no such term, or no such type of column.
     """
     design = fit.design
-    kinds, sources, columns = raw_kinds(design), sources_of(design), list(columns_of_matrix(design))
+    sources, columns = sources_of(design), list(columns_of_matrix(design))
+    kinds = kinds_of_labels(raw_kinds(design), sources)
     fillable = can_be_empty(design)
     forest = fit.forest
     required: tuple[str, ...] = ()
@@ -214,6 +205,11 @@ def description_of(fit: AnyFit) -> Description:
         ),
         fills=design.fills,
         required=required,
+        with_empty_text=frozenset(
+            source.column
+            for source in sources
+            if isinstance(source, Labelled | RankedCell) and "" in source.labels
+        ),
         sources=known,
         columns=kept,
         splits=splits,
@@ -231,6 +227,11 @@ def description_of(fit: AnyFit) -> Description:
 def _labels(response: str, classes: pd.Index | None) -> tuple[Any, ...]:
     """Return the classes, none of numbers; `InputError` if no language has them."""
     labels = () if classes is None else tuple(classes.tolist())
+    if any(isinstance(label, float) and np.isinf(label) for label in labels):
+        raise InputError(
+            f"the classes of {response!r} include an infinite number, which exports do not know: "
+            "make them text, with .astype(str), before fitting"
+        )
     for label in labels:
         if not isinstance(label, str | bool | int | float):
             raise InputError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.text.box_lines import split_lines, value_lines
+from odrf.text.box_lines import split_lines, value_lines, visible
 from odrf.text.wording import SplitWriter
 
 __all__ = ["dot_text"]
@@ -36,5 +38,10 @@ def dot_text(tree: Forest, design: Design, max_terms: int | None, digits: int) -
 
 
 def _quoted(lines: tuple[str, ...]) -> str:
-    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
-    return '"' + "\\n".join(" ".join(line.split()) for line in escaped) + '"'
+    return '"' + "\\n".join(map(_escaped, lines)) + '"'
+
+
+def _escaped(line: str) -> str:
+    """Return a line with what Graphviz would not draw as it is, such as line breaks and &amp;."""
+    quoted = visible(line).replace("\\", "\\\\").replace('"', '\\"')
+    return re.sub("&(?=#?[A-Za-z0-9]+;)", "&amp;", quoted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,11 +82,11 @@ class _ExpressionReader:
         match node:
             case ast.Constant(value=bool()):
                 pass
-            case ast.Constant(value=int() | float() as value):
+            case ast.Constant(value=int() | float() as value) if math.isfinite(value):
                 return Literal(float(value))
             case ast.Name(id=name) if name in self.columns:
                 return Cell(name)
-            case ast.Name(id=name) if isinstance(self.names.get(name), int | float | np.number):
+            case ast.Name(id=name) if _is_finite_number(self.names.get(name)):
                 return Literal(float(self.names[name]))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self.read(operand)
@@ -131,6 +132,10 @@ class _ExpressionReader:
             f"{', '.join(sorted(set(_NAMES.values())))}; compute it as a column of the data "
             "before fitting"
         )
+
+
+def _is_finite_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
 
 def _is_function(value: Any) -> bool:

@@ -144,11 +144,6 @@ class OnnxColumns:
         cells = self._cell(column)
         if self.fit.kinds[column] == "text":
             known = [label for label in labels if label is not None]
-            if "" in known:
-                raise InputError(
-                    f"column {column!r} has an empty text among its levels, which is an empty cell "
-                    "in ONNX: give this level a name before fitting"
-                )
             return self._codes_of_text(cells, known, [labels.index(label) for label in known])
         code = self._whole(OTHER)
         for k, label in enumerate(labels):

@@ -17,9 +17,10 @@ from onnx import TensorProto, helper
 from odrf.engine.trees.prediction_rule import HALF
 from odrf.errors import InputError
 from odrf.exports.describing import Description
+from odrf.exports.holdable import MOST_WHOLE, require_labels, require_names, require_sources
 from odrf.exports.onnx_columns import OnnxColumns
 from odrf.exports.onnx_graph import GraphBuilder, tensor_type
-from odrf.exports.raw_columns import require_known
+from odrf.exports.raw_columns import require_known, type_of_labels
 from odrf.exports.split_tables import SplitTables
 from odrf.version import __version__
 
@@ -40,6 +41,7 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
             raise InputError(
                 f"column {name!r} has the name of an output of the model: rename it before fitting"
             )
+    _require_held(fit, columns)
     graph.inputs = {column: column for column in columns}
     inputs = [
         helper.make_tensor_value_info(column, TYPES[fit.kinds[column]], ["n", 1])
@@ -49,7 +51,12 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
     mean = _mean_of_leaves(graph, fit, _leaves(graph, fit, made))
     outputs = _outputs(graph, fit, mean, made.without_prediction())
     whole = helper.make_graph(
-        graph.nodes, "odrf", inputs, outputs, list(graph.constants.values()), fit.title
+        graph.nodes,
+        "odrf",
+        inputs,
+        outputs,
+        list(graph.constants.values()),
+        fit.title.encode("utf-8", "replace").decode("utf-8"),
     )
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", OF_LABELS)]
     model = helper.make_model(
@@ -58,6 +65,25 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
     model.ir_version = FORMAT
     onnx.checker.check_model(model)
     return model
+
+
+def _require_held(fit: Description, columns: tuple[str, ...]) -> None:
+    """Raise `InputError` unless ONNX can hold the names, the levels and the classes of a fit."""
+    require_names("column", columns, "ONNX")
+    require_sources(fit, "ONNX", MOST_WHOLE)
+    most_whole = MOST_WHOLE if fit.required else 2**64 - 1
+    require_labels(f"classes of {fit.response!r}", fit.labels, "ONNX", most_whole)
+    for column in columns:
+        if column in fit.with_empty_text:
+            raise InputError(
+                f"column {column!r} has an empty text among its levels, which is an empty cell in "
+                "ONNX: give this level a name before fitting"
+            )
+    if "" in fit.labels:
+        raise InputError(
+            f"{fit.response!r} has an empty text among its classes, which is no prediction in "
+            "ONNX: give this class a name before fitting"
+        )
 
 
 def _any_column(fit: Description) -> tuple[str, ...]:
@@ -186,8 +212,7 @@ def _outputs(
 ) -> list[onnx.ValueInfoProto]:
     """Append what the model returns: the mean, or labels and probabilities."""
     if fit.labels and fit.votes:
-        total = graph.add("ReduceSum", [mean, graph.constant(np.array([1]))], keepdims=1)
-        mean = graph.add("Div", [mean, total])
+        mean = graph.add("Div", [mean, _cumulated(graph, mean)[1]])
     known = mean
     if empty is not None:
         known = graph.add("Where", [empty, graph.constant(np.float64(np.nan)), mean])
@@ -199,24 +224,39 @@ def _outputs(
         return outputs
     reached = mean
     if fit.ordered:
-        one = graph.constant(np.int64(1))
-        cumulated = graph.add("CumSum", [mean, one])
-        last = graph.add("Gather", [cumulated, graph.constant(np.array([-1]))], axis=1)
+        cumulated, last = _cumulated(graph, mean)
         half = graph.add("Mul", [last, graph.constant(np.float64(HALF))])
         reached = graph.cast(graph.add("GreaterOrEqual", [cumulated, half]), np.float32)
     code = graph.add("ArgMax", [reached], axis=1, keepdims=0)
     labels = _labels(fit)
     label = graph.add("Gather", [graph.constant(labels), code])
-    if empty is not None and labels.dtype == object:
+    if empty is not None:
         gone = graph.add("Squeeze", [empty, graph.constant(np.array([1]))])
-        none = graph.constant(np.array("", dtype=object))
-        label = graph.add("Where", [gone, none, label])
+        none: Any = "" if labels.dtype == object else np.nan
+        label = graph.add("Where", [gone, graph.constant(np.array(none, labels.dtype)), label])
     graph.nodes.append(helper.make_node("Identity", [label], ["label"]))
     return [helper.make_tensor_value_info("label", tensor_type(labels.dtype), ["n"]), *outputs]
 
 
+def _cumulated(graph: GraphBuilder, mean: str) -> tuple[str, str]:
+    """Return cumulated shares (n, K), and the last of them (n, 1), added in their order."""
+    cumulated = graph.add("CumSum", [mean, graph.constant(np.int64(1))])
+    last = graph.add("Gather", [cumulated, graph.constant(np.array([-1]))], axis=1)
+    return cumulated, last
+
+
 def _labels(fit: Description) -> NDArray:
-    if fit.kind_of_labels == "text":
+    """Return the classes, numbers as floats where rows can have none: it is NaN then."""
+    if type_of_labels(fit.labels) == "text":
         return np.array(fit.labels, dtype=object)
-    array = np.array(fit.labels)
-    return array if array.dtype.kind == "b" else array.astype(f"{array.dtype.kind}8")
+    if fit.required or any(isinstance(label, float) for label in fit.labels):
+        return np.array(fit.labels, dtype=np.float64)
+    if type_of_labels(fit.labels) == "logical":
+        return np.array(fit.labels)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= min(fit.labels) and max(fit.labels) <= np.iinfo(dtype).max:
+            return np.array(fit.labels, dtype=dtype)
+    raise InputError(
+        f"the classes of {fit.response!r} are whole numbers, of which ONNX cannot hold both "
+        "negative ones and such large ones: make them text, with .astype(str), before fitting"
+    )

@@ -7,6 +7,7 @@ from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
+from odrf.text.box_lines import visible
 from odrf.version import __version__
 
 __all__ = ["python_text"]
@@ -80,6 +81,15 @@ def _leaf(x, node):
     return -1 - node
 
 
+def _cumulated(mean):
+    # not by sum(), which adds more precisely since Python 3.12
+    total, found = 0.0, []
+    for value in mean:
+        total += value
+        found.append(total)
+    return found
+
+
 def _mean(x):
     sums = [0.0] * len(VALUES[0])
     for root in ROOTS:
@@ -91,13 +101,14 @@ def _mean(x):
 # What the text calls by these names: a function of one of them would stand in its place.
 TAKEN = (
     *("CLASSES", "ROOTS", "SPLITS", "VALUES", "math", "struct", "_columns", "_leaf", "_mean"),
-    *("_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled", "_single", "_square"),
+    *("_cumulated", "_filled", "_indicator", "_is_empty", "_label", "_number", "_scaled"),
+    *("_single", "_square"),
     *("abs", "any", "bool", "dict", "enumerate", "float", "len", "map", "max", "min", "next"),
-    *("range", "sum", "zip", "TypeError"),
+    *("range", "zip", "TypeError"),
 )
 
 MOST_LIKELY = "max(range(len(mean)), key=mean.__getitem__)"
-MEDIAN = f"next(k for k in range(len(mean)) if sum(mean[: k + 1]) >= {HALF!r} * sum(mean))"
+MEDIAN = f"next(k for k, total in enumerate(reached) if total >= {HALF!r} * reached[-1])"
 
 
 def python_text(fit: Description, type: str, name: str) -> str:
@@ -145,7 +156,7 @@ def python_text(fit: Description, type: str, name: str) -> str:
 
 
 def _in_docstring(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return visible(text.replace("\\", "\\\\").replace('"', '\\"'))
 
 
 def _table(name: str, rows: list[tuple]) -> str:
@@ -234,11 +245,13 @@ def _function(fit: Description, type: str, name: str) -> str:
         lines += [f"        return {'None' if fit.labels else 'math.nan'}"]
     lines += ["    mean = _mean(x)"]
     if fit.votes and fit.labels:
-        lines += ["    total = sum(mean)", "    mean = [value / total for value in mean]"]
+        lines += ["    total = _cumulated(mean)[-1]"]
+        lines += ["    mean = [value / total for value in mean]"]
     if not fit.labels:
         lines += ["    return mean[0]"]
     elif type == "prob":
         lines += ["    return dict(zip(CLASSES, mean))"]
     else:
+        lines += ["    reached = _cumulated(mean)"] if fit.ordered else []
         lines += [f"    return CLASSES[{MEDIAN if fit.ordered else MOST_LIKELY}]"]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,9 +30,11 @@ __all__ = [
     "Source",
     "can_be_empty",
     "columns_of_matrix",
+    "kinds_of_labels",
     "raw_kinds",
     "require_known",
     "sources_of",
+    "type_of_labels",
 ]
 
 
@@ -107,6 +110,21 @@ def raw_kinds(design: Design) -> dict[str, str]:
     }
 
 
+def kinds_of_labels(
+    kinds: Mapping[str, str], sources: Iterable[Source | InputError]
+) -> dict[str, str]:
+    """Return what the columns hold, where factors are what their labels are, if of one type.
+
+    A column of categories says of numbers, too, that they are text, if they are objects.
+    """
+    found = dict(kinds)
+    for source in sources:
+        if isinstance(source, Labelled | RankedCell):
+            labels = [label for label in source.labels if label is not None]
+            found[source.column] = type_of_labels(labels) or found[source.column]
+    return found
+
+
 def require_known(kinds: Mapping[str, str], columns: Iterable[str]) -> None:
     """Raise `InputError` if a column holds neither numbers, truths nor text."""
     for column in columns:
@@ -142,6 +160,11 @@ def _source(variable: Variable) -> Source:
                 f"the levels of {variable.name!r} are neither text nor numbers: make them text "
                 "before fitting, such as with .astype(str)"
             )
+        if any(isinstance(label, float) and math.isinf(label) for label in labels):
+            raise InputError(
+                f"the levels of {variable.name!r} include an infinite number, which exports do not "
+                "know: make them text before fitting, such as with .astype(str)"
+            )
         if isinstance(encoding, Ranks):
             return RankedCell(column, labels)
         return Labelled(column, labels)
@@ -171,6 +194,15 @@ def _single_column(variable: Variable) -> str:
         f"the term {variable.name!r} cannot be written in another language: compute it as a "
         "column of the data before fitting"
     )
+
+
+def type_of_labels(labels: Iterable[Any]) -> str | None:
+    """Return what labels are: "text", "logical" or "number"; None if they differ."""
+    types = {
+        "text" if isinstance(label, str) else "logical" if isinstance(label, bool) else "number"
+        for label in labels
+    }
+    return types.pop() if len(types) == 1 else None
 
 
 def _plain(label: Any) -> Any:

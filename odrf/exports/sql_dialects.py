@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 __all__ = ["DIALECTS", "Dialect"]
+
+# The first of the numbers that SQLite does not read as precisely as others, and a power of two.
+TINY, SCALE = 1e-250, 2.0**600
 
 
 @dataclass(frozen=True)
@@ -16,20 +23,31 @@ class Dialect:
 
     Attributes
     ----------
+    title : str
+        What it is called.
     double : str
         The type of floats of 64 bits.
     single : str or None
         The type of floats of 32 bits, in which sums are added; None where there is none.
     exponent : bool
         Whether a number needs an exponent to be a float, not a decimal.
+    most_whole : int
+        The largest whole number that it has as such.
+    as_read : callable
+        Returns what it makes of the name of a column in quotes.
     """
 
+    title: str
     double: str
     single: str | None
     exponent: bool
+    most_whole: int
+    as_read: Callable[[str], str]
 
     def number(self, value: float) -> str:
         """Return a float of 64 bits."""
+        if self.single is None:
+            return _for_sqlite(float(value))
         text = repr(float(value))
         return text if not self.exponent or "e" in text else f"{text}e0"
 
@@ -46,6 +64,11 @@ class Dialect:
         """Return an expression of 64 bits in 32."""
         return text if self.single is None else f"CAST({text} AS {self.single})"
 
+    def clipped(self, text: str, farthest: float) -> str:
+        """Return a number between ±`farthest`; it must not be NULL, which some would leave out."""
+        least, greatest = ("MIN", "MAX") if self.single is None else ("LEAST", "GREATEST")
+        return f"{least}({greatest}({text}, {self.number(-farthest)}), {self.number(farthest)})"
+
     def literal(self, value: Any) -> str:
         """Return a text, truth or number of the user."""
         if isinstance(value, bool):
@@ -60,8 +83,31 @@ class Dialect:
         return '"' + column.replace('"', '""') + '"'
 
 
+def _for_sqlite(value: float) -> str:
+    """Return a float by digits from which SQLite reads it exactly, though it rounds twice.
+
+    The shortest digits can lie so near the middle between two floats that it reads the other one.
+    """
+    if 0 < abs(value) < TINY:
+        return f"({_for_sqlite(value * SCALE)} * {1 / SCALE!r})"
+    text = repr(value)
+    if abs(Fraction(text) - Fraction(value)) > Fraction(9, 20) * Fraction(math.ulp(value)):
+        return f"{value:.17g}"
+    return text
+
+
+def _in_small_letters(name: str) -> str:
+    """Return a name whose capitals of the English alphabet are small: others are told apart."""
+    return re.sub("[A-Z]", lambda letter: letter[0].lower(), name)
+
+
+def _first_bytes(name: str) -> str:
+    """Return the 63 bytes of a name that PostgreSQL reads."""
+    return name.encode("utf-8", "replace")[:63].decode("utf-8", "ignore")
+
+
 DIALECTS = {
-    "duckdb": Dialect("DOUBLE", "REAL", exponent=True),
-    "postgres": Dialect("DOUBLE PRECISION", "REAL", exponent=False),
-    "sqlite": Dialect("REAL", None, exponent=False),
+    "duckdb": Dialect("DuckDB", "DOUBLE", "REAL", True, 2**127 - 1, _in_small_letters),
+    "postgres": Dialect("PostgreSQL", "DOUBLE PRECISION", "REAL", False, 2**127 - 1, _first_bytes),
+    "sqlite": Dialect("SQLite", "REAL", None, False, 2**63 - 1, _in_small_letters),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from odrf.design.columns.scaling import FARTHEST
 from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
@@ -136,12 +137,12 @@ class SqlColumns:
             scaled = f"({scaled})"
         if column.range != 1:
             scaled = f"{scaled} / {dialect.number(column.range)}"
-        text = f"{dialect.single_number(coefficient)} * {dialect.narrowed(scaled)}"
-        if dialect.single is None:
-            text = f"{dialect.single_number(coefficient)} * ({scaled})"
-        if all(self.is_empty(part.source) == "FALSE" for part in column.parts):
-            return text
-        return f"COALESCE({text}, {dialect.single_number(np.float32(0))})"
+        if any(self.is_empty(part.source) != "FALSE" for part in column.parts):
+            scaled = f"COALESCE({scaled}, {dialect.number(0.0)})"
+        if any(isinstance(self.fit.sources[part.source], Cell | Applied) for part in column.parts):
+            scaled = dialect.clipped(scaled, FARTHEST)
+        text = dialect.narrowed(scaled) if dialect.single is not None else f"({scaled})"
+        return f"{dialect.single_number(coefficient)} * {text}"
 
     def _part(self, part: Multiplier) -> str:
         if part.code is None:

@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from odrf.exports.describing import Branch, Description, Term
+from odrf.exports.holdable import require_labels, require_names, require_sources
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn
 from odrf.exports.single_source import LabelSides, NumberSides, sides_of
 from odrf.exports.sql_dialects import DIALECTS
@@ -29,6 +30,10 @@ def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
     """
     writer = _Writer(fit, dialect, complete)
     known = writer.dialect
+    others = (*fit.kinds, fit.response)
+    require_names("column", fit.inputs, known.title, others, known.as_read)
+    require_sources(fit, known.title, known.most_whole)
+    require_labels(f"classes of {fit.response!r}", fit.labels, known.title, known.most_whole)
 
     def share(k: int) -> Callable[[int], str]:
         return lambda leaf: known.number(fit.probabilities_of(fit.value[leaf])[k])
@@ -36,6 +41,7 @@ def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
     if type == "leaf":
         return writer.expression(lambda leaf: str(fit.nodes[leaf]))
     if type == "prob":
+        require_names("class", map(str, fit.labels), known.title, as_read=known.as_read)
         columns = [
             f"{writer.numbers(share(k))} AS {known.name(str(label))}"
             for k, label in enumerate(fit.labels)
@@ -43,7 +49,12 @@ def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
         return ",\n".join(columns)
     if not fit.labels:
         return writer.numbers(share(0))
-    return writer.expression(lambda leaf: known.literal(fit.labels[fit.class_of(fit.value[leaf])]))
+
+    def label(leaf: int) -> str:
+        return known.literal(fit.labels[fit.class_of(fit.value[leaf])])
+
+    floats = any(isinstance(each, float) for each in fit.labels)
+    return writer.numbers(label) if floats else writer.expression(label)
 
 
 class _Writer:
@@ -87,8 +98,7 @@ class _Writer:
             node, smaller = split.right, split.left
             if left_is_larger:
                 node, smaller = smaller, node
-            condition = self._condition(split, not left_is_larger)
-            condition = condition.replace("\n", f"\n{indent}       ")
+            condition = self._condition(split, not left_is_larger, f"\n{indent}       ")
             lines.append(f"{indent}  WHEN {condition} THEN")
             lines.append(f"{deeper}{self._node(smaller, of_leaf, deeper)}")
         lines += [f"{indent}  ELSE", f"{deeper}{self._end(node, of_leaf)}", f"{indent}END"]
@@ -100,8 +110,11 @@ class _Writer:
     def _size(self, node: int) -> int:
         return 1 if node < 0 else self.n_leaves[node]
 
-    def _condition(self, split: Branch, left: bool) -> str:
-        """Return the condition that a row goes left, or right; it may be NULL for others."""
+    def _condition(self, split: Branch, left: bool, line: str) -> str:
+        """Return the condition that a row goes left, or right; it may be NULL for others.
+
+        `line` begins a new line.  Lines are not indented later: names and labels may have breaks.
+        """
         match sides_of(self.fit, split):
             case NumberSides() as sides:
                 return self._number_condition(sides, left)
@@ -110,7 +123,7 @@ class _Writer:
         used = [term for term in split.terms if not self._never(term)]
         terms = [term for each in groupby(used, self._factor) for term in self._terms(*each)]
         comparison = "<=" if left else ">"
-        return "\n+ ".join(terms) + f" {comparison} {self._threshold(split.threshold)}"
+        return f"{line}+ ".join(terms) + f" {comparison} {self._threshold(split.threshold)}"
 
     def _never(self, term: Term) -> bool:
         """Return whether a term is 0 in all rows, because it tells empty cells."""

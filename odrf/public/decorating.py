@@ -202,11 +202,20 @@ def _decorated(
         for name, value in (*zip(by_place, args, strict=False), *kwargs.items()):
             if name in CHECKS:
                 CHECKS[name](name, value)
-        args = tuple(
-            converted(name, value) for name, value in zip_longest(by_place[: len(args)], args)
-        )
-        kwargs = {name: converted(name, value) for name, value in kwargs.items()}
-        return function(*args, **kwargs)
+        try:
+            args = tuple(
+                converted(name, value) for name, value in zip_longest(by_place[: len(args)], args)
+            )
+            kwargs = {name: converted(name, value) for name, value in kwargs.items()}
+            return function(*args, **kwargs)
+        except UnicodeEncodeError as error:  # by pandas, wherever it keeps text in UTF-8
+            if error.reason != "surrogates not allowed":
+                raise
+            near = error.object[max(error.start - 30, 0) : error.end + 30]
+            raise InputError(
+                f"the text {near!r} has half of a pair of surrogates, which is no character: "
+                "rename the column, or the level, that has it"
+            ) from error
 
     return called
 

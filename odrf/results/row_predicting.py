@@ -116,7 +116,8 @@ class RowPredicting(FittedResults):
         Raises
         ------
         InputError
-            As by `to_python`.
+            As by `to_python`; if C cannot hold a level or a class, such as whole numbers from 2**53
+            on, of which a double does not tell one from the next, or levels of several types.
 
         Examples
         --------
@@ -142,13 +143,14 @@ class RowPredicting(FittedResults):
             which "" is one; True and False are 1 and 0.  For a regression it returns
             ``prediction`` (n, 1), for classes ``label`` (n,) and ``probabilities`` (n, K), numbers
             as doubles.  Where ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses
-            them, numbers are NaN and labels of text "".
+            them, numbers are NaN and labels of text ""; labels that are numbers, or True and False,
+            are doubles then.
 
         Raises
         ------
         InputError
             If onnx is not installed; if a term of the formula, or a column such as a date, is
-            unknown to ONNX.
+            unknown to ONNX; if ONNX cannot hold a name, a level or a class, such as an empty text.
 
         Examples
         --------

@@ -9,7 +9,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.text.wording import SplitText, number
 
-__all__ = ["predicted_code", "split_lines", "value_lines"]
+__all__ = ["predicted_code", "split_lines", "value_lines", "visible"]
 
 # characters of a split on one line before its next term starts a new one
 LINE_LENGTH = 26
@@ -43,8 +43,13 @@ def value_lines(
     if design.response.classes is None:
         return (number(float(value[0]), digits),), (size,)
     code = predicted_code(tree, node)
-    label = textwrap.wrap(str(design.response.classes[code]), LINE_LENGTH) or [""]
+    label = textwrap.wrap(visible(str(design.response.classes[code])), LINE_LENGTH) or [""]
     return tuple(label), (f"{value[code]:.2f}", size)
+
+
+def visible(text: str) -> str:
+    r"""Return a text on one line, characters that cannot be seen as Python writes them: ``\n``."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def predicted_code(tree: Forest, node: int) -> int:

@@ -71,3 +71,10 @@ def test_numbers_keep_their_type_where_it_holds_the_fill():
     found = filled(rows, {"i": 3.0, "f": 2.0})
     assert found.dtypes.astype(str).tolist() == ["Int64", "float64"]
     assert filled(rows, {"i": 2.5, "f": 2.0})["i"].tolist() == [1.0, 2.5]
+
+
+def test_a_column_may_be_called_as_an_argument_of_a_method():
+    rows = pd.DataFrame({"self": [1.0, None], "x": [None, 2.0]})
+    found = filled(rows, {"self": 5.0, "x": 6.0})
+    assert found.to_dict("list") == {"self": [1.0, 5.0], "x": [6.0, 2.0]}
+    assert rows.isna().sum().tolist() == [1, 1]

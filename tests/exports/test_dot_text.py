@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import odrf
@@ -17,6 +18,10 @@ STATEMENT = re.compile(
 )
 
 
+def unescaped(match):
+    return "\n" if match[1] == "n" else match[1]
+
+
 def read(text):
     """Return the labels of the nodes and of the edges of a graph, by a strict reading."""
     begin = re.match(r"digraph \w+ \{", text)
@@ -26,7 +31,7 @@ def read(text):
         assert statement, text[at : at + 80]
         at = statement.end()
         settings = dict(re.findall(rf"({NAME})=({NAME})", statement["settings"] or ""))
-        label = re.sub(r"\\(.)", r"\1", settings.get("label", "").strip('"').replace("\\n", "\n"))
+        label = re.sub(r"\\(.)", unescaped, settings.get("label", "").strip('"'))
         if statement["tail"]:
             edges[int(statement["tail"]), int(statement["head"])] = label
         elif statement["node"] and statement["node"].isdigit():
@@ -61,6 +66,18 @@ def test_odd_characters_are_escaped():
     data = wide_table()[["y", "a"]].rename(columns={"a": odd})
     nodes, _ = read(odrf.odt("y ~ .", data, max_leaves=2, seed=1).to_dot())
     assert nodes[0].startswith('a "b" \\ c')
+
+
+def test_names_and_classes_that_are_not_the_same_are_not_drawn_the_same():
+    odd = ["a b", "a\nb", "a\rb", "a\0b", "a&amp;b", "a&b"]
+    data = wide_table()[["a", "b"]].rename(columns={"b": "b\n&lt;"})
+    data["c"] = np.array(odd)[np.digitize(data["a"], [-1, -0.5, 0, 0.5, 1])]
+    fit = odrf.odt("c ~ .", data, alpha=None, min_leaf=1, seed=1)
+    text = fit.to_dot()
+    drawn = {label.split("\n")[0] for label in read(text)[0].values()}
+    shown = {"a b", r"a\nb", r"a\rb", r"a\x00b", "a&amp;amp;b", "a&b"}
+    assert shown <= drawn
+    assert "\0" not in text and "\r" not in text
 
 
 def test_digits_and_terms_are_chosen_and_checked():

@@ -81,6 +81,46 @@ def test_an_empty_text_cannot_be_a_level():
         odrf.odt("y ~ a + b + f", data, seed=1).to_onnx()
 
 
+def test_an_empty_text_cannot_be_a_class():
+    data = wide_table().replace({"c": {"low": ""}})
+    with pytest.raises(InputError, match="'c' has an empty text among its classes"):
+        odrf.odt("c ~ a", data, seed=1).to_onnx()
+
+
+def test_an_empty_text_cannot_be_a_level_of_a_column_that_must_not_be_empty():
+    data = wide_table().replace({"f": {"x": ""}})
+    fit = odrf.odt("y ~ a + f", data, missing="drop", max_leaves=2, seed=1)
+    assert set(fit.splits["predictor"]) == {"a"}
+    with pytest.raises(InputError, match="column 'f' has an empty text among its levels"):
+        fit.to_onnx()
+
+
+@pytest.mark.parametrize("name", ["k", "t"])
+def test_rows_without_a_prediction_have_no_class_that_is_a_number(name):
+    data = wide_table()
+    data["a"] = data["a"].mask(data.index % 4 == 0)
+    fit = odrf.odt(f"{name} ~ a + b", data, kind="classification", missing="drop", seed=1)
+    assert None in predicted(fit, data)
+    check(fit, data)
+
+
+def test_whole_numbers_that_no_tensor_holds_are_no_classes():
+    for classes in ((2**63 + 1, -1), (2**64, 1), (2**53 + 1, 0.5)):
+        labels = pd.Categorical.from_codes(np.arange(40) % 2, pd.Index(classes, dtype=object))
+        data = pd.DataFrame({"a": np.arange(40) % 2, "c": labels})
+        fit = odrf.odt("c ~ a", data, kind="classification", alpha=None, seed=1)
+        with pytest.raises(InputError, match=r"the classes of 'c' .* whole number"):
+            fit.to_onnx()
+
+
+@pytest.mark.parametrize("classes", ["pqrst", "pqrstuvwxyz"])
+def test_votes_add_up_as_those_of_predict(classes):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({name: rng.choice(list("uvwz"), 150) for name in "fg"})
+    data["a"], data["c"] = rng.normal(size=150), rng.choice(list(classes), 150)
+    check(odrf.graf("c ~ .", data, n_trees=3, seed=1), data)
+
+
 def test_without_onnx_it_says_what_to_install(monkeypatch):
     fit, _ = case("numbers")
     monkeypatch.setitem(sys.modules, "onnx", None)

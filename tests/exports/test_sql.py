@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from benchmarks.reliability.export_targets import in_duckdb, in_sqlite, predicte
 from exported import CASES, case, wide_table
 from odrf import InputError
 from odrf.exports.single_source import _of_ordinal, _ordinal
+from odrf.exports.sql_dialects import DIALECTS
 
 TYPES = ("response", "leaf", "prob")
 
@@ -63,6 +66,106 @@ def test_odd_names_of_columns_are_quoted():
     fit = odrf.odt("y ~ .", data, seed=1)
     for dialect in ("duckdb", "sqlite"):
         assert RUN[dialect](fit.to_sql(dialect), data) == predicted(fit, data, "response")
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n       "])
+def test_line_breaks_in_names_levels_and_classes_stay_as_they_are(dialect, complete, end):
+    data = wide_table()[["a", "b", "f", "c"]].rename(columns={"a": f"a{end}(cm)"})
+    data["f"] = data["f"] + f"{end}z"
+    data["c"] = data["c"] + f"{end}z"
+    fit = odrf.odt("c ~ .", data, alpha=None, seed=1)
+    text = fit.to_sql(dialect, complete=complete)
+    assert any(line.startswith("        ") for line in text.split("\n"))
+    assert RUN[dialect](text, data) == predicted(fit, data)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
+@pytest.mark.parametrize(
+    ("name", "problem"), [("", "has no characters"), ("a\0b", "has the character NUL")]
+)
+def test_names_that_sql_cannot_hold_are_refused(dialect, name, problem):
+    data = wide_table()[["a", "y"]].rename(columns={"a": name})
+    fit = odrf.odt("y ~ .", data, seed=1)
+    with pytest.raises(InputError, match=f"name of column .* {problem}, which .* rename this"):
+        fit.to_sql(dialect)
+    named = odrf.odt("c ~ a", wide_table().replace({"c": {"low": name}}), seed=1)
+    with pytest.raises(InputError, match=r"(name of|classes of) .* before fitting"):
+        named.to_sql(dialect, "prob")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "names", "same"),
+    [
+        ("sqlite", ("a", "A"), True),
+        ("duckdb", ("Y", "a"), True),
+        ("duckdb", ("é", "É"), False),
+        ("sqlite", ("é", "e\u0301"), False),
+        ("postgres", ("a", "A"), False),
+        ("postgres", ("é" * 31 + "a", "é" * 31 + "b"), False),
+        ("postgres", ("é" * 32 + "a", "é" * 32 + "b"), True),
+    ],
+)
+def test_names_that_a_dialect_takes_for_the_same_are_refused(dialect, names, same):
+    data = wide_table()[["a", "b", "y"]].rename(columns=dict(zip("ab", names, strict=True)))
+    fit = odrf.odt("y ~ .", data, max_leaves=8, seed=1)
+    if same:
+        with pytest.raises(InputError, match=r"names of column .* are the same in .* rename one"):
+            fit.to_sql(dialect)
+    elif dialect == "postgres":
+        assert '"' + names[1] + '"' in fit.to_sql(dialect)
+    else:
+        assert RUN[dialect](fit.to_sql(dialect), data) == predicted(fit, data)
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_cells_far_from_those_of_training_are_predicted(dialect):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=150), "b": rng.normal(size=150)})
+    fit = odrf.odt("y ~ a + b", data.assign(y=data["a"] - data["b"] > 0), alpha=None, seed=1)
+    assert (fit.splits.groupby("node")["predictor"].nunique() > 1).any()
+    far = np.array([1e299, -1e299, 1e35, -1e35, 1.0, np.nan])
+    new = pd.DataFrame({"a": np.repeat(far, 6), "b": np.tile(far, 6)})
+    for type in TYPES:
+        assert RUN[dialect](fit.to_sql(dialect, type), new) == predicted(fit, new, type)
+
+
+def test_sqlite_reads_the_digits_of_every_number():
+    rng = np.random.default_rng(1)
+    values = [*rng.normal(size=20_000), *np.exp(rng.uniform(-700, 700, 20_000)), 0.0, -0.0]
+    values += [0.4095382363454593, 5e-324, -1e-310, 4.6155513265244785e-299, 1.7976931348623157e308]
+    with sqlite3.connect(":memory:") as there:
+        for value in map(float, values):
+            text = DIALECTS["sqlite"].number(value)
+            assert there.execute(f"SELECT {text}").fetchone()[0] == value, text
+
+
+@pytest.mark.parametrize(
+    ("levels", "dialects"),
+    [
+        ([2**63 - 2, 2**63 - 1, 5], ("duckdb", "sqlite")),
+        ([2**63, 2**63 + 1, 5], ("duckdb",)),
+        ([2**53, 2**53 + 1, 0.5], ()),
+    ],
+)
+def test_whole_numbers_are_levels_where_a_dialect_tells_them_apart(levels, dialects):
+    code = np.arange(60) % 3
+    data = pd.DataFrame({"f": pd.Categorical.from_codes(code, pd.Index(levels, dtype=object))})
+    fit = odrf.odt("y ~ f", data.assign(y=code * 1.0), alpha=None, seed=1)
+    for dialect in ("duckdb", "sqlite"):
+        if dialect in dialects:
+            assert RUN[dialect](fit.to_sql(dialect), data) == predicted(fit, data)
+        else:
+            with pytest.raises(InputError, match=r"levels of 'f' include \d+, a whole number that"):
+                fit.to_sql(dialect)
+
+
+def test_classes_that_are_no_whole_numbers_are_floats_in_postgres():
+    data = wide_table().assign(n=lambda rows: rows["c"].map({"low": 0.1, "mid": 0.3, "top": 2.5}))
+    fit = odrf.odt("n ~ a", data, kind="classification", seed=1)
+    assert fit.to_sql("postgres").endswith("AS DOUBLE PRECISION)")
+    assert in_duckdb(fit.to_sql("postgres"), data) == predicted(fit, data)
 
 
 def test_a_tree_without_splits_is_a_number():

@@ -176,3 +176,10 @@ def test_views_of_text_are_text():
     np.testing.assert_array_equal(found.predict(views), expected.predict(plain))
     tree = odrf.odt("s ~ x", views, missing="drop", seed=1)
     assert list(tree.fit.design.response.classes) == ["a", "b"]
+
+
+def test_text_that_pandas_cannot_keep_is_named():
+    levels = pd.Categorical.from_codes([0, 1] * 20, pd.Index(["a\ud800", "b"], dtype=object))
+    data = pd.DataFrame({"f": levels, "y": np.arange(40.0)})
+    with pytest.raises(InputError, match=r"the text 'a\\ud800' has half of a pair of surrogates"):
+        odrf.odt("y ~ f", data)

@@ -60,7 +60,10 @@ def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
     empty = find_missing(frame, list(fills)).counts if fills else {}
     if not empty:
         return frame
-    return frame.assign(**{name: _filled(frame[name], fills[name]) for name in empty})
+    whole = frame.copy(deep=False)
+    for name in empty:  # not by assign(), which has no column "self"
+        whole[name] = _filled(frame[name], fills[name])
+    return whole
 
 
 def _filled(column: pd.Series, fill: Any) -> pd.Series:

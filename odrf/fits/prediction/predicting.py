@@ -119,7 +119,8 @@ def mean_values(
     """
     value = predict(fit.forest, X, fit.control.n_jobs, advance)
     if fit.votes and fit.design.response.classes is not None:
-        value /= value.sum(axis=1, keepdims=True)
+        # added one by one, as in other languages: NumPy adds many numbers in another order
+        value /= np.cumsum(value, axis=1)[:, -1:]
     return value
 
 

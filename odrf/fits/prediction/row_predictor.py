@@ -113,7 +113,7 @@ class RowPredictor:
             return self._missing()
         mean = self._mean(x)
         if self.votes:
-            mean /= mean.sum()
+            mean /= np.cumsum(mean)[-1]
         numbers = mean.tolist()
         if self.type == "prob":
             return dict(zip(self.labels, numbers, strict=True))

@@ -225,4 +225,7 @@ class ProximityResults(FittedResults):
         frame = design.schema.select(data)
         design.schema.check_contents(frame)
         filled = imputed(self.fit, frame, rounds)
-        return data.assign(**{str(name): filled[name] for name in frame.columns})
+        whole = data.copy()
+        for name in frame.columns:  # not by assign(), which has no column "self"
+            whole[name] = filled[name]
+        return whole

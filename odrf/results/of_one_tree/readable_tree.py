@@ -120,7 +120,9 @@ class ReadableTree(FittedResults):
         ------
         InputError
             If an argument is unknown, or needs classes in a regression; if the tree has
-            surrogates; if a term of the formula, or a column such as a date, is unknown to SQL.
+            surrogates; if a term of the formula, or a column such as a date, is unknown to SQL; if
+            the dialect cannot hold a name, a level or a class, or takes two names for the same,
+            such as names that differ in capitals only.
 
         Examples
         --------

@@ -142,6 +142,16 @@ def test_rows_that_share_all_leaves_are_at_one_place(table):
     assert np.isfinite(halves.table[["first", "second"]]).all(axis=None)
 
 
+def test_a_column_may_be_called_as_an_argument_of_a_method():
+    data = pd.DataFrame({"self": np.arange(40.0), "y": np.arange(40.0)})
+    fit = odrf.odrf("y ~ self", data, n_trees=3, seed=1)
+    holes = data.assign(y=data["y"].where(data.index % 9 > 0))
+    holes["self"] = holes["y"]
+    filled = fit.impute(holes)
+    assert filled["self"].notna().all()
+    assert filled["y"].isna().any() and holes["self"].isna().any()
+
+
 def test_empty_cells_are_filled_by_near_rows():
     rng = np.random.default_rng(1)
     a = rng.normal(size=150)
