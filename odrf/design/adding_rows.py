@@ -64,6 +64,8 @@ class NewRows(NamedTuple):
     labels : Index
     complete : (M,) bool
         Which of the M rows of the data frame they are.
+    considered : (L,) bool
+        The same, without the rows of weight 0.
     missing_columns, empty_cells : dict
     kept : DataFrame or None
     """
@@ -73,6 +75,7 @@ class NewRows(NamedTuple):
     weights: NDArray[np.float64]
     labels: pd.Index
     complete: NDArray[np.bool_]
+    considered: NDArray[np.bool_]
     missing_columns: dict[str, int]
     empty_cells: dict[str, int]
     kept: pd.DataFrame | None
@@ -81,7 +84,7 @@ class NewRows(NamedTuple):
 def encoded_rows(
     design: Design, known: Known, newdata: pd.DataFrame, weights: str | ArrayLike | None = None
 ) -> NewRows:
-    """Return new training rows, encoded by the design.
+    """Return new training rows, encoded by the design; those of weight 0 are left out.
 
     Parameters
     ----------
@@ -115,16 +118,18 @@ def encoded_rows(
     used = [*design.response.columns, *([weights] if isinstance(weights, str) else [])]
     if design.missing in ("raise", "drop"):
         used = [*design.schema.columns, *used]
+    counted = case_weights != 0
+    newdata, case_weights = newdata[counted], case_weights[counted]
     missing = find_missing(newdata, list(dict.fromkeys(used)))
     if design.missing == "raise":
         missing.require_none()
     if not missing.complete.any():
         raise InputError(
-            "newdata has no complete rows: it is empty, or every row has a missing value in the "
-            "columns used"
+            "newdata has no complete rows: it is empty, or every row has weight 0 or a missing "
+            "value in the columns used"
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
-    check_weights(np.append(w, 1.0))  # the training rows do not all have the weight 0
+    check_weights(w)
     w = in_unit_of_fit(w, known.weight_unit)
     X, _ = design.matrix(frame)
     X = _without_empty_cells(X, known)
@@ -133,7 +138,9 @@ def encoded_rows(
         w = w * known.class_weights[y.astype(np.int64)]
     empty = find_missing(frame, design.schema.columns).counts
     kept = None if known.kept is None else frame[list(known.kept)]
-    return NewRows(X, y, w, frame.index, missing.complete, missing.counts, empty, kept)
+    complete = counted.copy()
+    complete[counted] = missing.complete
+    return NewRows(X, y, w, frame.index, complete, missing.complete, missing.counts, empty, kept)
 
 
 def with_more_rows(
@@ -158,7 +165,7 @@ def with_more_rows(
         np.concatenate([data.y, new.y]),
         np.concatenate([data.weights, new.weights]),
         data.index.append(new.labels),
-        np.concatenate([data.complete, new.complete]),
+        np.concatenate([data.considered, new.considered]),
         both_counts(data.missing_columns, new.missing_columns),
         both_counts(data.empty_cells, new.empty_cells),
         data.class_weights,
