@@ -32,7 +32,7 @@ from odrf.errors import InputError
 from odrf.evaluation.comparing import compare
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
-from odrf.evaluation.tasks import arguments_given
+from odrf.evaluation.tasks import arguments_given, with_weight
 from odrf.evaluation.tuned import Judged, Tuning
 from odrf.public import public
 from odrf.public.names_elsewhere import suggestion
@@ -175,7 +175,10 @@ def tune(
                 "seed": seed,
                 **structure,
             }
-            judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
+            rows = data
+            if isinstance(fixed.get("weights"), str):
+                rows, folds = with_weight(data, fixed["weights"], folds)
+            judged, by = _by_folds(formula, rows, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, known, fixed)
