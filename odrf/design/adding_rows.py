@@ -123,13 +123,13 @@ def encoded_rows(
     missing = find_missing(newdata, list(dict.fromkeys(used)))
     if design.missing == "raise":
         missing.require_none()
-    if not missing.complete.any():
+    if counted.all() and not missing.complete.any():
         raise InputError(
-            "newdata has no complete rows: it is empty, or every row has weight 0 or a missing "
-            "value in the columns used"
+            "newdata has no complete rows: it is empty, or every row has a missing value in the "
+            "columns used"
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
-    check_weights(w)
+    check_weights(np.append(w, 1.0))  # there may be rows of weight 0 only
     w = in_unit_of_fit(w, known.weight_unit)
     X, _ = design.matrix(frame)
     X = _without_empty_cells(X, known)

@@ -131,7 +131,7 @@ def test_rows_of_weight_zero_change_nothing(table):
     first = forest(weighted[:80], weights="w")
     fit = first.update(weighted[80:])
     assert same_bits(fit.forest, first.forest)
-    assert fit.oob_error == first.oob_error and fit.nobs == 120
+    assert fit.oob_error == first.oob_error and fit.nobs == 80
     assert (fit.changes[["drawn", "revisited", "split"]] == 0).all(axis=None)
 
 

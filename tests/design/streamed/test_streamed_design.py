@@ -173,7 +173,7 @@ def test_weights_and_rows_left_out(missing, class_weights):
         ("y ~ I(a - a.mean())", "depends on other rows than its own"),
         ("y ~ when:a", "'when' holds dates, whose products"),
         ("y ~ nothing", "'nothing' is not a column"),
-        ("y ~ empty", "'empty' is missing in every row"),
+        ("y ~ empty", "'empty' is missing in every training row"),
         ("y ~ name", "'name' is text with 64 different values in 64 rows"),
         ("y ~ half", "'half' is text with 32 different values in 32 rows"),
         ("same ~ a", "'same' is constant"),
