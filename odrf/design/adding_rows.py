@@ -18,7 +18,15 @@ from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
-__all__ = ["Known", "NewRows", "both_counts", "encoded_rows", "require_room", "with_more_rows"]
+__all__ = [
+    "Known",
+    "NewRows",
+    "both_counts",
+    "encoded_rows",
+    "require_room",
+    "rows_of_weight_added",
+    "with_more_rows",
+]
 
 
 class Known(NamedTuple):
@@ -64,8 +72,6 @@ class NewRows(NamedTuple):
     labels : Index
     complete : (M,) bool
         Which of the M rows of the data frame they are.
-    considered : (L,) bool
-        The same, without the rows of weight 0.
     missing_columns, empty_cells : dict
     kept : DataFrame or None
     """
@@ -75,16 +81,34 @@ class NewRows(NamedTuple):
     weights: NDArray[np.float64]
     labels: pd.Index
     complete: NDArray[np.bool_]
-    considered: NDArray[np.bool_]
     missing_columns: dict[str, int]
     empty_cells: dict[str, int]
     kept: pd.DataFrame | None
 
 
+def rows_of_weight_added(
+    design: Design, newdata: pd.DataFrame, weights: str | ArrayLike | None
+) -> tuple[pd.DataFrame, str | ArrayLike | None]:
+    """Return new rows without those of weight 0, and the argument `weights` for them.
+
+    Raises
+    ------
+    InputError
+        `newdata` is no data frame, or lacks a column, or the weights are not numbers.
+    """
+    design.schema.select(newdata)
+    given = design.weights if weights is None else weights
+    of_rows = raw_weights(given, newdata)
+    counted = of_rows != 0
+    if counted.all():
+        return newdata, weights
+    return newdata[counted], given if isinstance(given, str) else of_rows[counted]
+
+
 def encoded_rows(
     design: Design, known: Known, newdata: pd.DataFrame, weights: str | ArrayLike | None = None
 ) -> NewRows:
-    """Return new training rows, encoded by the design; those of weight 0 are left out.
+    """Return new training rows, encoded by the design.
 
     Parameters
     ----------
@@ -118,18 +142,16 @@ def encoded_rows(
     used = [*design.response.columns, *([weights] if isinstance(weights, str) else [])]
     if design.missing in ("raise", "drop"):
         used = [*design.schema.columns, *used]
-    counted = case_weights != 0
-    newdata, case_weights = newdata[counted], case_weights[counted]
     missing = find_missing(newdata, list(dict.fromkeys(used)))
     if design.missing == "raise":
         missing.require_none()
-    if counted.all() and not missing.complete.any():
+    if not missing.complete.any():
         raise InputError(
             "newdata has no complete rows: it is empty, or every row has a missing value in the "
             "columns used"
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
-    check_weights(np.append(w, 1.0))  # there may be rows of weight 0 only
+    check_weights(np.append(w, 1.0))  # the training rows do not all have the weight 0
     w = in_unit_of_fit(w, known.weight_unit)
     X, _ = design.matrix(frame)
     X = _without_empty_cells(X, known)
@@ -138,9 +160,7 @@ def encoded_rows(
         w = w * known.class_weights[y.astype(np.int64)]
     empty = find_missing(frame, design.schema.columns).counts
     kept = None if known.kept is None else frame[list(known.kept)]
-    complete = counted.copy()
-    complete[counted] = missing.complete
-    return NewRows(X, y, w, frame.index, complete, missing.complete, missing.counts, empty, kept)
+    return NewRows(X, y, w, frame.index, missing.complete, missing.counts, empty, kept)
 
 
 def with_more_rows(
@@ -165,7 +185,7 @@ def with_more_rows(
         np.concatenate([data.y, new.y]),
         np.concatenate([data.weights, new.weights]),
         data.index.append(new.labels),
-        np.concatenate([data.considered, new.considered]),
+        np.concatenate([data.considered, new.complete]),
         both_counts(data.missing_columns, new.missing_columns),
         both_counts(data.empty_cells, new.empty_cells),
         data.class_weights,

@@ -99,7 +99,7 @@ def updated_in_place(
         version = updatable.next_version(before)
         places = updatable.rows.append(new, which, seen)
         if keep is None:
-            updatable.rows.append_complete(new.considered)
+            updatable.rows.append_complete(new.complete)
             updatable.append_losses(losses)
         updatable.sampled = keep is not None
         updatable.rows.leave(gone, version.number)
