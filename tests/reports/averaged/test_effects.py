@@ -404,6 +404,16 @@ def test_plots_have_a_point_for_each_estimate(class_forest):
     assert len(ax.get_yticklabels()) == len(effects.table)
 
 
+@pytest.mark.parametrize("n", [24, 40, 44, 60])
+def test_a_quarter_of_the_rows_reaches_a_quarter_of_the_weight(n):
+    """Sums of shares such as 1/24 + … may be below a quarter by rounding."""
+    data = pd.DataFrame({"a": np.arange(1.0, n + 1), "b": np.arange(n) % 7})
+    data["y"] = data["a"] + data["b"]
+    fit = odrf.odrf("y ~ a + b", data, n_trees=4, seed=1)
+    contrast = fit.comparisons("a", contrast="iqr").table["contrast"]
+    assert contrast.tolist() == [f"Q3 - Q1 ({n // 4} to {3 * n // 4})"]
+
+
 def with_weights(results, weights):
     """Return results of a fit of an older version, which has rows of weight 0 among its rows."""
     data = replace(results.fit.data, weights=weights)
