@@ -150,6 +150,15 @@ def test_a_loss_that_grows_by_rounding_alone_does_not_grow(weight):
     assert decreases(better)[0] == pytest.approx(2e-11, rel=1e-3)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_critical_alphas_are_rounded_and_not_negative(rule):
+    tree = stump({0: 1.0}, 0.5)
+    third = replace(tree, impurity=np.array([2.0, 1.0, 14 / 9]))
+    assert critical_alphas(third, rule)[0] == 2 * 0.333333333333
+    worse = replace(tree, impurity=np.array([2.0, 2.0, 3.0]))
+    assert critical_alphas(worse, rule).tolist() == [0.0, 0.0, 0.0]
+
+
 def test_a_split_without_gain_is_kept_for_the_splits_below_it():
     # the root's split decreases nothing, the next two everything: y is the parity of two signs
     X = np.array([[0.0, 0.0, 1.0, 1.0, 0.1], [0.0, 1.0, 0.0, 1.0, 0.0]])

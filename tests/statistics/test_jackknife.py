@@ -145,6 +145,11 @@ def test_as_many_trees_as_advised_are_enough(signal, bias, n):
         assert enough_trees(more, advised) == 0
 
 
+def test_a_quarter_more_trees_are_advised_than_seem_enough():
+    # 300·20/(√(1 + 2000/18) - 1) = 626 of them
+    assert enough_trees(of_rows(21.0, 20.0, 2000), 300) == 800
+
+
 def test_more_trees_are_advised_where_noise_hides_the_variance():
     B, rounds = 300, 0
     while advised := enough_trees(of_rows(0.01 + 10 * 300 / B, 10 * 300 / B, 200), B):

@@ -9,6 +9,7 @@ import scipy
 
 import odrf
 from odrf import InputError
+from odrf.fits.averaged.contrasts import deviation_of
 from odrf.statistics.averaged.functionals import functional_covariance
 
 NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
@@ -412,6 +413,16 @@ def test_a_quarter_of_the_rows_reaches_a_quarter_of_the_weight(n):
     fit = odrf.odrf("y ~ a + b", data, n_trees=4, seed=1)
     contrast = fit.comparisons("a", contrast="iqr").table["contrast"]
     assert contrast.tolist() == [f"Q3 - Q1 ({n // 4} to {3 * n // 4})"]
+
+
+def test_a_standard_deviation_is_that_of_known_numbers_by_their_weights():
+    numbers = pd.Series([1.0, 2.0, np.nan, 4.0, 9.0])
+    found = deviation_of(numbers, np.array([1.0, 2.0, 5.0, 3.0, 0.0]))
+    assert found == pytest.approx(np.repeat([1.0, 2.0, 4.0], [1, 2, 3]).std())
+    rng = np.random.default_rng(1)
+    for n in range(2, 40):
+        assert deviation_of(pd.Series(np.full(n, 0.3)), rng.random(n)) == 0
+    assert deviation_of(pd.Series([np.nan]), np.ones(1)) == 0
 
 
 def with_weights(results, weights):
