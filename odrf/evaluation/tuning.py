@@ -92,8 +92,9 @@ def tune(
           count by their case weights.  By another metric, and in other fits, each row of positive
           weight counts once.  Of times to an event rows count by their weights.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
-          counts once.  Case weights must then be a column of the data, given by its name.  If the
-          classes are numbers, write ``"C(y) ~ ."``: `kind` does not suffice.
+          counts once, unless its weight is 0.  Case weights must then be a column of the data,
+          given by its name.  If the classes are numbers, write ``"C(y) ~ ."``: `kind` does not
+          suffice.
     cv : int, str, array-like or splitter, optional
         Folds, only for ``method="cv"``; as in `compare`.  By default 10.
     repeats : int, default 1
