@@ -58,8 +58,7 @@ def _tree_of_chunks(
     require_no_structure(options)
     request = requested(function, options, TREE)
     arguments = {name: options[name] for name in OF_DESIGN}
-    rows = learn_streamed_design(
-        formula, ChunkBlocks(chunks), env=env, progress=progress, **arguments
-    )
+    source = ChunkBlocks(chunks, options["weights"])
+    rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)
     warn_of_chunks(rows)
     return AllRowsResults(grow_all_rows(call, rows, request, progress))

@@ -146,8 +146,8 @@ def odrf(
         afterwards: memory never holds all nodes.  What needs nodes then raises `InputError`.  Not
         together with `alpha`.
     weights, class_weights, missing, unseen, kind
-        As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
-        drawn; the weights then count within the tree and out of bag.
+        As in `odt`.  Rows are drawn whatever their weight; the weights then count within the tree
+        and out of bag.
     groups : str or array of shape (n,), optional
         As in `odt`.  Each tree draws whole groups in place of rows: all rows of a group enter it
         equally often, or are all out of bag.  So out-of-bag errors and prediction intervals are

@@ -40,7 +40,10 @@ def forest_of_chunks(
     """Return the forest of a call of `odrf.odrf`, the `function`, on rows in chunks."""
     require_no_structure(options)
     client = _client(backend, chunks)
-    source: BlockSource = ChunkBlocks(chunks) if client is None else PartitionBlocks(chunks, client)
+    weights = options["weights"]
+    source: BlockSource = ChunkBlocks(chunks, weights)
+    if client is not None:
+        source = PartitionBlocks(chunks, client, weights)
     request = requested(function, options, {})
     arguments = {name: options[name] for name in OF_DESIGN}
     rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)

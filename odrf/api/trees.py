@@ -180,7 +180,8 @@ def odt(
     weights : str or array of shape (n,), optional
         Case weights: a column of `data`, or numbers in the order of its rows; a Series goes by the
         labels of its index, which must be those of `data`.  A row of weight 2 counts as two equal
-        rows, except that `min_leaf` counts it once.
+        rows, except that `min_leaf` counts it once.  Nothing is learned from a row of weight 0, no
+        level, class or range either; results for each training row list it, too.
     class_weights : None, "balanced" or mapping, default None
         Factors that multiply the case weights of each class.  A mapping gives positive numbers by
         class, 1 for classes that it does not name.  ``"balanced"`` gives all classes the same total

@@ -18,7 +18,15 @@ from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
-__all__ = ["Known", "NewRows", "both_counts", "encoded_rows", "require_room", "with_more_rows"]
+__all__ = [
+    "Known",
+    "NewRows",
+    "both_counts",
+    "encoded_rows",
+    "require_room",
+    "rows_of_weight_added",
+    "with_more_rows",
+]
 
 
 class Known(NamedTuple):
@@ -76,6 +84,25 @@ class NewRows(NamedTuple):
     missing_columns: dict[str, int]
     empty_cells: dict[str, int]
     kept: pd.DataFrame | None
+
+
+def rows_of_weight_added(
+    design: Design, newdata: pd.DataFrame, weights: str | ArrayLike | None
+) -> tuple[pd.DataFrame, str | ArrayLike | None]:
+    """Return new rows without those of weight 0, and the argument `weights` for them.
+
+    Raises
+    ------
+    InputError
+        `newdata` is no data frame, or lacks a column, or the weights are not numbers.
+    """
+    design.schema.select(newdata)
+    given = design.weights if weights is None else weights
+    of_rows = raw_weights(given, newdata)
+    counted = of_rows != 0
+    if counted.all():
+        return newdata, weights
+    return newdata[counted], given if isinstance(given, str) else of_rows[counted]
 
 
 def encoded_rows(
@@ -158,7 +185,7 @@ def with_more_rows(
         np.concatenate([data.y, new.y]),
         np.concatenate([data.weights, new.weights]),
         data.index.append(new.labels),
-        np.concatenate([data.complete, new.complete]),
+        np.concatenate([data.considered, new.complete]),
         both_counts(data.missing_columns, new.missing_columns),
         both_counts(data.empty_cells, new.empty_cells),
         data.class_weights,

@@ -38,9 +38,9 @@ from odrf.design.response import (
 from odrf.design.row_structure import read_structure, require_usable
 from odrf.design.survival.reading_times import require_events
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.design.training_data import TrainingData
+from odrf.design.training_data import TrainingData, rows_apart
 from odrf.design.variable import training_values
-from odrf.design.weights import check_weights, raw_weights, unit_of
+from odrf.design.weights import check_weights, raw_weights, rows_that_count, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
 from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix
@@ -261,8 +261,8 @@ def build_design(
         What is done in new rows with levels of factors that no training row has: "missing" treats
         them as missing values, with a warning; "raise" raises an error.
     weights : str or array-like, optional
-        The name of a column (``.`` then leaves it out), or one number per row.  Rows of
-        weight 0 are kept.
+        The name of a column (``.`` then leaves it out), or one number per row.  Nothing is learned
+        from rows of weight 0: they are no training rows.
     groups, order, strata : str or array-like, optional
         As in `odrf.design.row_structure.read_structure`; ``.`` leaves such columns out.
     aside : str, optional
@@ -300,13 +300,18 @@ def build_design(
     columns_aside = [name for name in (weights_column, aside) if name is not None]
     structured = [name for name in (groups, order, strata) if isinstance(name, str)]
     terms = read_formula(formula, list(data.columns), env, [*columns_aside, *structured])
-    left_out = _checked_missing(terms, data, missing, columns_aside)
-    complete = left_out.complete
-    frame, w = left_out.complete_rows(data), case_weights[complete]
+    counted = rows_that_count(case_weights)
+    all_count = bool(counted.all())
+    considered = data if all_count else data[counted]
+    left_out = _checked_missing(terms, considered, missing, columns_aside)
+    complete = counted.copy()
+    complete[counted] = left_out.complete
+    frame, w = left_out.complete_rows(considered), case_weights[complete]
     check_weights(w)
     structure = read_structure(data, groups, order, strata, complete)
     require_usable(structure, w)
-    response, y, times = _response_of(terms, frame, w, kind, with_times, env)
+    rows = "row" if all_count else "row of positive weight"
+    response, y, times = _response_of(terms, frame, w, kind, with_times, env, rows)
     unit = unit_of(w)
     w = w / unit
     factors = class_factors(class_weights, response, y, w)
@@ -332,9 +337,15 @@ def build_design(
     )
     counts, index = left_out.counts, frame.index
     kept = kept_columns(recipe, frame, terms.columns)
-    return design, TrainingData(
+    training = TrainingData(
         X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure, times
     )
+    if not all_count:
+        used = list(dict.fromkeys([*terms.columns, *response.columns, *columns_aside]))
+        required = used if missing in ("raise", "drop") else response.columns
+        apart = rows_apart(data[used], ~counted, complete, required, design.matrix)
+        training = replace(training, weightless=~counted, apart=apart)
+    return design, training
 
 
 def _response_of(
@@ -344,8 +355,12 @@ def _response_of(
     kind: str,
     with_times: bool,
     env: EvalEnvironment,
+    rows: str,
 ) -> tuple[Response, NDArray[np.float64], SurvivalTimes | None]:
-    """Return the response of complete rows with weights w (n,), its values and its times."""
+    """Return the response of complete rows with weights w (n,), its values and its times.
+
+    `rows` is what a row is called in messages.
+    """
     evaluation, values = training_values(terms.response, frame, env)
     times = None
     if values.censored and with_times:
@@ -353,8 +368,8 @@ def _response_of(
         require_events(response.name, times, w)
         y = null_residuals(times.ranks, w)
     else:
-        response, y = read_response(values, kind)
-        require_variation(response.name, y, w)
+        response, y = read_response(values, kind, rows)
+        require_variation(response.name, y)
     columns = tuple(terms.response.columns)
     return replace(response, columns=columns, evaluation=evaluation), y, times
 

@@ -318,8 +318,8 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
         rows = selected(frame, atom.columns)[rows_known(frame, atom.columns)]
     if rows.empty:
         raise InputError(
-            f"predictor {atom.name!r} is missing in every row: leave it out of the formula or the "
-            "data"
+            f"predictor {atom.name!r} is missing in every training row: leave it out of the "
+            "formula or the data"
         )
     return rows
 

@@ -153,6 +153,18 @@ class Response:
             )
         return codes.astype(np.float64)
 
+    def known_numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
+        """Return what `numbers` does of rows (n,); NaN for unknown classes, and without numbers."""
+        found = np.full(len(data), np.nan)
+        if self.classes is not None:
+            codes = self.classes.get_indexer(pd.Index(cast(pd.Series, self._values(data).data)))
+            found[codes >= 0] = codes[codes >= 0]
+            return found
+        try:
+            return self.numbers(data)
+        except InputError:
+            return found
+
     def times(self, data: pd.DataFrame) -> SurvivalTimes:
         """Return times and events of new rows (n,), of a survival response.
 
@@ -198,7 +210,9 @@ class Response:
         return y
 
 
-def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float64]]:
+def read_response(
+    values: Values, kind: str, rows: str = "row"
+) -> tuple[Response, NDArray[np.float64]]:
     """Read the response of the training rows.
 
     Parameters
@@ -208,6 +222,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     kind : str
         "regression", "classification", or "auto": regression for numbers, classification for
         everything else.
+    rows : str
+        What each row is called in messages.
 
     Returns
     -------
@@ -251,11 +267,11 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     if kind == "classification":
         if scale == "nominal" and not values.nominal:
             _check_labels(values.name, data, guessed)
-        return _read_classes(data, values)
+        return _read_classes(data, values, rows)
     # a fit must not change when the user writes to the column
     y = data.to_numpy(dtype=np.float64, copy=True)
     distinct = np.unique(y)
-    _require_two(values.name, distinct)
+    _require_two(values.name, distinct, rows)
     _require_moderate(values.name, y)
     if guessed and len(distinct) == 2:
         warn_user(
@@ -291,20 +307,12 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
     return response, read_times(values.name, columns, causes)
 
 
-def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
-    """Raise `InputError` if the responses y (n,) hardly vary among rows of positive weight.
+def require_variation(name: str, y: NDArray[np.float64]) -> None:
+    """Raise `InputError` if the responses y (n,), which are not all the same, hardly vary.
 
     `name` is that of the response; class codes vary by at least 1.
     """
-    counted = y[weights > 0]
-    spread = np.ptp(counted)
-    if spread == 0:
-        rows = f"{len(counted)} rows" if len(counted) > 1 else "only row"
-        raise InputError(
-            f"response {name!r} is constant in the {rows} of positive weight: there is nothing to "
-            "predict"
-        )
-    if spread < NARROWEST:
+    if np.ptp(y) < NARROWEST:
         raise InputError(
             f"response {name!r} varies by less than {NARROWEST:g}, and squares would leave the "
             "range of floats: multiply it by a large number"
@@ -321,7 +329,9 @@ def _check_labels(name: str, labels: pd.Series, guessed: bool) -> None:
     warn_of_spellings(name, levels)
 
 
-def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np.float64]]:
+def _read_classes(
+    data: pd.Series, values: Values, rows: str
+) -> tuple[Response, NDArray[np.float64]]:
     classes = observed_levels(data)
     levels = None
     if isinstance(data.dtype, pd.CategoricalDtype):
@@ -335,7 +345,7 @@ def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np
                 f"{listed(outside)}; add them to levels="
             )
         classes = levels[levels.isin(classes)]
-    _require_two(values.name, classes)
+    _require_two(values.name, classes, rows)
     codes = classes.get_indexer(pd.Index(data)).astype(np.float64)
     dtype = data.dtype
     has_order = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
@@ -353,9 +363,9 @@ def _require_moderate(name: str, y: NDArray[np.float64]) -> None:
         )
 
 
-def _require_two(name: str, distinct: pd.Index | NDArray[np.float64]) -> None:
+def _require_two(name: str, distinct: pd.Index | NDArray[np.float64], rows: str) -> None:
     if len(distinct) < 2:
         raise InputError(
-            f"response {name!r} is constant ({distinct.tolist()[0]!r} in every row): there is "
+            f"response {name!r} is constant ({distinct.tolist()[0]!r} in every {rows}): there is "
             "nothing to predict"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.columns.missing import find_missing
 from odrf.design.columns.sparse_columns import with_sparse_columns
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
@@ -17,7 +20,28 @@ from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.trees.read_later import ReadLater
 from odrf.errors import InputError
 
-__all__ = ["TrainingData"]
+__all__ = ["RowsApart", "TrainingData", "rows_apart"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsApart:
+    """Rows of weight 0, which a fit knows nothing of, and predicts with its training rows.
+
+    Attributes
+    ----------
+    frame : DataFrame of m rows
+        The columns that predictors, response and offset are computed from.
+    where : (n + m,) bool
+        Which of the training rows and these, in the order of the data frame, these are.
+    """
+
+    frame: pd.DataFrame
+    where: NDArray[np.bool_]
+
+    def among(self, of_training: Any, of_these: Any) -> Any:
+        """Return series or data frames of the n training rows and of these, in their order."""
+        both = pd.concat([of_training, of_these])
+        return both.iloc[np.argsort(np.argsort(self.where, kind="stable"))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +57,13 @@ class TrainingData(ReadLater):
         Response, or class codes 0 … K - 1.  Of times to an event, martingale residuals without
         predictors: events less cumulative hazards.
     weights : (n,) float64
-        Case weights times class weights, divided by `weight_unit`; 1 without either.
+        Case weights times class weights, divided by `weight_unit`; 1 without either.  Rows of
+        weight 0 are no training rows.
     index : pandas.Index
         Labels of the n rows.
     complete : (N,) bool
-        True for the rows of the data frame that are used; the others have missing values.
+        True for the rows of the data frame that are used; the others have missing values, or
+        weight 0.
     missing_columns : dict
         Numbers of missing values per column, largest first; empty if no row was left out.
     empty_cells : dict
@@ -54,6 +80,10 @@ class TrainingData(ReadLater):
         Groups, order and strata of the n rows, if there are any.
     times : SurvivalTimes or None
         Times and events of the n rows, if the response is ``Surv()``.
+    weightless : (N,) bool or None
+        True for the rows of the data frame with weight 0, if there are any.
+    apart : RowsApart or None
+        Those of them that can be predicted; none after an update.
     """
 
     X: Matrix
@@ -69,6 +99,8 @@ class TrainingData(ReadLater):
     kept: pd.DataFrame | None = field(default_factory=lambda: None)
     structure: RowStructure | None = None
     times: SurvivalTimes | None = None
+    weightless: NDArray[np.bool_] | None = None
+    apart: RowsApart | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
@@ -90,7 +122,12 @@ class TrainingData(ReadLater):
     @property
     def n_dropped(self) -> int:
         """Number of rows left out because of missing values."""
-        return int((~self.complete).sum())
+        return int((~self.considered).sum())
+
+    @property
+    def considered(self) -> NDArray[np.bool_]:
+        """`complete`, without the rows of weight 0: as if they were not in the data frame."""
+        return self.complete if self.weightless is None else self.complete[~self.weightless]
 
     @property
     def codes(self) -> RowCodes | None:
@@ -121,4 +158,26 @@ class TrainingData(ReadLater):
             kept=None if self.kept is None else self.kept[rows],
             structure=None if self.structure is None else self.structure.keeping(rows),
             times=None if self.times is None else self.times.keeping(rows),
+            apart=None,
         )
+
+
+def rows_apart(
+    data: pd.DataFrame,
+    apart: NDArray[np.bool_],
+    complete: NDArray[np.bool_],
+    required: Sequence[str],
+    read: Callable[[pd.DataFrame], object],
+) -> RowsApart | None:
+    """Return the rows `apart` (N,) of a data frame; None if there are none that can be predicted.
+
+    `complete` (N,) are the training rows.  Rows that lack one of the `required` columns are left
+    out, as of the training rows.  `read` raises an `InputError` if rows cannot be predicted.
+    """
+    apart = apart & find_missing(data, required).complete
+    try:
+        with unseen_levels_expected():
+            read(data[apart])
+    except InputError:
+        return None
+    return RowsApart(data[apart], apart[complete | apart]) if apart.any() else None

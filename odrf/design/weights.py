@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from odrf.design.row_numbers import row_numbers
 from odrf.errors import InputError
 
-__all__ = ["check_weights", "in_unit_of_fit", "raw_weights", "unit_of"]
+__all__ = ["check_weights", "in_unit_of_fit", "raw_weights", "rows_that_count", "unit_of"]
 
 # Weights are converted only if the largest is outside these limits.
 LEAST_TOP, MOST_TOP = 2.0**-40, 2.0**40
@@ -41,6 +41,24 @@ def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[
     if weights is None:
         return np.ones(len(data))
     return row_numbers("weights", weights, data)
+
+
+def rows_that_count(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows (n,) do not have the weight 0; missing weights are judged elsewhere.
+
+    Raises
+    ------
+    InputError
+        They are fewer than two.
+    """
+    counted = weights != 0
+    if counted.sum() < 2:
+        check_weights(weights)
+        raise InputError(
+            "weights are 0 in all rows but one, and at least 2 rows are needed: give more rows a "
+            "positive weight"
+        )
+    return np.asarray(counted)
 
 
 def unit_of(weights: NDArray[np.float64]) -> float:

@@ -78,6 +78,8 @@ def _observed_and_predicted(
     probabilities = metric.needs_probabilities
     predicted = fit.oob_prob if probabilities else fit.oob_prediction.to_frame()
     data = fit.fit.data
+    if data.apart is not None:
+        predicted = predicted[~data.apart.where]
     known = predicted.notna().all(axis=1).to_numpy() & (data.weights > 0)
     values = predicted[known].to_numpy()
     return known, data.y[known], values if probabilities else values[:, 0]

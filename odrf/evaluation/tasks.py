@@ -17,7 +17,9 @@ from odrf.design.columns.measurement import TEXT, contents
 from odrf.design.dividing.structured import RowsToDivide
 from odrf.design.formulas.formula import read_formula
 from odrf.design.response import SURVIVAL
+from odrf.design.row_numbers import row_labels
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
+from odrf.design.weights import raw_weights, rows_that_count
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.survival.times_to_score import TimesToScore, times_to_score
@@ -32,6 +34,7 @@ __all__ = [
     "kind_asked",
     "named_tables",
     "read_task",
+    "with_weight",
 ]
 
 WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
@@ -225,6 +228,25 @@ def check_same_kind(tasks: list[Task]) -> None:
             f"the response is {first} and {second}, and no metric can be used for both: call "
             "compare once for each kind of table"
         )
+
+
+def with_weight(
+    data: pd.DataFrame, weights: str, of_rows: Mapping[str, Any]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the rows of a table that have a weight other than 0 in the column `weights`.
+
+    With them the arguments `of_rows`, of which lists and arrays have a value for each row.
+    """
+    counted = rows_that_count(raw_weights(weights, data))
+    if counted.all():
+        return data, dict(of_rows)
+    kept = {
+        name: row_labels(name, value, data).to_numpy()[counted]
+        if isinstance(value, Sequence | np.ndarray | pd.Series) and not isinstance(value, str)
+        else value
+        for name, value in of_rows.items()
+    }
+    return data[counted], kept
 
 
 def _names(formula: str, column: str, data: pd.DataFrame, env: EvalEnvironment) -> bool:

@@ -32,7 +32,7 @@ from odrf.errors import InputError
 from odrf.evaluation.comparing import compare
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
-from odrf.evaluation.tasks import arguments_given
+from odrf.evaluation.tasks import arguments_given, with_weight
 from odrf.evaluation.tuned import Judged, Tuning
 from odrf.public import public
 from odrf.public.names_elsewhere import suggestion
@@ -92,8 +92,9 @@ def tune(
           count by their case weights.  By another metric, and in other fits, each row of positive
           weight counts once.  Of times to an event rows count by their weights.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
-          counts once.  Case weights must then be a column of the data, given by its name.  If the
-          classes are numbers, write ``"C(y) ~ ."``: `kind` does not suffice.
+          counts once, unless its weight is 0.  Case weights must then be a column of the data,
+          given by its name.  If the classes are numbers, write ``"C(y) ~ ."``: `kind` does not
+          suffice.
     cv : int, str, array-like or splitter, optional
         Folds, only for ``method="cv"``; as in `compare`.  By default 10.
     repeats : int, default 1
@@ -175,7 +176,10 @@ def tune(
                 "seed": seed,
                 **structure,
             }
-            judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
+            rows = data
+            if isinstance(fixed.get("weights"), str):
+                rows, folds = with_weight(data, fixed["weights"], folds)
+            judged, by = _by_folds(formula, rows, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, known, fixed)

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.design import TrainingData
-from odrf.design.adding_rows import with_more_rows
+from odrf.design.adding_rows import rows_of_weight_added, with_more_rows
 from odrf.engine.growth.tree_growth import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest_arrays import joined
@@ -55,7 +55,8 @@ def updated_fit(
     """Return the fit updated with the rows of `newdata`.
 
     The arguments are those of `odrf.results.updatable.Updatable.update`; `same_alpha` keeps the α
-    that was chosen last.  `sized` prunes the result if the options of the fit have pruned it.
+    that was chosen last.  `sized` prunes the result if the options of the fit have pruned it.  Rows
+    of weight 0 are not added; without others the fit is as it was.
 
     Raises
     ------
@@ -70,6 +71,10 @@ def updated_fit(
         )
     unpruned = before_pruning(fit, "update() cannot update a fit")
     _require_whole(unpruned)
+    n_given = len(newdata)
+    newdata, weights = rows_of_weight_added(fit.design, newdata, weights)
+    if len(newdata) == 0 and n_given:
+        return fit
     revised = _revised(fit) if isinstance(revise, str) else revise
     if keep is None and fit.stream is not None:
         keep = fit.stream.keep

@@ -98,4 +98,4 @@ class TreeResults(CompactableResults, PixelResults, RowPredicting):
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that describe the noise best; empty for classes."""
-        return self.resid.to_numpy() if self.kind == "regression" else np.empty(0)
+        return self._own_resid if self.kind == "regression" else np.empty(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,11 @@ from odrf.fits.prediction.training_rows import (
     IN_BAG,
     asked_out_of_bag,
     leaves_rows_out,
+    predicting_rows_apart,
     residuals,
+    residuals_of,
     training_rows,
+    with_rows_apart,
 )
 from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
@@ -64,17 +67,33 @@ class FittedResults(AnyResults, Measured):
     @property
     def fittedvalues(self) -> pd.Series:
         """Predictions for the training rows, as by `predict()`: numbers, or classes."""
-        return as_response(self.fit, self._trained(), self.fit.data.index)
+        fitted = as_response(self.fit, self._trained(), self.fit.data.index)
+        return with_rows_apart(self.fit, fitted, self._as_new, leaves_rows_out(self.fit))
 
     @property
     def resid(self) -> pd.Series:
         """Residuals of the training rows, from the predictions of `predict()`.
 
         For a regression, response minus fitted value.  For classes, 1 minus the predicted
-        probability of the observed class.
+        probability of the observed class; missing if only rows of weight 0 have the class.
         """
-        resid = residuals(self.fit, self._trained())
-        return pd.Series(resid, index=self.fit.data.index, name="resid")
+        resid = pd.Series(self._own_resid, index=self.fit.data.index, name="resid")
+        return with_rows_apart(self.fit, resid, self._resid_as_new, leaves_rows_out(self.fit))
+
+    @property
+    def _own_resid(self) -> NDArray[np.float64]:
+        """Residuals (n,) without those of rows of weight 0."""
+        return residuals(self.fit, self._trained())
+
+    def _as_new(self, rows: pd.DataFrame) -> pd.Series:
+        return cast(pd.Series, self.predict(rows))
+
+    def _resid_as_new(self, rows: pd.DataFrame) -> pd.Series:
+        classes = self.kind == "classification"
+        value = np.asarray(self.predict(rows, type="prob" if classes else "response"))
+        y = self.fit.design.response.known_numbers(rows)
+        resid = residuals_of(y, value.reshape(len(y), -1), classes)
+        return pd.Series(resid, index=rows.index, name="resid")
 
     def _trained(self) -> NDArray[np.float64]:
         """Return mean response or class shares (n, K) as `predict()` gives for training rows."""
@@ -101,6 +120,8 @@ class FittedResults(AnyResults, Measured):
         oob = self._out_of_bag_asked(newdata, training)
         return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
 
+    @public
+    @predicting_rows_apart
     def predict(
         self,
         newdata: pd.DataFrame | None = None,

@@ -22,7 +22,7 @@ from odrf.fits.prediction.intervals import (
 )
 from odrf.fits.prediction.predicting import predict_rows
 from odrf.fits.prediction.prior_correction import checked_priors
-from odrf.fits.prediction.training_rows import asked_out_of_bag
+from odrf.fits.prediction.training_rows import asked_out_of_bag, predicting_rows_apart
 from odrf.public import in_partitions
 from odrf.public.partitions import is_partitioned
 from odrf.results.fitted import Priors
@@ -35,6 +35,7 @@ class ForestPredicting(ForestOutOfBag):
     """The predictions of `ODRFResults`."""
 
     @in_partitions("newdata")
+    @predicting_rows_apart
     def predict(
         self,
         newdata: pd.DataFrame | None = None,

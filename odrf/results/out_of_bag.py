@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from odrf.fits.prediction.training_rows import (
     asked_out_of_bag,
     leaves_rows_out,
     warn_of_rows_always_drawn,
+    with_rows_apart,
 )
 from odrf.results.fitted import FittedResults
 
@@ -31,14 +32,16 @@ class OutOfBagResults(FittedResults):
         """Prediction of each training row by the trees that did not draw it.
 
         For boosted trees, by the runs that did not draw it.  Numbers or classes; missing for rows
-        that all trees, or runs, drew.
+        that all trees, or runs, drew.  No tree draws rows of weight 0; of a fit with `groups` or
+        `order` theirs are missing.
 
         Raises
         ------
         InputError
             If every tree uses all rows, or boosted trees have only one run.
         """
-        return as_response(self.fit, self._oob_value, self.fit.data.index)
+        found = as_response(self.fit, self._oob_value, self.fit.data.index)
+        return with_rows_apart(self.fit, found, self._as_new, out_of_bag=True)
 
     @property
     def oob_prob(self) -> pd.DataFrame:
@@ -51,7 +54,11 @@ class OutOfBagResults(FittedResults):
         """
         if self.kind == "regression":
             raise InputError("oob_prob needs classes; for a regression see oob_prediction")
-        return as_prob(self.fit, self._oob_value, self.fit.data.index)
+        found = as_prob(self.fit, self._oob_value, self.fit.data.index)
+        return with_rows_apart(self.fit, found, self._prob_as_new, out_of_bag=True)
+
+    def _prob_as_new(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return cast(pd.DataFrame, self.predict(rows, type="prob"))
 
     @property
     @abstractmethod

@@ -50,7 +50,8 @@ class Updatable(TreeResults):
             Rows with responses and the columns that the formula uses; others are ignored.
         weights : str or array of shape (m,), optional
             Case weights of the new rows, as in `odrf.odt`.  By default the column that ``weights=``
-            named in the fit.  Required if the fit's weights were given as numbers.
+            named in the fit.  Required if the fit's weights were given as numbers.  Rows of weight
+            0 are not added.
         revise : "auto" or int, default "auto"
             A split that was made on fewer rows than this is removed when its node has at least 1.5
             times as many rows, and the tree grows again from there.  0 keeps all splits.  Larger

@@ -190,10 +190,17 @@ def test_a_missing_weight_drops_its_row(people):
     assert build("y ~ age", data, weights="w", missing="drop")[1].n_dropped == 1
 
 
-def test_rows_of_weight_zero_are_kept(people):
+def test_rows_of_weight_zero_are_no_training_rows(people):
     weights = np.r_[0.0, np.ones(29)]
     training = build("y ~ age", people, weights=weights)[1]
-    np.testing.assert_array_equal(training.weights, weights)
+    assert (training.weights == 1).all()
+    assert len(training.y) == len(training.index) == 29
+    assert training.n_dropped == 0
+    assert np.flatnonzero(training.weightless).tolist() == [0]
+    assert training.apart.frame["age"].equals(people["age"][:1])
+    # a row whose response is missing is none of those that are predicted with training rows
+    without = build("y ~ age", people.assign(y=people["y"].where(weights > 0)), weights=weights)
+    assert without[1].apart is None
 
 
 def test_nothing_left(people):

@@ -31,7 +31,7 @@ def test_columns_are_found_beside_others_that_share_a_name():
 
 
 def test_a_column_without_any_value_has_no_fill():
-    with pytest.raises(InputError, match="column 'a' is missing in every row: leave it out"):
+    with pytest.raises(InputError, match="column 'a' is missing in every training row"):
         learn_fills(pd.DataFrame({"a": [np.nan, np.nan]}), ["a"])
 
 

@@ -131,8 +131,14 @@ def test_rows_of_weight_zero_change_nothing(table):
     first = forest(weighted[:80], weights="w")
     fit = first.update(weighted[80:])
     assert same_bits(fit.forest, first.forest)
-    assert fit.oob_error == first.oob_error and fit.nobs == 120
-    assert (fit.changes[["drawn", "revisited", "split"]] == 0).all(axis=None)
+    assert fit.oob_error == first.oob_error and fit.nobs == 80
+    among = pd.concat([weighted[80:100].assign(w=0.0), table.assign(w=1.0)[80:]])
+    later, at_once = (one.update(among) for one in (fit, first))
+    plain = first.update(table.assign(w=1.0)[80:])
+    assert same_bits(later.forest, plain.forest) and same_bits(at_once.forest, plain.forest)
+    numbers = first.update(among.drop(columns="w"), weights=among["w"])
+    assert same_bits(numbers.forest, plain.forest)
+    assert at_once.fit.data.n_dropped == 0 and at_once.nobs == 120
 
 
 def test_weights_of_the_new_rows(table):

@@ -20,6 +20,9 @@ from odrf.pruning.choosing import chosen
         ([7], [0], 0, 0),
         ([np.nan, np.nan], [np.nan, np.nan], 1, 1),
         ([3, 1, 2], [np.nan, np.nan, np.nan], 1, 1),
+        # of two of the least error, the smaller tree tells how large one standard error is
+        ([1, 1, 1.4, 2], [1, 0.5, 0, 0], 1, 2),
+        ([1, 1, 1.4, 2], [0, 1, 0, 0], 1, 3),
     ],
 )
 def test_choices(error, std_error, least, one_se):

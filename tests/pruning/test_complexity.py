@@ -23,6 +23,7 @@ from odrf.pruning.complexity import (
 from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
 from problems import noisy, plain, problems
 from reference.pruning import all_subtrees, loss_in_leaves
+from stumps import stump
 
 rules = st.sampled_from(RULES)
 losses = st.sampled_from(LOSSES)
@@ -135,6 +136,27 @@ def test_an_alpha_within_rounding_of_a_critical_one_is_tied_with_it(rule, unit):
         assert ((tied.left >= 0) == (critical > alpha)).all()
         below = pruned(tree, critical, alpha - 0.9e-12 * root)
         assert ((below.left >= 0) == (splits & (critical >= alpha))).all()
+
+
+@pytest.mark.parametrize("weight", [10.0, 10.0 * 2.0**-30])
+def test_a_loss_that_grows_by_rounding_alone_does_not_grow(weight):
+    """A share of 1e-10 of the root's loss is rounding; more is not."""
+    tree = stump({0: 1.0}, 0.5)
+    tree = replace(tree, weight=tree.weight / 10 * weight)
+    for growth, expected in [(1e-11, 0.0), (0.9e-10, 0.0), (1.1e-10, -2.2e-10), (1e-3, -2e-3)]:
+        worse = replace(tree, impurity=2.0 * np.array([1.0, 1.0, 1.0 + growth / 0.6]))
+        assert decreases(worse)[0] == pytest.approx(expected, rel=1e-4, abs=0)
+    better = replace(tree, impurity=2.0 * np.array([1.0, 1.0, 1.0 - 1e-11 / 0.6]))
+    assert decreases(better)[0] == pytest.approx(2e-11, rel=1e-3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_critical_alphas_are_rounded_and_not_negative(rule):
+    tree = stump({0: 1.0}, 0.5)
+    third = replace(tree, impurity=np.array([2.0, 1.0, 14 / 9]))
+    assert critical_alphas(third, rule)[0] == 2 * 0.333333333333
+    worse = replace(tree, impurity=np.array([2.0, 2.0, 3.0]))
+    assert critical_alphas(worse, rule).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_split_without_gain_is_kept_for_the_splits_below_it():

@@ -151,7 +151,10 @@ def test_weights(table, along):
     forest = odrf.odrf("y ~ a + b", table, weights=weights, n_trees=8, seed=1)
     fit, path = forest.fit, forest.growth_path(along=along)
     assert_errors(
-        path, lambda s: unseen_values(fit, stopped(fit.forest, along, s)), fit.data.y, weights
+        path,
+        lambda s: unseen_values(fit, stopped(fit.forest, along, s)),
+        fit.data.y,
+        fit.data.weights,
     )
     tree = odrf.odt("y ~ a + b", table, weights=weights, alpha=None, seed=1)
     assert tree.growth_path(cv=3).table["train"].iloc[-1] == pytest.approx(tree.training_error)

@@ -16,6 +16,7 @@ from odrf.engine.trees.forest_arrays import joined
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import (
     Variance,
+    df_of_variances,
     enough_trees,
     jackknife_after_bootstrap,
     not_negative,
@@ -106,6 +107,22 @@ def test_without_monte_carlo_error_a_variance_stays_as_it_is():
     assert not_negative(estimate, np.zeros(2)).tolist() == [0.0, 2.0]
 
 
+def test_the_monte_carlo_error_of_a_variance_is_its_formula():
+    variance = Variance(np.array([3.0, 0.5]), np.array([1.0, 1.0]), np.array([0.25, 0.5]), 8)
+    assert variance.corrected.tolist() == [2.0, -0.5]
+    # √((2·bias² + 4·signal·bias) / n), where a signal is not negative
+    error = np.sqrt(np.array([2 + 4 * 2, 2 + 0]) / 8)
+    np.testing.assert_allclose(variance.monte_carlo_error, error, rtol=1e-15)
+    of_samples = not_negative(np.array([2.0, -0.5]), error)
+    np.testing.assert_allclose(variance.total, of_samples + np.array([0.25, 0.5]), rtol=1e-15)
+    np.testing.assert_allclose(variance.df, 8 * (variance.total / [3.0, 0.5]) ** 2, rtol=1e-12)
+
+
+def test_degrees_of_freedom_are_one_at_least():
+    total, raw = np.array([0.1, 2.0, 3.0, 4.0]), np.full(4, 4.0)
+    assert df_of_variances(total, raw, 4).tolist() == [1.0, 1.0, 2.25, 4.0]
+
+
 def of_rows(raw: float, bias: float, n: int) -> Variance:
     return Variance(np.full(900, raw), np.full(900, bias), np.zeros(900), n)
 
@@ -126,6 +143,11 @@ def test_as_many_trees_as_advised_are_enough(signal, bias, n):
         more = of_rows(signal + fewer, fewer, n)
         assert not imprecise(more)
         assert enough_trees(more, advised) == 0
+
+
+def test_a_quarter_more_trees_are_advised_than_seem_enough():
+    # 300·20/(√(1 + 2000/18) - 1) = 626 of them
+    assert enough_trees(of_rows(21.0, 20.0, 2000), 300) == 800
 
 
 def test_more_trees_are_advised_where_noise_hides_the_variance():

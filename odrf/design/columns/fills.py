@@ -32,7 +32,8 @@ def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
         known = frame[name].dropna()
         if known.empty:
             raise InputError(
-                f"column {name!r} is missing in every row: leave it out of the formula or the data"
+                f"column {name!r} is missing in every training row: leave it out of the formula "
+                "or the data"
             )
         fills[name] = _median(known) if _is_number(known) else _most_frequent(known)
     return fills

@@ -11,7 +11,7 @@ import pandas as pd
 
 from odrf.design.distributed.stretches import Stretch, stretches_of
 from odrf.design.streamed import blocks
-from odrf.design.streamed.blocks import in_blocks_of_rows
+from odrf.design.streamed.blocks import in_blocks_of_rows, rows_of_weight
 from odrf.design.streamed.streamed_rows import rows_have_changed
 from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
 from odrf.public.chunks import Chunks, checked_frame
@@ -57,10 +57,13 @@ class PartitionBlocks:
     chunks : Chunks
         Of a data frame of Dask.
     client : distributed.Client
+    weights : str, optional
+        The column of case weights: rows of weight 0 are not read.
     """
 
     chunks: Chunks
     client: Any
+    weights: str | None = None
     _stretches: list[Stretch] = field(default_factory=list)
 
     @property
@@ -145,7 +148,11 @@ class PartitionBlocks:
 
     def _partitions(self, columns: Sequence[str]) -> StretchTasks:
         """Return the tasks that read these columns of each partition."""
-        parts = self.chunks.source[list(columns)].to_delayed()
+        aside = [] if self.weights is None or self.weights in columns else [self.weights]
+        frame = self.chunks.source[[*columns, *aside]]
+        if self.weights is not None:
+            frame = frame.map_partitions(rows_of_weight, self.weights)[list(columns)]
+        parts = frame.to_delayed()
         graphs = {id(part.dask): part.dask for part in parts}  # mostly one for all of them
         graph = {key: task for each in graphs.values() for key, task in each.items()}
         return StretchTasks(graph, [part.key for part in parts])

@@ -14,7 +14,14 @@ from odrf.design.columns.measurement import NUMBERS, TEXT, contents
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
 
-__all__ = ["ROWS_PER_BLOCK", "BlockSource", "ChunkBlocks", "in_blocks_of_rows", "require_alike"]
+__all__ = [
+    "ROWS_PER_BLOCK",
+    "BlockSource",
+    "ChunkBlocks",
+    "in_blocks_of_rows",
+    "require_alike",
+    "rows_of_weight",
+]
 
 ROWS_PER_BLOCK = 2**16
 
@@ -48,9 +55,13 @@ class BlockSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ChunkBlocks:
-    """The blocks of chunks that this process reads, one after the other."""
+    """The blocks of chunks that this process reads, one after the other.
+
+    Rows of weight 0 in the column `weights` are not read: trees draw rows by their numbers.
+    """
 
     chunks: Chunks
+    weights: str | None = None
 
     @property
     def memory(self) -> float | None:
@@ -69,8 +80,17 @@ class ChunkBlocks:
         columns: Sequence[str],
     ) -> Iterator[Result]:
         """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
-        for block in in_blocks_of_rows(self.chunks.frames(columns), ROWS_PER_BLOCK):
+        frames = (rows_of_weight(each, self.weights) for each in self.chunks.frames(columns))
+        for block in in_blocks_of_rows(frames, ROWS_PER_BLOCK):
             yield function(given, block)
+
+
+def rows_of_weight(frame: pd.DataFrame, weights: str | None) -> pd.DataFrame:
+    """Return the rows whose weight in the column `weights` is not 0; all if that is None."""
+    if weights is None:
+        return frame
+    without = (frame[weights] == 0).fillna(False).to_numpy(dtype=bool)
+    return frame[~without] if without.any() else frame
 
 
 def in_blocks_of_rows(

@@ -39,6 +39,7 @@ from odrf.warn import warn_user
 __all__ = ["learn_streamed_design"]
 
 CLASSES = "classification"
+COUNTED = "row of positive weight"
 # So many rows are kept as they are, for checks of the data.
 FIRST_ROWS = 2000
 
@@ -134,9 +135,10 @@ def learn_streamed_design(
     telling = TellingRows(terms, looked_up(terms, env), weights, kind == CLASSES)
     seen = _seen(source, _Seeing(used, telling), columns, progress)
     if seen is None or seen.told is None or seen.n < 2:
+        counted = "" if weights is None else " and a weight above 0"
         raise InputError(
             f"data has {0 if seen is None else seen.n} rows with response and predictors as "
-            f"missing={missing!r} needs them: at least 2 are needed"
+            f"missing={missing!r} needs them{counted}: at least 2 are needed"
         )
     assert seen.first is not None
     telling.require_shared_levels(seen.told)
@@ -231,11 +233,8 @@ def _design(
     # Each row twice: text of which every row here has a level of its own is not refused for it.
     frame = pd.concat([told.rows, told.rows], ignore_index=True)
     evaluation, values = training_values(terms.response, frame, env)
-    response, y = read_response(values, kind)
-    weights = np.ones(len(frame))
-    if telling.weights is not None:
-        weights = frame[telling.weights].to_numpy(dtype=np.float64)
-    require_variation(response.name, y, weights)
+    response, y = read_response(values, kind, "row" if telling.weights is None else COUNTED)
+    require_variation(response.name, y)
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     everywhere = {name for name, count in seen.empty.items() if count == seen.n}
     empty = {name: len(frame) if name in everywhere else 1 for name in seen.empty}

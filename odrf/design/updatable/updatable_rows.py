@@ -85,7 +85,7 @@ class UpdatableRows:
             _widened(data.y, room), _widened(data.weights, room),
         )  # fmt: skip
         self.numbers, self.until = _widened(numbers, room), np.full(room, NEVER)
-        self.complete, self.n_complete = data.complete.copy(), len(data.complete)
+        self.complete, self.n_complete = data.considered.copy(), len(data.considered)
         self._labels = _Pieces(data.index, lambda parts: parts[0].append(list(parts[1:])))
         self._kept = None if data.kept is None else _Pieces(data.kept, pd.concat)
         self.missing, self.empty = data.missing_columns, data.empty_cells

@@ -184,7 +184,7 @@ def _of_chunks(
     if model is not odt:
         require_no_surrogates(given["missing"])
     request = requested(model, given, TREE if model is odt else {})
-    seen = SampledBlocks(ChunkBlocks(chunks))
+    seen = SampledBlocks(ChunkBlocks(chunks, given["weights"]))
     arguments = {name: given[name] for name in OF_DESIGN}
     rows = learn_streamed_design(formula, seen, env=env, progress=shown, **arguments)
     of = forecast_of_all_rows if model is odt else forecast_of_streamed

@@ -342,9 +342,8 @@ def _require_recipe(recipe: Predictors, p: int) -> None:
     width = [variable.width for variable in recipe.variables]
     widths = [math.prod(width[v] for v in term) for term in recipe.terms]
     for j, kept in recipe.kept.items():
-        _require(
-            0 <= j < P and kept.ndim == 1 and len(kept) > 0 and bool((np.diff(kept) > 0).all())
-        )
+        _require(0 <= j < P and kept.ndim == 1 and len(kept) > 0)
+        _require(bool((np.diff(kept) > 0).all()))
         _require(kept[0] >= 0 and kept[-1] < widths[j])
         widths[j] = len(kept)
     _require(bool((np.diff(recipe.first) == np.array(widths) + recipe.holes).all()))
@@ -354,6 +353,10 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     n = len(data.index)
     _require(data.X.shape == (p, n) and data.y.shape == data.weights.shape == (n,) and n > 0)
     _require(data.complete.ndim == 1 and int(data.complete.sum()) == n)
+    _require(data.weightless is None or data.weightless.shape == data.complete.shape)
+    if data.apart is not None:
+        _require(data.apart.where.ndim == 1 and int((~data.apart.where).sum()) == n)
+        _require(len(data.apart.where) == n + len(data.apart.frame))
     _require(bool(np.isfinite(data.y).all()))
     _require(data.kept is None or len(data.kept) == n)
     if data.times is not None:

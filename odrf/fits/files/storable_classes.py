@@ -18,7 +18,7 @@ from odrf.design.predictors import Predictors
 from odrf.design.response import Response
 from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.design.training_data import TrainingData
+from odrf.design.training_data import RowsApart, TrainingData
 from odrf.design.variable import Variable
 from odrf.engine.boosting.failure_time_losses import LogLogistic, LogNormal, Weibull
 from odrf.engine.boosting.losses import (
@@ -95,7 +95,7 @@ CLASSES: dict[str, type] = {
         *(CompactForest, Compaction),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
-        *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
+        *(Coded, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),
         *(SurvivalFit, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),

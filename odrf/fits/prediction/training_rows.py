@@ -6,13 +6,16 @@ responses of the training rows, and residuals from it are too small.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.engine.rows.sampling import BOOTSTRAP, n_drawn
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
@@ -25,12 +28,18 @@ __all__ = [
     "IN_BAG",
     "asked_out_of_bag",
     "leaves_rows_out",
+    "predicting_rows_apart",
     "residuals",
+    "residuals_of",
     "training_rows",
     "warn_of_rows_always_drawn",
+    "with_rows_apart",
 ]
 
 OUT_OF_BAG, IN_BAG = "out-of-bag", "in-bag"
+
+Predict = TypeVar("Predict", bound=Callable[..., Any])
+Rows = TypeVar("Rows", pd.Series, pd.DataFrame)
 
 
 def leaves_rows_out(fit: AnyFit) -> bool:
@@ -101,7 +110,53 @@ def residuals(fit: AnyFit, value: NDArray[np.float64]) -> NDArray[np.float64]:
     For a regression, response minus mean.  For classes, 1 minus the probability of the class
     observed.
     """
-    y = fit.data.y
-    if fit.design.response.classes is None:
+    return residuals_of(fit.data.y, value, fit.design.response.classes is not None)
+
+
+def residuals_of(
+    y: NDArray[np.float64], value: NDArray[np.float64], classes: bool
+) -> NDArray[np.float64]:
+    """Return the residuals (n,) of responses or codes of `classes` y (n,), NaN where y is."""
+    if not classes:
         return y - value[:, 0]
-    return 1.0 - value[np.arange(len(y)), y.astype(np.int64)]
+    known = ~np.isnan(y)
+    resid = np.full(len(y), np.nan)
+    resid[known] = 1.0 - value[known, y[known].astype(np.int64)]
+    return resid
+
+
+def with_rows_apart(
+    fit: AnyFit, own: Rows, predict: Callable[[pd.DataFrame], Rows], out_of_bag: bool
+) -> Rows:
+    """Return results of the training rows, `own`, with those of the rows of weight 0 among them.
+
+    `predict` gives the results of new rows.  No tree has drawn rows of weight 0; but trees may have
+    drawn others of their groups, or later ones, so that `out_of_bag` results are then missing.
+    """
+    apart, of_rows = fit.data.apart, fit.data.structure
+    if apart is None:
+        return own
+    with unseen_levels_expected():
+        others = predict(apart.frame)
+    together = of_rows is not None and (of_rows.groups is not None or of_rows.order is not None)
+    if out_of_bag and together:
+        others = others.mask(np.ones(others.shape, dtype=bool))
+    return apart.among(own, others)
+
+
+def predicting_rows_apart(predict: Predict) -> Predict:
+    """Let a method ``predict(newdata=None, …)`` predict rows of weight 0 with the training rows."""
+
+    @wraps(predict)
+    def predicted(self: Any, newdata: Any = None, *args: Any, **options: Any) -> Any:
+        own = predict(self, newdata, *args, **options)
+        if newdata is not None:
+            return own
+        as_new = {**options, "training": None}
+        leaves = "leaf" in (options.get("type"), *args)
+        judged = options.get("training") != IN_BAG and not leaves and leaves_rows_out(self.fit)
+        return with_rows_apart(
+            self.fit, own, lambda rows: predict(self, rows, *args, **as_new), judged
+        )
+
+    return predicted  # type: ignore[return-value]

@@ -188,14 +188,13 @@ def _stepped(
         GrowthOptions(fit.design.feature_groups, each.settings, each.mixture, revised)
         for each in controls
     ]
-    used, m = new.weights > 0, len(new.y)
+    m = len(new.y)
 
     def step(b: int) -> Changed:
         sampling = controls[of_tree[b]].sampling
         fraction = sampling.later[-1].fraction
         counts = draw_added(updatable.states[b], sampling.resample, fraction, m)
-        counts = np.where(used, counts, 0)[which]
-        return updatable.trees[b].updated(arrival, counts, growing[of_tree[b]])
+        return updatable.trees[b].updated(arrival, counts[which], growing[of_tree[b]])
 
     changed = []
     workers = n_jobs if m + len(arrival.gone) > ALONE else 1

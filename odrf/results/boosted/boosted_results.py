@@ -24,7 +24,12 @@ from odrf.fits.prediction.predicting import (
     require_classes,
 )
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
+from odrf.fits.prediction.training_rows import (
+    leaves_rows_out,
+    predicting_rows_apart,
+    residuals,
+)
+from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.boosted_summary import boosted_card, boosted_summary
 from odrf.reports.consistency import ConsistencyReport
@@ -111,6 +116,8 @@ class ODBTResults(
         """
         return boosted_error(self.fit, self._oob_value)
 
+    @public
+    @predicting_rows_apart
     def predict(
         self,
         newdata: pd.DataFrame | None = None,

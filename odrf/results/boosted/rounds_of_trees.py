@@ -7,6 +7,7 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.prediction.training_rows import with_rows_apart
 from odrf.options.boosting_control import BoostingControl
 from odrf.reports.boosted_summary import loss_path
 from odrf.results.any_results import AnyResults
@@ -38,7 +39,8 @@ class RoundsOfTrees(AnyResults):
     @property
     def held_out(self) -> pd.Series:
         """True for the training rows that were held out to choose the number of rounds."""
-        return pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
+        held = pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
+        return with_rows_apart(self.fit, held, _not_held_out, out_of_bag=False)
 
     @cached_property
     def loss_path(self) -> pd.DataFrame:
@@ -54,3 +56,7 @@ class RoundsOfTrees(AnyResults):
         their weights.
         """
         return loss_path(self.fit)
+
+
+def _not_held_out(rows: pd.DataFrame) -> pd.Series:
+    return pd.Series(False, index=rows.index, name="held_out")

@@ -27,7 +27,7 @@ from odrf.fits.prediction.intervals import (
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_classes
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.training_rows import training_rows
+from odrf.fits.prediction.training_rows import predicting_rows_apart, training_rows
 from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.growing_stack import BASES, stack_out_of_bag
 from odrf.fits.stacked.predicted_distribution import (
@@ -37,6 +37,7 @@ from odrf.fits.stacked.predicted_distribution import (
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.fits.stacked.weighing import errors_of
 from odrf.options.stacked_control import StackedControl
+from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance_tables import MeasuredImportance
@@ -189,6 +190,8 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         """
         return float(errors_of([self._oob_value], self.fit.data, self.fit.ordered)[0])
 
+    @public
+    @predicting_rows_apart
     def predict(
         self,
         newdata: pd.DataFrame | None = None,

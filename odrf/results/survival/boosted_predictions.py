@@ -18,12 +18,14 @@ from odrf.fits.prediction.predicting import predict_rows, rows_of
 from odrf.fits.prediction.training_rows import (
     asked_out_of_bag,
     leaves_rows_out,
+    predicting_rows_apart,
     training_rows,
     warn_of_rows_always_drawn,
 )
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.curves_of_boosted import PredictedScores
 from odrf.fits.survival.predicting_survival import CURVE_PREDICTIONS, curves_as_asked, require_use
+from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 
@@ -59,6 +61,8 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return boosted_out_of_bag(self.fit)[0]
 
+    @public
+    @predicting_rows_apart
     def predict(
         self,
         newdata: pd.DataFrame | None = None,

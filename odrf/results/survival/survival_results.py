@@ -13,11 +13,13 @@ from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.training_rows import (
     asked_out_of_bag,
     leaves_rows_out,
+    predicting_rows_apart,
     training_rows,
 )
 from odrf.fits.survival.predicting_survival import predict_survival
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.control import Control
+from odrf.public import public
 from odrf.results.any_results import AnyResults
 from odrf.results.keeping.forgetting import ForgettingResults
 
@@ -48,6 +50,8 @@ class SurvivalResults(ForgettingResults, AnyResults):
         """The different times (R,) of events of the training rows, ascending."""
         return self.fit.event_times
 
+    @public
+    @predicting_rows_apart
     def predict(
         self,
         newdata: pd.DataFrame | None = None,

@@ -63,7 +63,8 @@ def table(seed: int, n: int, holes: bool) -> pd.DataFrame:
 def learned(formula: str, frames: list[pd.DataFrame], **options):
     arguments = {**OPTIONS, "weights": None, "class_weights": None, **options}
     env = EvalEnvironment.capture()
-    return learn_streamed_design(formula, ChunkBlocks(Chunks(frames)), env=env, **arguments)
+    source = ChunkBlocks(Chunks(frames), arguments["weights"])
+    return learn_streamed_design(formula, source, env=env, **arguments)
 
 
 def in_one_frame(formula: str, data: pd.DataFrame, **options):
@@ -172,7 +173,7 @@ def test_weights_and_rows_left_out(missing, class_weights):
         ("y ~ I(a - a.mean())", "depends on other rows than its own"),
         ("y ~ when:a", "'when' holds dates, whose products"),
         ("y ~ nothing", "'nothing' is not a column"),
-        ("y ~ empty", "'empty' is missing in every row"),
+        ("y ~ empty", "'empty' is missing in every training row"),
         ("y ~ name", "'name' is text with 64 different values in 64 rows"),
         ("y ~ half", "'half' is text with 32 different values in 32 rows"),
         ("same ~ a", "'same' is constant"),
@@ -198,7 +199,7 @@ def test_what_chunks_cannot_give_is_refused_by_name(formula, words):
         ({"missing": "raise"}, "rows have missing values"),
         ({"weights": "no"}, "weights='no' is not a column"),
         ({"weights": "b"}, "weights of rows 0 to 15 has . negative values"),
-        ({"weights": "zero"}, "all zero"),
+        ({"weights": "zero"}, "0 rows with response .* and a weight above 0"),
         ({"kind": "numbers"}, "kind='numbers' is not known"),
     ],
 )

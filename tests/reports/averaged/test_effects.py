@@ -1,5 +1,7 @@
 """Averaged predictions, comparisons and slopes against the same done by hand with `predict`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import scipy
 
 import odrf
 from odrf import InputError
+from odrf.fits.averaged.contrasts import deviation_of
 from odrf.statistics.averaged.functionals import functional_covariance
 
 NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
@@ -402,6 +405,32 @@ def test_plots_have_a_point_for_each_estimate(class_forest):
     assert len(ax.get_yticklabels()) == len(effects.table)
 
 
+@pytest.mark.parametrize("n", [24, 40, 44, 60])
+def test_a_quarter_of_the_rows_reaches_a_quarter_of_the_weight(n):
+    """Sums of shares such as 1/24 + … may be below a quarter by rounding."""
+    data = pd.DataFrame({"a": np.arange(1.0, n + 1), "b": np.arange(n) % 7})
+    data["y"] = data["a"] + data["b"]
+    fit = odrf.odrf("y ~ a + b", data, n_trees=4, seed=1)
+    contrast = fit.comparisons("a", contrast="iqr").table["contrast"]
+    assert contrast.tolist() == [f"Q3 - Q1 ({n // 4} to {3 * n // 4})"]
+
+
+def test_a_standard_deviation_is_that_of_known_numbers_by_their_weights():
+    numbers = pd.Series([1.0, 2.0, np.nan, 4.0, 9.0])
+    found = deviation_of(numbers, np.array([1.0, 2.0, 5.0, 3.0, 0.0]))
+    assert found == pytest.approx(np.repeat([1.0, 2.0, 4.0], [1, 2, 3]).std())
+    rng = np.random.default_rng(1)
+    for n in range(2, 40):
+        assert deviation_of(pd.Series(np.full(n, 0.3)), rng.random(n)) == 0
+    assert deviation_of(pd.Series([np.nan]), np.ones(1)) == 0
+
+
+def with_weights(results, weights):
+    """Return results of a fit of an older version, which has rows of weight 0 among its rows."""
+    data = replace(results.fit.data, weights=weights)
+    return type(results)(replace(results.fit, data=data))
+
+
 def test_a_variable_known_in_rows_of_weight_zero_only_has_no_effect():
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
@@ -409,7 +438,9 @@ def test_a_variable_known_in_rows_of_weight_zero_only_has_no_effect():
     weights = np.ones(60)
     weights[:3] = 0.0
     data.loc[3:, "b"] = np.nan
-    fit = odrf.odrf("y ~ a + b", data, weights=weights, n_trees=8, seed=1)
+    with pytest.raises(InputError, match="'b' is missing in every training row"):
+        odrf.odrf("y ~ a + b", data, weights=weights, n_trees=8, seed=1)
+    fit = with_weights(odrf.odrf("y ~ a + b", data, n_trees=8, seed=1), weights)
     assert list(fit.slopes().table["term"]) == ["a"]
     assert list(fit.explain(data.iloc[[0]]).slopes.index) == ["a"]
     assert fit.comparisons("b").table["estimate"].tolist() == [0.0]
@@ -635,7 +666,7 @@ def test_a_column_that_is_set_makes_no_groups(number_forest):
 def test_a_number_that_is_constant_in_the_rows_that_count_has_no_slope(table):
     weights = np.r_[np.zeros(40), np.ones(80)]
     data = table.assign(k=np.r_[np.arange(40.0), np.full(80, 0.3)])
-    fit = odrf.odrf("y ~ a + k", data, weights=weights, n_trees=12, seed=1)
+    fit = with_weights(odrf.odrf("y ~ a + k", data, n_trees=12, seed=1), weights)
     assert fit.slopes().table["term"].tolist() == ["a"]
     assert fit.comparisons("k").table["contrast"].tolist() == ["+1 sd (0)"]
     with pytest.raises(InputError, match="group of training rows that all have the weight 0"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,6 +131,8 @@ def test_what_cannot_be_asked(forest, data):
 def test_a_number_that_only_rows_of_weight_0_have_is_refused(data):
     weights = np.r_[np.zeros(20), np.ones(len(data) - 20)]
     holes = data.assign(z=data["z"].where(weights == 0))
-    fit = odrf.odrf("y ~ x + z", holes, weights=weights, n_trees=6, seed=1)
+    fit = odrf.odrf("y ~ x + z", holes, n_trees=6, seed=1)
+    # a fit of an older version has rows of weight 0 among its rows
+    fit = type(fit)(replace(fit.fit, data=replace(fit.fit.data, weights=weights)))
     with pytest.raises(InputError, match="'z' is empty in all rows of positive weight"):
         fit.ale("z")

@@ -62,10 +62,10 @@ def test_out_of_bag_proximities_are_of_trees_that_drew_neither(class_forest):
 )
 def test_weights_reproduce_predictions(table, options):
     fit = odrf.odrf("y ~ a + b + f", table, n_trees=12, seed=1, **options)
-    y = table["y"].to_numpy()
     for rows in (None, table):
-        weights = fit.proximity(rows, type="weights").matrix
-        predicted = fit.predict(rows).to_numpy()
+        near = fit.proximity(rows, type="weights")
+        weights, y = near.matrix, fit.fit.data.y
+        predicted = fit.predict(rows)[near.rows].to_numpy()
         known = ~np.isnan(predicted)
         np.testing.assert_allclose((weights @ y)[known], predicted[known], rtol=1e-9)
         np.testing.assert_allclose(np.asarray(weights.sum(axis=1)).ravel()[known], 1.0)
