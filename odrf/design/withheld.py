@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
-from odrf.errors import InputError
+from odrf.errors import AbsentError
 
 __all__ = ["LEFT_OUT", "STREAMED", "WithheldData"]
 
@@ -113,8 +113,8 @@ class WithheldData(TrainingData):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _lacks_rows(self) -> InputError:
-        return InputError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
+    def _lacks_rows(self) -> AbsentError:
+        return AbsentError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
 
     if not TYPE_CHECKING:
 

@@ -44,7 +44,13 @@ class AnyResults(Carded):
     if not TYPE_CHECKING:  # for types, attributes are those that are written down
 
         def __getattr__(self, name: str) -> Any:
-            """Say why this kind of fits lacks what another kind has."""
+            """Say why this kind of fits lacks what another kind has.
+
+            What its own properties refuse comes here, too, and they say it again.
+            """
+            property_of_it = getattr(type(self), name, None)
+            if isinstance(property_of_it, property | cached_property):
+                return property_of_it.__get__(self)
             own = type(self).__name__
             reason = why_absent(own, name)
             if reason:
