@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
-from odrf.errors import AbsentError
+from odrf.errors import AbsentError, refused_again
 
 __all__ = ["LEFT_OUT", "STREAMED", "WithheldData"]
 
@@ -121,4 +121,5 @@ class WithheldData(TrainingData):
         def __getattr__(self, name: str) -> Any:
             if name in _OF_ROWS:
                 raise self._lacks_rows()
+            refused_again(self, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import AbsentError, InputError, installing, nearest
+from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
 from odrf.fits.fit import AnyFit
 from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.saving import save
@@ -44,17 +44,12 @@ class AnyResults(Carded):
     if not TYPE_CHECKING:  # for types, attributes are those that are written down
 
         def __getattr__(self, name: str) -> Any:
-            """Say why this kind of fits lacks what another kind has.
-
-            What its own properties refuse comes here, too, and they say it again.
-            """
-            property_of_it = getattr(type(self), name, None)
-            if isinstance(property_of_it, property | cached_property):
-                return property_of_it.__get__(self)
+            """Say why this kind of fits lacks what another kind has."""
             own = type(self).__name__
             reason = why_absent(own, name)
             if reason:
                 raise AbsentError(f"{own} has no {name!r}: {reason}")
+            refused_again(self, name)
             similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
             raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
 

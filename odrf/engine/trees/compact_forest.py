@@ -18,7 +18,7 @@ from odrf.engine.trees.distinct_values import DistinctValues, require_32_bits
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest
 from odrf.engine.trees.level_tables import UNIT
 from odrf.engine.trees.packing import FEWER, HEAD, Packed, groups_of_trees
-from odrf.errors import AbsentError, InputError
+from odrf.errors import InputError
 
 __all__ = [
     "KEPT",
@@ -170,8 +170,8 @@ class CompactForest(Forest):
         return CompactForest(**{**self.__getstate__(), "compaction": compaction})
 
     def require_nodes(self) -> None:
-        """Raise `AbsentError`: the nodes are not there."""
-        raise AbsentError(NODES_ARE_ABSENT)
+        """Raise `InputError`: the nodes are not there."""
+        raise InputError(NODES_ARE_ABSENT)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in KEPT}
