@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         train, test = (data[which].drop(columns="fold") for which in (~held, held))
         for way, how in WAYS.items():
             begin = time.process_time()
-            fit = odbt("Surv(time, status) ~ .", train, seed=options.seed, n_jobs=1, **how)
+            fit: Any = odbt("Surv(time, status) ~ .", train, seed=options.seed, n_jobs=1, **how)
             seconds = time.process_time() - begin
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # rows that leave after the last training row

@@ -137,9 +137,9 @@ def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
     """
     about, obstacles = _trees_meant(fit), []
     if about:
-        reasons, ways = zip(*about, strict=True)
-        of = f"No result of [Z] applies: they are about {', and about '.join(reasons)}"
-        obstacles.append((of, list(ways) if all(ways) else []))
+        of = f"No result of [Z] applies: they are about {', and about '.join(dict(about))}"
+        known = all(way for _, way in about)
+        obstacles.append((of, [way for _, way in about] if known else []))
     rates = _rates(fit)
     failed = [c.statement for c in rates if c.status == FAILS]
     if failed:
