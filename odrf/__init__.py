@@ -1,5 +1,6 @@
 """odrf: oblique decision trees and forests for statisticians."""
 
+import sys
 from typing import TYPE_CHECKING
 
 from odrf.api.automatic import auto
@@ -12,10 +13,10 @@ from odrf.datasets import load_data
 from odrf.datasets.images import from_images
 from odrf.design.columns.censored import Surv
 from odrf.errors import InputError
-from odrf.loading import loaded_later
+from odrf.loading import Package, loaded_later
 from odrf.projections import Patch
 from odrf.public.chunks import Chunks
-from odrf.version import __version__
+from odrf.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from odrf import simulate
@@ -31,7 +32,6 @@ __all__ = [
     "InputError",
     "Patch",
     "Surv",
-    "__version__",
     "approximation_curve",
     "auto",
     "bias_variance",
@@ -63,6 +63,7 @@ LATER = {
 
 
 __getattr__ = loaded_later(__name__, LATER)
+sys.modules[__name__].__class__ = Package
 
 
 def __dir__() -> list[str]:

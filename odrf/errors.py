@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cached_property
 from os import PathLike
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "installing",
     "nearest",
     "no_frame",
+    "refused_again",
 ]
 
 
@@ -38,6 +40,17 @@ class UnknownArgumentError(InputError, TypeError):
 
 class AbsentError(InputError, AttributeError):
     """Raised where a result lacks what others have; as any such error an `AttributeError`, too."""
+
+
+def refused_again(owner: object, name: str) -> None:
+    """Raise once more what a property of `owner` has refused, if it has one of this name.
+
+    It is for ``__getattr__``, which Python calls after any `AttributeError` of a property, and
+    whose own words would take the place of the property's.
+    """
+    found = getattr(type(owner), name, None)
+    if isinstance(found, property | cached_property):
+        found.__get__(owner)
 
 
 def nearest(name: str, choices: Iterable[object]) -> str:

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import Any, NoReturn
 
-__all__ = ["loaded_later"]
+__all__ = ["Package", "loaded_later"]
+
+
+class Package(ModuleType):
+    """The package as an object, which is called in place of its function of the same name."""
+
+    def __call__(self, *args: object, **named: object) -> NoReturn:
+        """Raise `TypeError`, which says where the function is."""
+        name = self.__name__
+        raise TypeError(
+            f"{name!r} is the package here, not its function: write from {name} import {name}, or "
+            f"{name}.{name}(…)"
+        )
 
 
 def loaded_later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

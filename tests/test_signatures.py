@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from functools import cache
@@ -215,3 +216,21 @@ def test_an_old_spelling_works_and_names_the_new_one(words):
 def test_every_public_function_and_method_suggests_names():
     bare = [name for name, function in CALLABLES.items() if not hasattr(function, "__wrapped__")]
     assert not bare
+
+
+def test_the_package_that_is_called_says_where_its_function_is():
+    with pytest.raises(TypeError, match=r"write from odrf import odrf, or odrf\.odrf"):
+        odrf("y ~ .", DATA)
+    assert inspect.ismodule(odrf)
+
+
+@pytest.mark.parametrize("inside", ["", ".sklearn", ".simulate", ".projections", ".datasets"])
+def test_names_that_a_star_imports_are_public(inside):
+    package = importlib.import_module(f"odrf{inside}")
+    names: dict[str, Any] = {}
+    exec(f"from odrf{inside} import *", names)
+    del names["__builtins__"]
+    assert set(names) == set(package.__all__)
+    assert not [name for name in names if name.startswith("_")]
+    modules = [name for name, value in names.items() if inspect.ismodule(value)]
+    assert modules == (["simulate"] if package is odrf else [])

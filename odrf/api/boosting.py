@@ -18,7 +18,6 @@ from odrf.design.offset import offset_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
-from odrf.options.boosting_control import PATIENCE
 from odrf.projections.family import Family
 from odrf.public import public
 from odrf.results.boosted.boosted_results import ODBTResults
@@ -48,10 +47,10 @@ def odbt(
     split_search: str = "auto",
     sample_fraction: float = 1.0,
     predictor_fraction: float = 1.0,
-    n_runs: int = 1,
+    n_runs: str | int = "auto",
     run_predictors: float = 1.0,
-    validation: str | float | None = None,
-    patience: int = PATIENCE,
+    validation: str | float | None = "auto",
+    patience: str | int = "auto",
     offset: str | ArrayLike | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
@@ -155,23 +154,27 @@ def odbt(
         Share of the rows that each tree draws at random, without replacement.
     predictor_fraction : float, default 1.0
         Share of the predictors of its run that each tree draws at random.
-    n_runs : int, default 1
-        Boosting runs, whose mean is the fit.  With several, each run has a bootstrap sample of the
+    n_runs : "auto" or int, default "auto"
+        Boosting runs, whose mean is the fit.  By default one, but ten for times to an event, unless
+        `validation` holds out rows.  With several, each run has a bootstrap sample of the
         rows and a share `run_predictors` of the predictors.  Scores are averaged before they are
         transformed to means or probabilities.  `ODBTResults.oob_error` is the error on the rows
         that runs did not draw.
     run_predictors : float, default 1.0
         Share of the predictors that each of several runs draws (feature bagging).
-    validation : float or "oob", optional
+    validation : "auto", float, "oob" or None, default "auto"
         How to choose the number of rounds.  A number holds out this share of the rows, the same of
         each class, or of rows with and without an event, and keeps the rounds up to the smallest
         loss on them, at least one.  ``"oob"``, for several runs, uses the out-of-bag loss:
         that of each row by the runs that did not draw it.
-        By default all `n_trees` rounds are kept.  On small tables, holding out rows usually costs
-        more accuracy than too many rounds do, unless the noise is strong.
-    patience : int, default 20
-        With `validation`, boosting stops after this many rounds without a smaller loss; without it
-        another number than 20 is refused.
+        With None all `n_trees` rounds are kept, and so they are by default for numbers and classes:
+        on small tables, holding out rows usually costs more accuracy than too many rounds do,
+        unless the noise is strong.  By default rounds for times to an event are chosen out of bag
+        or, with one run, by a fifth of the rows: after all rounds, the curves of most tables were
+        too far apart (``benchmarks/options/boosted_survival.py``).
+    patience : "auto" or int, default "auto"
+        With `validation`, boosting stops after this many rounds without a smaller loss, by default
+        20.  Without it a number is refused.
     offset : str or array-like, optional
         A known part of each row's score, on the scale of ``predict(type="link")``, which is added
         to the trees; for counts, the logarithm of the exposure.  A column name, or one number for

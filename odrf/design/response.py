@@ -19,7 +19,12 @@ from odrf.design.columns.text_as_read import warn_of_spellings, warn_of_text
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
-from odrf.design.survival.reading_times import censored_category, read_causes, read_times
+from odrf.design.survival.reading_times import (
+    censored_category,
+    read_causes,
+    read_times,
+    unit_of_times,
+)
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
@@ -75,6 +80,8 @@ class Response:
         Whether it is what another fit predicts.
     less : str
         What is subtracted from it, in words; else empty.
+    unit : str
+        The unit of times that were durations; else empty.
     """
 
     name: str
@@ -89,6 +96,7 @@ class Response:
     censored: str = ""
     imitated: bool = False
     less: str = ""
+    unit: str = ""
 
     @property
     def in_words(self) -> str:
@@ -174,6 +182,12 @@ class Response:
             A column is absent, a value is missing, or is no time or event of this response.
         """
         columns = cast(pd.DataFrame, self._values(data).data)
+        if unit_of_times(self.name, columns) != self.unit:
+            was, now = ("durations", "numbers") if self.unit else ("numbers", "durations")
+            raise InputError(
+                f"response {self.name!r}: times of the training rows were {was}, and these are "
+                f"{now}: bring them into one type"
+            )
         return read_times(self.name, columns, self.causes)
 
     def _values(self, data: pd.DataFrame) -> Values:
@@ -303,7 +317,8 @@ def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
     columns = cast(pd.DataFrame, values.data)
     causes = read_causes(values.name, columns)
     censored = censored_category(values.name, columns)
-    response = Response(values.name, SURVIVAL, causes=causes, censored=censored)
+    unit = unit_of_times(values.name, columns)
+    response = Response(values.name, SURVIVAL, causes=causes, censored=censored, unit=unit)
     return response, read_times(values.name, columns, causes)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import TrainingData
-from odrf.errors import InputError
+from odrf.errors import AbsentError, refused_again
 
 __all__ = ["LEFT_OUT", "STREAMED", "WithheldData"]
 
@@ -113,12 +113,13 @@ class WithheldData(TrainingData):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _lacks_rows(self) -> InputError:
-        return InputError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
+    def _lacks_rows(self) -> AbsentError:
+        return AbsentError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name in _OF_ROWS:
                 raise self._lacks_rows()
+            refused_again(self, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

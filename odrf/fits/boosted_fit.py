@@ -137,7 +137,7 @@ def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -
     if fit.control.validation is not None:
         raise InputError(
             f"grow() cannot add rounds: validation={fit.control.validation!r} has chosen the "
-            "number of rounds; fit without validation=, or with a larger n_trees="
+            "number of rounds; fit with validation=None, or with a larger n_trees="
         )
     control = fit.control.with_rounds(fit.control.n_trees + k)
     threaded = replace(control, n_jobs=n_jobs)

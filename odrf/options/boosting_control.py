@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
+from odrf.checks import AUTO, MOST, checked_part, checked_whole, is_word
 from odrf.design.response import SURVIVAL
 from odrf.engine.boosting.every_loss import LOSSES
-from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
@@ -28,6 +27,7 @@ from odrf.options.control import (
     checked_subset_size,
     checked_thresholds,
 )
+from odrf.options.loss_names import checked_loss, require_counts, require_refittable
 from odrf.options.rule import OOB
 from odrf.options.table import EXACT, NEWTON, REFIT, checked_options
 from odrf.projections.axis import Axis
@@ -36,16 +36,17 @@ from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.sparse import Sparse
 
-__all__ = ["PATIENCE", "BoostingControl", "resolve_boosting"]
+__all__ = ["BoostingControl", "resolve_boosting"]
 
 PATIENCE = 20
+# Of times to an event, whose scores are too far apart after all rounds: the runs, and the share of
+# the rows that one run holds out (benchmarks/options/boosted_survival.py).
+SURVIVAL_RUNS, SURVIVAL_SHARE = 10, 0.2
 # Refitted leaves are not shrunken.
 LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
 FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
-# Of classes it depends on their number and order.
-LOSS_OF_KIND = {"regression": "squared_error", SURVIVAL: "cox"}
 
 
 @dataclass(frozen=True)
@@ -213,11 +214,15 @@ def resolve_boosting(
         If an option is invalid.  The message names it and says what to use.
     """
     options = checked_options("odbt", options)
-    loss = LOSSES[_loss(options["loss"], kind, n_classes, ordered)]()
+    loss = LOSSES[checked_loss(options["loss"], kind, n_classes, ordered)]()
     if loss.of_counts:
-        _require_counts(y)
-    n_runs, leaf_values = options["n_runs"], options["leaf_values"]
-    _require_refittable(leaf_values, loss)
+        require_counts(y)
+    n_runs, validation = _runs_and_validation(options["n_runs"], options["validation"], kind)
+    patience, leaf_values = (
+        _patience(options["patience"], validation),
+        options["leaf_values"],
+    )
+    require_refittable(leaf_values, loss)
     run_predictors = _run_predictors(options["run_predictors"], n_runs, P)
     tree_predictors = _share_of(run_predictors, options["predictor_fraction"])
     # boosting grows regression trees, whatever the response
@@ -235,7 +240,7 @@ def resolve_boosting(
     if tree_predictors < P:
         _require_narrowable(families)
     mixture = mixture_for(families, n_singles, n_projections, table)
-    fraction, validation = options["sample_fraction"], _validation(options, n_runs)
+    fraction = options["sample_fraction"]
     plan = Plan(
         loss=loss,
         n_outputs=loss.outputs(n_classes),
@@ -244,7 +249,7 @@ def resolve_boosting(
         rate=_learning_rate(options["learning_rate"], leaf_values),
         l2=options["l2"],
         refit=leaf_values == REFIT,
-        patience=None if validation is None else options["patience"],
+        patience=None if validation is None else patience,
         run_predictors=run_predictors,
         tree_predictors=tree_predictors,
         sampling=Sampling(ALL_ROWS if fraction == 1 else SUBSAMPLE, fraction),
@@ -257,7 +262,7 @@ def resolve_boosting(
         mixture=mixture,
         split_search=options["split_search"],
         validation=validation,
-        patience=options["patience"],
+        patience=patience,
         seed=options["seed"],
         n_jobs=options["n_jobs"],
     )
@@ -307,39 +312,6 @@ def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float]
     return {family: float(k) for family, k in shares.items()}, AUTO, singles + oblique
 
 
-def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
-    """Return the name of the loss; raise `InputError` if it does not suit the response."""
-    checked_choice("loss", value, [AUTO, *LOSSES])
-    if value == AUTO:
-        of_classes = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
-        return LOSS_OF_KIND.get(kind, of_classes)
-    suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
-    if value not in suited:
-        listing = " or ".join(repr(name) for name in suited)
-        what = "time to an event" if kind == SURVIVAL else kind
-        hint = ", or the response Surv(time, event)" if LOSSES[value].kind == SURVIVAL else ""
-        raise InputError(f"loss={value!r} is not for a {what}: use {listing}{hint}")
-    if LOSSES[value].binary and n_classes > 2:
-        raise InputError(
-            f'loss="{value}" is for two classes, the response has {n_classes}: use "auto"'
-        )
-    if LOSSES[value].ordered and not ordered:
-        raise InputError(
-            f'loss="{value}" needs ordered classes: make the response an ordered categorical, with '
-            'pandas.CategoricalDtype(…, ordered=True), or use "auto"'
-        )
-    return str(value)
-
-
-def _require_refittable(leaf_values: str, loss: Loss) -> None:
-    """Raise `InputError` if leaves are to be refitted and the loss is not the squared error."""
-    if leaf_values == REFIT and not loss.least_squares:
-        raise InputError(
-            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss.name}": use '
-            'leaf_values="newton" or loss="squared_error"'
-        )
-
-
 def _learning_rate(value: Any, leaf_values: str) -> float:
     if value == AUTO:
         return LEARNING_RATE[leaf_values]
@@ -351,13 +323,37 @@ def _learning_rate(value: Any, leaf_values: str) -> float:
     return float(value)
 
 
-def _validation(options: Mapping[str, Any], n_runs: int) -> float | str | None:
-    """Return ``"oob"``, the share of the rows to hold out, or None."""
-    value, patience = options["validation"], options["patience"]
-    if value is None and patience != PATIENCE:
+def _runs_and_validation(
+    n_runs: int | str, value: Any, kind: str
+) -> tuple[int, float | str | None]:
+    """Return the number of runs, and ``"oob"``, the share of the rows to hold out, or None.
+
+    By default the rounds of times to an event are chosen, by rows that also calibrate the curves:
+    those out of bag of several runs, or of one run some that are held out.
+    """
+    by_default, of_times = is_word(value, AUTO), kind == SURVIVAL
+    if isinstance(n_runs, str):
+        shared = of_times and (by_default or value is None or is_word(value, OOB))
+        n_runs = SURVIVAL_RUNS if shared else 1
+    if by_default:
+        value = None if not of_times else OOB if n_runs > 1 else SURVIVAL_SHARE
+    return n_runs, _validation(value, n_runs)
+
+
+def _patience(value: int | str, validation: float | str | None) -> int:
+    """Return the rounds without a smaller loss after which boosting stops."""
+    if isinstance(value, str):
+        return PATIENCE
+    if validation is None:
         raise InputError(
-            f"patience={patience} has no effect without validation=: add validation=0.2, say"
+            f"patience={value} has no effect without validation=: add validation=0.2, say, or "
+            "leave it out"
         )
+    return value
+
+
+def _validation(value: Any, n_runs: int) -> float | str | None:
+    """Return ``"oob"``, the share of the rows to hold out, or None."""
     if is_word(value, OOB):
         if n_runs == 1:
             raise InputError(
@@ -390,11 +386,3 @@ def _require_narrowable(families: Mapping[Family, float]) -> None:
                 f'projection="{family.name}" needs all predictors in every tree: leave '
                 "predictor_fraction and run_predictors at 1"
             )
-
-
-def _require_counts(y: NDArray[np.float64]) -> None:
-    if (y < 0).any():
-        raise InputError(
-            f'loss="poisson" is for responses of at least 0, the smallest is {y.min():g}: '
-            'use "squared_error"'
-        )

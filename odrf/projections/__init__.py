@@ -11,23 +11,42 @@ et al. 2020).  ``projection=`` of `odrf.odt`, `odrf.odrf` and `odrf.odbt` takes
 To add a family, write a module here and import its class below.
 """
 
-from odrf.engine.randomness import below as below
-from odrf.engine.randomness import uniform as uniform
-from odrf.projections.axis import Axis as Axis
-from odrf.projections.custom import Custom as Custom
-from odrf.projections.estimated.cca import CanonicalCorrelation as CanonicalCorrelation
-from odrf.projections.estimated.linear import Discriminant as Discriminant
-from odrf.projections.estimated.linear import LeastSquares as LeastSquares
-from odrf.projections.estimated.linear import Logistic as Logistic
-from odrf.projections.estimated.pca import PrincipalComponents as PrincipalComponents
-from odrf.projections.estimated.pda import PenalisedDiscriminant as PenalisedDiscriminant
-from odrf.projections.estimated.projection_pursuit import ProjectionPursuit as ProjectionPursuit
-from odrf.projections.estimated.ridge import Ridge as Ridge
-from odrf.projections.extra import ExtraTrees as ExtraTrees
-from odrf.projections.family import FAMILIES as FAMILIES
-from odrf.projections.family import Family as Family
-from odrf.projections.patch import Patch as Patch
-from odrf.projections.rc import RandomCombination as RandomCombination
-from odrf.projections.rotation import Rotation as Rotation
-from odrf.projections.sparse import Sparse as Sparse
-from odrf.projections.sphere import Sphere as Sphere
+from odrf.engine.randomness import below, uniform
+from odrf.projections.axis import Axis
+from odrf.projections.custom import Custom
+from odrf.projections.estimated.cca import CanonicalCorrelation
+from odrf.projections.estimated.linear import Discriminant, LeastSquares, Logistic
+from odrf.projections.estimated.pca import PrincipalComponents
+from odrf.projections.estimated.pda import PenalisedDiscriminant
+from odrf.projections.estimated.projection_pursuit import ProjectionPursuit
+from odrf.projections.estimated.ridge import Ridge
+from odrf.projections.extra import ExtraTrees
+from odrf.projections.family import FAMILIES, Family
+from odrf.projections.patch import Patch
+from odrf.projections.rc import RandomCombination
+from odrf.projections.rotation import Rotation
+from odrf.projections.sparse import Sparse
+from odrf.projections.sphere import Sphere
+
+__all__ = [
+    "FAMILIES",
+    "Axis",
+    "CanonicalCorrelation",
+    "Custom",
+    "Discriminant",
+    "ExtraTrees",
+    "Family",
+    "LeastSquares",
+    "Logistic",
+    "Patch",
+    "PenalisedDiscriminant",
+    "PrincipalComponents",
+    "ProjectionPursuit",
+    "RandomCombination",
+    "Ridge",
+    "Rotation",
+    "Sparse",
+    "Sphere",
+    "below",
+    "uniform",
+]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from itertools import zip_longest
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from odrf.checks import MOST_DIGITS, checked_choice, checked_jobs, checked_truth, checked_whole
-from odrf.errors import InputError, UnknownArgumentError
+from odrf.errors import AbsentError, InputError, UnknownArgumentError
 from odrf.public.backends import BACKENDS
 from odrf.public.frames import in_pandas, series_in_pandas
 from odrf.public.names_elsewhere import suggestion
@@ -34,7 +34,8 @@ def public(made: Made) -> Made:
     A name that is no argument of the function raises an error that suggests the nearest one.
     Arguments that have one meaning in the whole package are checked, and data frames of other
     libraries are converted to pandas.  Of a class, all public methods are decorated that are not
-    decorated yet.
+    decorated yet; and what its properties refuse is an `AttributeError`, too, so that `hasattr` and
+    `inspect.getmembers` take it as absent.
 
     Examples
     --------
@@ -51,6 +52,10 @@ def public(made: Made) -> Made:
     for name, method in list(vars(made).items()):
         if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
             setattr(made, name, _decorated(method, {}, ()))
+        elif isinstance(method, cached_property):
+            method.func = _absent_if_refused(method.func)
+        elif isinstance(method, property) and method.fget is not None:
+            setattr(made, name, method.getter(_absent_if_refused(method.fget)))
     return cast(Made, made)
 
 
@@ -162,6 +167,21 @@ class MethodNow(Generic[Value]):
 def warn_of_old(old: str, new: str) -> None:
     """Warn that a spelling is old, and which one is new."""
     warn_user(f"{old} is an old spelling and will go: write {new}", FutureWarning)
+
+
+def _absent_if_refused(value_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a property's function whose `InputError` is an `AbsentError`."""
+
+    @wraps(value_of)
+    def read(owner: Any) -> Any:
+        try:
+            return value_of(owner)
+        except AbsentError:
+            raise
+        except InputError as error:
+            raise AbsentError(*error.args).with_traceback(error.__traceback__) from None
+
+    return read
 
 
 def _decorated(

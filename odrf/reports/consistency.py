@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +37,8 @@ __all__ = ["ConsistencyReport"]
 # Most trees whose leaf diameters are computed; more would change little.
 MEASURED_TREES = 20
 QUARTER = 0.25
+# Residuals, and responses, with smaller p-values have heavier tails than normal ones.
+HEAVY, HEAVY_RESPONSE = 0.01, 0.05
 
 
 @public
@@ -61,7 +64,9 @@ class ConsistencyReport(Carded):
     table : DataFrame
         One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, its value at
         this n; ``verdict``: "holds", "does not hold", "cannot be judged" (an option given as a
-        number does not tell how it would change with n), or "assumed".
+        number does not tell how it would change with n), "assumed", "differs" (the fit is known to
+        depart from what the theorem is about, and how much that matters is not known), or
+        "contradicted" (the data speak against it).
 
     Examples
     --------
@@ -70,20 +75,47 @@ class ConsistencyReport(Carded):
     >>> report = odrf.odt(
     ...     "progression ~ .", data, max_leaves=lambda n: n**0.5, seed=1
     ... ).consistency()
-    >>> report.conclusion
-    'Consistent for any continuous regression function, by [Z] Theorem 1.'
+    >>> report.conclusion[:50]
+    'Consistent for any continuous regression function '
+    >>> report.conclusion[50:]
+    'if Y is sub-Gaussian and what differs does no harm, by [Z] Theorem 1.'
     """
 
     def __init__(self, fit: AnyFit, facts: FitProperties, residuals: NDArray[np.float64]) -> None:
-        self.fit, self.facts, self._residuals = fit, facts, residuals
+        self.fit, self._residuals = fit, residuals
+        self.facts = replace(facts, tails=self._heavy_tails())
         self.table = pd.DataFrame(
             [(c.theorem, c.statement, c.quantity, c.status) for c in conditions(self.facts)],
             columns=["theorem", "condition", "quantity", "verdict"],
         )
 
+    @cached_property
+    def _tails(self) -> tuple[float, float]:
+        """Hill's tail index of the residuals, and its p-value."""
+        return tail_index(self._residuals), tail_p(self._residuals, self.fit.control.seed)
+
+    def _heavy_tails(self) -> str:
+        """Return the test in words if tails are heavier than normal ones; else nothing.
+
+        Residuals of a bounded response may have heavy tails, too, where trees are too small for it:
+        so those of the responses must be heavier as well.
+        """
+        if not len(self._residuals) or self._tails[1] > HEAVY:
+            return ""
+        y = self.fit.data.y
+        if tail_p(y - np.median(y), self.fit.control.seed) > HEAVY_RESPONSE:
+            return ""
+        index, p = self._tails
+        return f"tail index {index:.3g}, p = {p:.2g}"
+
     @property
     def conclusion(self) -> str:
-        """The conclusion, in one sentence."""
+        """The conclusion, in one sentence: what a theorem says, and on which conditions.
+
+        It says so if the data speak against a condition: if the tails of residuals (p < 0.01) and
+        of responses (p < 0.05) are heavier than normal ones, or if trees have far fewer leaves than
+        the theorem asks for.
+        """
         return conclusion(self.facts)
 
     @cached_property
@@ -106,9 +138,7 @@ class ConsistencyReport(Carded):
         counts = self.predictors_per_split
         values: dict[str, float] = {}
         if len(self._residuals):
-            seed = self.fit.control.seed
-            values["tail index"] = tail_index(self._residuals)
-            values["tail p"] = tail_p(self._residuals, seed)
+            values["tail index"], values["tail p"] = self._tails
         values |= {
             "rows per leaf, median": float(np.median(sizes)),
             "rows per leaf, largest": float(sizes.max()),

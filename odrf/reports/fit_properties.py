@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from odrf.design.columns.encoding import Indicators, Ranks
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -19,6 +20,9 @@ __all__ = ["properties_of", "properties_of_boosted", "properties_of_guided"]
 # The criteria that the theorems of [Z] are about.
 COVERED = {"squared_error", "gini"}
 GUIDED_FAMILY = "guided planes"
+# A tree with this share of t_n leaves has them; with this share of the root's impurity a leaf is
+# pure.
+REACHED, PURE = 0.8, 1e-9
 
 
 def properties_of(fit: Fit) -> FitProperties:
@@ -40,6 +44,7 @@ def properties_of(fit: Fit) -> FitProperties:
     single = [
         kind.mixture.single_columns(len(fit.design.columns), kind.subset_size) for kind in used
     ]
+    short = "" if cut or control.honest or control.max_depth is not None else _short(measured)
     return FitProperties(
         forest=fit.forest.n_trees > 1,
         classes=fit.kind == "classification",
@@ -68,7 +73,43 @@ def properties_of(fit: Fit) -> FitProperties:
         cut=cut,
         no_rule=_no_rule(control, by_hand, cut),
         constant_by=rule.found_by if (rule := _rule(control)).kind == RATE else "",
+        min_leaf=control.min_leaf,
+        exact_rows=_exact_rows(fit, used),
+        short=short,
+        factors=_factors(fit),
     )
+
+
+def _factors(fit: Fit) -> int:
+    """Return how many predictors are factors, or made of some, and have finitely many values."""
+    recipe = fit.design.recipe
+    return sum(
+        any(isinstance(recipe.variables[v].encoding, Indicators | Ranks) for v in term)
+        for term in recipe.terms
+    )
+
+
+def _exact_rows(fit: Fit, used: list[Control]) -> float:
+    """Return the most rows of a node in which all cuts are tried; infinite if no node has more."""
+    most = min(kind.settings.exact_rows for kind in used)
+    return float(most) if fit.forest.count[fit.forest.root[:-1]].max() > most else np.inf
+
+
+def _short(grown: Fit) -> str:
+    """Return why trees have far fewer leaves than t_n, in words; nothing if they do not.
+
+    Trees whose leaves are pure have all leaves that they can have.  If nothing limits their number,
+    trees of fewer than ln n leaves have too few.
+    """
+    control, forest = grown.control, grown.forest
+    asked, known = control.max_leaves, "t_n"
+    if asked is None:
+        asked, known = np.log(grown.data.n_rows), "ln n"
+    leaves, roots = float(forest.leaves().mean()), forest.impurity[forest.root[:-1]]
+    impure = forest.impurity[forest.is_leaf()].max() > PURE * roots.max()
+    if not impure or leaves >= REACHED * asked:
+        return ""
+    return f"{leaves:.3g} leaves, {known} = {asked:.3g}, min_leaf={control.min_leaf}"
 
 
 def _random_cuts(fit: Fit) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import AbsentError, InputError, installing, nearest
+from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
 from odrf.fits.fit import AnyFit
 from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.saving import save
@@ -49,6 +49,7 @@ class AnyResults(Carded):
             reason = why_absent(own, name)
             if reason:
                 raise AbsentError(f"{own} has no {name!r}: {reason}")
+            refused_again(self, name)
             similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
             raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
 

@@ -16,11 +16,13 @@ from odrf.fits.prediction.scores import (
     mean_rank_error,
     r_squared,
 )
+from odrf.public import public
 from odrf.text.card import Carded
 
 __all__ = ["Scored"]
 
 
+@public
 class Scored(Carded):
     """Base class of results with scores of the training rows."""
 

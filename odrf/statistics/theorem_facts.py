@@ -6,11 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["ASSUMED", "FAILS", "HOLDS", "UNKNOWN", "Condition", "FitProperties", "limit_status"]
+from odrf.options.sizes import EXPONENTS
+
+__all__ = [
+    "ASSUMED",
+    "CONTRADICTED",
+    "DIFFERS",
+    "FAILS",
+    "HOLDS",
+    "UNKNOWN",
+    "Condition",
+    "FitProperties",
+    "drawn_of_rule",
+    "leaves_to_rows",
+    "limit_status",
+    "rows_along",
+    "rows_to_alpha",
+    "symbol_of_drawn",
+]
 
 HOLDS, FAILS = "holds", "does not hold"
 UNKNOWN, ASSUMED = "cannot be judged", "assumed"
+# What is known to be otherwise than in a theorem, and what the data of the fit speak against.
+DIFFERS, CONTRADICTED = "differs", "contradicted"
 # The limit of a rule is judged by its last values.
 LAST = 3
 # A smaller step is rounding; a step this much smaller than the one before tends to a limit.
@@ -85,6 +105,17 @@ class FitProperties:
         Where directions are cut, in words, if the cut is not sought; else empty.
     smallest : str
         The option that says how small leaves of full trees are.
+    min_leaf : int
+        Fewest rows of a leaf.
+    exact_rows : float
+        Most rows of a node in which all cuts are tried; in larger ones those between bins.
+    short : str
+        Why trees have far fewer leaves than the theorems ask for, in words; else empty.
+    tails : str
+        The test by which residuals have heavier tails than normal ones, in words; empty if they do
+        not.
+    factors : int
+        How many of the predictors are factors.
     """
 
     forest: bool
@@ -117,6 +148,11 @@ class FitProperties:
     constant_by: str = ""
     cut_at: str = ""
     smallest: str = "min_leaf"
+    min_leaf: int = 1
+    exact_rows: float = np.inf
+    short: str = ""
+    tails: str = ""
+    factors: int = 0
 
 
 @dataclass(frozen=True)
@@ -131,7 +167,7 @@ class Condition:
     quantity : str
         The value that it is about, at this n.
     status : str
-        `HOLDS`, `FAILS`, `UNKNOWN` or `ASSUMED`.
+        `HOLDS`, `FAILS`, `UNKNOWN`, `ASSUMED`, `DIFFERS` or `CONTRADICTED`.
     """
 
     theorem: str
@@ -154,3 +190,35 @@ def limit_status(values: Sequence[float], to_infinity: bool) -> str:
     steps = np.diff(logs if to_infinity else -logs)
     goes_on = steps[1:] > SLOWING * steps[:-1]
     return HOLDS if (steps > LEAST_STEP).all() and goes_on.all() else FAILS
+
+
+def rows_along(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return n, 10·n, …: as many as the values of a rule."""
+    rows: NDArray[np.float64] = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
+    return rows
+
+
+def symbol_of_drawn(fit: FitProperties) -> str:
+    """Return what the rows of a tree are called: n if it has all of them."""
+    return "n" if fit.drawn == 1 else "s"
+
+
+def drawn_of_rule(along: NDArray[np.float64], fit: FitProperties) -> NDArray[np.float64]:
+    """Return the rows that a tree draws, at n, 10·n, …; at least e of them."""
+    share = fit.drawn_along[: len(along)] or fit.drawn
+    rows: NDArray[np.float64] = np.maximum(rows_along(along, fit.n) * np.asarray(share), np.e)
+    return rows
+
+
+def leaves_to_rows(fit: FitProperties, power: int) -> tuple[float, ...]:
+    """Return t·ln^power(s)/s at n, 10·n, …, for the rule of t_n and the s rows of a tree."""
+    along = np.asarray(fit.leaves_along)
+    rows = drawn_of_rule(along, fit)
+    return tuple(along * np.log(rows) ** power / rows)
+
+
+def rows_to_alpha(fit: FitProperties, power: int) -> tuple[float, ...]:
+    """Return ln^power(s)/(α·s) at n, 10·n, …, for the rule of α_n and the s rows of a tree."""
+    along = np.asarray(fit.alpha_along)
+    rows = drawn_of_rule(along, fit)
+    return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))

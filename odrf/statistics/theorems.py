@@ -7,18 +7,25 @@ either tend to the limit of the condition, or they do not.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from numpy.typing import NDArray
 
 from odrf.options.sizes import EXPONENTS
 from odrf.statistics.theorem_facts import (
     ASSUMED,
+    CONTRADICTED,
+    DIFFERS,
     FAILS,
     HOLDS,
     UNKNOWN,
     Condition,
     FitProperties,
+    leaves_to_rows,
     limit_status,
+    rows_along,
+    rows_to_alpha,
+    symbol_of_drawn,
 )
 
 __all__ = ["conclusion", "conditions", "ratios"]
@@ -49,32 +56,58 @@ def conditions(fit: FitProperties) -> list[Condition]:
 
 
 def conclusion(fit: FitProperties) -> str:
-    """Return the conclusion for the fit, in one sentence."""
+    """Return the conclusion for the fit, in one sentence: no more than the conditions allow."""
     if fit.summed:
         return (
             "No result of [Z] or [P] applies: they are about a tree, or the mean of trees grown "
             "alike, not about a sum of trees, each fitted to the residuals of those before it."
         )
+    obstacles = _obstacles_if_honest(fit) if fit.honest else _obstacles(fit)
     if fit.scale:
-        return (
-            f"No result of [Z] or [P] applies: they are about {ON_RESPONSE} itself, not on "
-            f'{fit.scale}; split_scale="response" would do for that.'
+        scale = f"they are about {ON_RESPONSE} itself, not on {fit.scale}"
+        obstacles.insert(
+            0, (f"No result of [Z] or [P] applies: {scale}", ['split_scale="response"'])
         )
-    return _conclusion_if_honest(fit) if fit.honest else _conclusion_by_rates(fit)
+    found = _of_honest(fit) if fit.honest else _of_zhan(fit)
+    against = [f"{c.statement} ({c.quantity})" for c in found if c.status == CONTRADICTED]
+    data = f"the data contradict a condition: {_listed(against)}" if against else ""
+    if obstacles:
+        reasons, ways = zip(*obstacles, strict=True)
+        words = [each for of_one in ways for each in of_one]
+        way = f"; {_listed(words)} would do" if all(ways) and not data else ""
+        return f"{'; '.join(filter(None, [*reasons, data]))}{way}."
+    name, where, rest = (HONEST, "", "") if fit.honest else _covering(fit)
+    conditional = f"{where}{_conditionally(fit, found)}"
+    if data:
+        return f"No conclusion: by {name} it is consistent{conditional}{rest}, but {data}."
+    return f"Consistent{conditional}, by {name}{rest}."
 
 
-def _conclusion_if_honest(fit: FitProperties) -> str:
-    honest = _of_honest(fit)
-    failed = [c.statement for c in honest if c.status == FAILS]
-    unknown = [c.statement for c in honest if c.status == UNKNOWN]
-    if failed:
-        ways = [WAYS_OUT[statement] for statement in failed if statement in WAYS_OUT]
-        way = f"; {' and '.join(ways)} would do" if len(ways) == len(failed) else ""
-        return f"No result applies, because {HONEST} asks for {_listed(failed)}{way}."
-    if unknown:
-        return f"Whether {HONEST} applies cannot be judged, because of: {_listed(unknown)}."
-    assumed = "P(class | x) is Lipschitz and the density of x is bounded away from 0 and infinity"
-    return f"Consistent where {assumed}, by {HONEST}."
+def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
+    """Return what must be true for a theorem to say something of the fit, from "if" on."""
+    needed = [] if fit.classes else ["Y is sub-Gaussian"]
+    if fit.honest:
+        needed = [
+            "P(class | x) is Lipschitz",
+            "the density of x is bounded away from 0 and infinity",
+            "both sides of a split keep a share of its rows",
+        ]
+    if any(each.status == DIFFERS for each in found):
+        needed.append("what differs does no harm")
+    if not fit.honest and _by_labels(fit):
+        needed.append("it holds for the error rate as for squared error")
+    return f" if {_listed(needed)}" if needed else ""
+
+
+def _covering(fit: FitProperties) -> tuple[str, str, str]:
+    """Return the theorem or corollary of [Z], the truths that it is about, and what it is not."""
+    name, where, rest = _theorem(fit), f" for any continuous {_truth(fit)}", ""
+    if fit.subset_size is not None and fit.subset_size < fit.P:
+        name = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
+        of = "one variable" if fit.subset_size == 1 else f"{fit.subset_size} variables"
+        where = f" where {_the_truth(fit)} is a sum of functions of {of} each"
+        rest = "; no result of [Z] is about other truths"
+    return name, where, rest
 
 
 def _listed(words: list[str]) -> str:
@@ -82,77 +115,101 @@ def _listed(words: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _conclusion_by_rates(fit: FitProperties) -> str:
-    refused = _refused(fit)
-    if refused:
-        return f"No result of [Z] applies: they are about {refused}."
-    name, rates = _theorem(fit), _rates(fit)
+def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
+    """Return why [P] does not apply, or cannot be judged, each with what would do; see below."""
+    honest, obstacles = _of_honest(fit), []
+    failed = [c.statement for c in honest if c.status == FAILS]
+    unknown = [c.statement for c in honest if c.status == UNKNOWN]
+    if failed:
+        known = all(statement in WAYS_OUT for statement in failed)
+        ways = [WAYS_OUT[statement] for statement in failed] if known else []
+        obstacles.append((f"No result applies, because {HONEST} asks for {_listed(failed)}", ways))
+    if unknown:
+        of = f"Whether {HONEST} applies cannot be judged, because of: {_listed(unknown)}"
+        obstacles.append((of, []))
+    return obstacles
+
+
+def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
+    """Return why no theorem of [Z] applies, or that it cannot be judged.
+
+    Each reason has what would do, together with that of all others; nothing if it is not known.
+    """
+    about, obstacles = _trees_meant(fit), []
+    if about:
+        of = f"No result of [Z] applies: they are about {', and about '.join(dict(about))}"
+        known = all(way for _, way in about)
+        obstacles.append((of, [way for _, way in about] if known else []))
+    rates = _rates(fit)
     failed = [c.statement for c in rates if c.status == FAILS]
     if failed:
-        why = " and ".join(failed)
-        way = _way_out(fit)
-        return f"No result of [Z] applies, because the rule fails {why}; {way} would do."
-    if any(c.status == UNKNOWN for c in rates):
-        return f"Whether {name} applies cannot be judged: {_why_unknown(fit)}."
-    where, rest = f"for any continuous {_truth(fit)}", ""
-    if fit.subset_size is not None and fit.subset_size < fit.P:
-        name = "[Z] Corollary 2" if fit.alpha is not None else "[Z] Corollary 1"
-        of = "one variable" if fit.subset_size == 1 else f"{fit.subset_size} variables"
-        where = f"where {_the_truth(fit)} is a sum of functions of {of} each"
-        rest = "; no result of [Z] is about other truths"
+        why = f"because the rule fails {' and '.join(failed)}"
+        obstacles.append((f"No result of [Z] applies, {why}", _ways_of_rates(fit)))
+    elif any(c.status == UNKNOWN for c in rates):
+        why = f"Whether {_theorem(fit)} applies cannot be judged: {_why_unknown(fit)}"
+        obstacles.append((why, _ways_of_rates(fit)))
     others = ["those on single predictors"] if fit.axis_trees and fit.subset_size != 1 else []
-    others += ["those with random cuts"] if fit.random_cuts else []
+    others += ["those with random cuts"] if 0 < fit.random_cuts < 1 else []
     if others:
-        return (
-            f"{name} covers some of the trees, which are consistent {where}, but not "
-            f"{_listed(others)}; blend=False would do."
-        )
-    if _by_labels(fit):
-        rest = f", if it holds for the error rate as for squared error{rest}"
-    return f"Consistent {where}, by {name}{rest}."
+        # trees of one kind are of another criterion by default
+        ways = ["blend=False", 'criterion="gini"'] if fit.classes else ["blend=False"]
+        name, where, _ = _covering(fit)
+        conditional = f"{where}{_conditionally(fit, _of_zhan(fit))}"
+        some = f"{name} covers some of the trees, which are consistent{conditional}"
+        obstacles.append((f"{some}, but not {_listed(others)}", ways))
+    return obstacles
 
 
-def _refused(fit: FitProperties) -> str:
-    """Return what trees the theorems of [Z] are about, and why not this one; else nothing."""
+def _trees_meant(fit: FitProperties) -> list[tuple[str, str]]:
+    """Return what trees the theorems of [Z] are about, where not these; and the way to them."""
+    about = []
     if fit.family:
-        return (
-            f"directions estimated on random subsets of the predictors, not those of {fit.family}"
-        )
+        words = "directions estimated on random subsets of the predictors, not those of"
+        about.append((f"{words} {fit.family}", ""))
     if fit.penalty:
-        return (
-            f'trees split until they have t_n leaves, not with penalty="{fit.penalty}"; '
-            "penalty=None would do"
-        )
+        words = f'trees that split until they have t_n leaves, not with penalty="{fit.penalty}"'
+        about.append((words, "penalty=None"))
     if fit.criterion:
-        return (
-            f"splits by variance or the Gini index, not by {fit.criterion}; "
-            'criterion="gini" would do'
-        )
+        words = f"splits by variance or the Gini index, not by {fit.criterion}"
+        about.append((words, 'criterion="gini"'))
     if fit.random_cuts == 1:
-        return 'the best cut of a direction, not random ones; n_thresholds="all" would do'
-    return ""
+        about.append(("the best cut of a direction, not random ones", 'n_thresholds="all"'))
+    return about
 
 
 def _why_unknown(fit: FitProperties) -> str:
     if fit.stopped:
-        does, it = ("does", "it") if len(fit.stopped) == 1 else ("do", "them")
-        return f"{_listed(list(fit.stopped))} {does} not show a change with n; leave {it} out"
-    why = fit.no_rule or "a fixed number does not show how it would change with n"
-    return f"{why}; {_way_out(fit)} would do"
+        does = "does" if len(fit.stopped) == 1 else "do"
+        return f"{_listed(list(fit.stopped))} {does} not show a change with n"
+    return fit.no_rule or "a fixed number does not show how it would change with n"
+
+
+def _ways_of_rates(fit: FitProperties) -> list[str]:
+    """Return the options by which the rates would hold; none if these would not do."""
+    ways = [f"{option.partition('=')[0]}=None" for option in fit.stopped]
+    grown = replace(fit, stopped=(), limited=fit.limited and fit.alpha is None)
+    if all(c.status == HOLDS for c in _rates(grown)):
+        return ways
+    n = rows_along(np.ones(len(EXPONENTS)), fit.n)
+    if fit.alpha is None:
+        ruled = replace(grown, limited=True, cut=False, leaves_along=tuple(n**0.5))
+    else:
+        ruled = replace(grown, cut=False, alpha=fit.n**-0.5, alpha_along=tuple(n**-0.5))
+    return [*ways, _way_out(fit)] if all(c.status == HOLDS for c in _rates(ruled)) else []
 
 
 def ratios(fit: FitProperties) -> dict[str, tuple[float, ...]]:
     """Return the quantities that must go to 0, at n, 10·n, … 10¹²·n; empty without a rule."""
-    s = _drawn_symbol(fit)
+    s = symbol_of_drawn(fit)
     if fit.honest:
         along = np.asarray(fit.drawn_along)
-        named = {"1/s": tuple(1.0 / (along * _rows(along, fit.n))), "s/n": fit.drawn_along}
+        named = {"1/s": tuple(1.0 / (along * rows_along(along, fit.n))), "s/n": fit.drawn_along}
     elif fit.alpha is not None:
-        named = {"α_n": fit.alpha_along, f"ln⁵{s}/(α_n·{s})": _over(fit, 5)}
+        named = {"α_n": fit.alpha_along, f"ln⁵{s}/(α_n·{s})": rows_to_alpha(fit, 5)}
     else:
         along = np.asarray(fit.leaves_along)
         inverse = tuple(1.0 / np.maximum(along, 1e-300))
-        named = {"1/t_n": inverse, f"t_n·ln⁴{s}/{s}": _times(fit, 4)}
+        named = {"1/t_n": inverse, f"t_n·ln⁴{s}/{s}": leaves_to_rows(fit, 4)}
     return {name: values[:REPORTED] for name, values in named.items() if len(values)}
 
 
@@ -187,17 +244,17 @@ def _rates(fit: FitProperties) -> list[Condition]:
 
     A tree that draws s of the n rows has leaves, and is pruned, as one of s rows.
     """
-    name, s, rows = _theorem(fit), _drawn_symbol(fit), fit.drawn * fit.n
+    name, s, rows = _theorem(fit), symbol_of_drawn(fit), fit.drawn * fit.n
     grows = Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", _grows(fit))
     if fit.alpha is None:
         ratio = f"t_n·ln⁴{s}/{s} = {fit.leaves * np.log(rows) ** 4 / rows:.3g}"
         # leaves of bounded size: their number is proportional to n
-        slowly = limit_status(_times(fit, 4), False) if fit.limited else FAILS
+        slowly = limit_status(leaves_to_rows(fit, 4), False) if fit.limited else FAILS
         if fit.cut or (fit.stopped and not fit.limited):
             slowly = UNKNOWN
         return [grows, Condition(name, "t_n = o(n/ln⁴n)", ratio, slowly)]
     needed = np.log(rows) ** 5 / (fit.alpha * rows) if fit.alpha > 0 else np.inf
-    slowly = limit_status(_over(fit, 5), False) if fit.alpha > 0 else FAILS
+    slowly = limit_status(rows_to_alpha(fit, 5), False) if fit.alpha > 0 else FAILS
     return [
         grows,
         Condition(name, "α_n → 0", f"α_n = {fit.alpha:.4g}", limit_status(fit.alpha_along, False)),
@@ -219,8 +276,8 @@ def _of_zhan(fit: FitProperties) -> list[Condition]:
     lines = [
         ("subsets of any size", *_subsets(fit)),
         ("best direction is found", *_found(fit)),
-        ("best cut of a direction", _cuts(fit), _status(not (fit.random_cuts or fit.cut_at))),
-        ("splits until t_n leaves", fit.penalty or "no penalty", _status(not fit.penalty)),
+        ("best cut of a direction", *_cuts(fit)),
+        ("splits until t_n leaves", *_grown(fit)),
         (
             "variance or Gini index",
             fit.criterion or ("Gini index" if fit.classes else "variance"),
@@ -229,16 +286,17 @@ def _of_zhan(fit: FitProperties) -> list[Condition]:
     ]
     if fit.forest:
         whole = fit.drawn == 1 and not fit.replaced
-        lines.append(("all rows in each tree", _draws(fit), HOLDS if whole else ASSUMED))
+        lines.append(("all rows in each tree", _draws(fit), HOLDS if whole else DIFFERS))
     if fit.n_classes > 2:
-        lines.append(("two classes", f"{fit.n_classes}, all in one gain", ASSUMED))
+        lines.append(("two classes", f"{fit.n_classes}, all in one gain", DIFFERS))
     if _by_labels(fit):
-        lines.append(("pruned by squared error", "by the error rate", ASSUMED))
+        lines.append(("pruned by squared error", "by the error rate", DIFFERS))
     if fit.constant_by:
-        lines.append(("the rate has a fixed constant", f"by {fit.constant_by}", ASSUMED))
-    tails = "an indicator is bounded" if fit.classes else "see the evidence"
+        lines.append(("the rate has a fixed constant", f"by {fit.constant_by}", DIFFERS))
+    tails = "an indicator is bounded" if fit.classes else fit.tails or "see the evidence"
+    heavy = HOLDS if fit.classes else CONTRADICTED if fit.tails else ASSUMED
     lines += [
-        ("Y sub-Gaussian", tails, HOLDS if fit.classes else ASSUMED),
+        ("Y sub-Gaussian", tails, heavy),
         ("m continuous", _the_truth(fit), ASSUMED),
         ("x in [0, 1]^p", "scaled by the training rows", ASSUMED),
     ]
@@ -255,19 +313,36 @@ def _subsets(fit: FitProperties) -> tuple[str, str]:
         size = f"q = {fit.subset_size} of {fit.P}"
     if fit.axis_trees:
         size += "; trees on single predictors beside" if random else "; single predictors"
-    return size, _status(random)
+    # Theorems 1 to 3 search all predictors of a tree at once
+    drawn = random and not fit.forest and fit.subset_size is None and fit.P > 1
+    return size, DIFFERS if drawn else _status(random)
 
 
 def _found(fit: FitProperties) -> tuple[str, str]:
-    return ("the best of those drawn", FAILS) if fit.family else ("it is estimated", ASSUMED)
+    if fit.family:
+        return "the best of those drawn", FAILS
+    single = fit.subset_size == 1 or fit.P == 1
+    return ("single predictors", HOLDS) if single else ("it is estimated", DIFFERS)
 
 
-def _cuts(fit: FitProperties) -> str:
+def _cuts(fit: FitProperties) -> tuple[str, str]:
     if fit.cut_at:
-        return fit.cut_at
-    if not fit.random_cuts:
-        return "all are tried"
-    return f"random ones in {100 * fit.random_cuts:.3g} % of the trees"
+        return fit.cut_at, FAILS
+    if fit.random_cuts:
+        return f"random ones in {100 * fit.random_cuts:.3g} % of the trees", FAILS
+    if np.isfinite(fit.exact_rows):
+        return f"between bins in nodes of more than {fit.exact_rows:g} rows", DIFFERS
+    return "all are tried", HOLDS
+
+
+def _grown(fit: FitProperties) -> tuple[str, str]:
+    if fit.penalty:
+        return fit.penalty, FAILS
+    if fit.short:
+        return fit.short, CONTRADICTED
+    if fit.min_leaf > 1:
+        return f"no leaf below {fit.min_leaf} rows", DIFFERS
+    return "no penalty", HOLDS
 
 
 def _of_honest(fit: FitProperties) -> list[Condition]:
@@ -280,7 +355,7 @@ def _of_honest(fit: FitProperties) -> list[Condition]:
     size, share = f"s = {fit.drawn * fit.n:.4g}", f"s/n = {fit.drawn:.3g}"
     rising, falling = HOLDS, FAILS
     if len(along):
-        rising = limit_status(tuple(along * _rows(along, fit.n)), True)
+        rising = limit_status(tuple(along * rows_along(along, fit.n)), True)
         falling = limit_status(fit.drawn_along, False)
     else:
         share += " at any n"
@@ -297,9 +372,15 @@ def _of_honest(fit: FitProperties) -> list[Condition]:
         ("leaves of bounded size", leaves, _status(fit.full)),
         ("both sides keep a share", "of a node's rows", ASSUMED),
         ("P(class | x) Lipschitz", "in all predictors", ASSUMED),
-        ("density between ε and 1/ε", "of the predictors", ASSUMED),
+        ("density between ε and 1/ε", *_density(fit)),
     ]
     return [Condition(HONEST, *line) for line in lines]
+
+
+def _density(fit: FitProperties) -> tuple[str, str]:
+    if fit.factors:
+        return f"{fit.factors} of {fit.P} are factors", DIFFERS
+    return "of the predictors", ASSUMED
 
 
 def _status(fact: bool | None) -> str:
@@ -312,33 +393,3 @@ def _kind(fit: FitProperties) -> str:
 
 def _draws(fit: FitProperties) -> str:
     return "bootstrap" if fit.replaced else "subsample" if fit.drawn < 1 else "all rows"
-
-
-def _rows(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    rows: NDArray[np.float64] = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
-    return rows
-
-
-def _drawn_symbol(fit: FitProperties) -> str:
-    return "n" if fit.drawn == 1 else "s"
-
-
-def _drawn(along: NDArray[np.float64], fit: FitProperties) -> NDArray[np.float64]:
-    """Return the rows that a tree draws, at n, 10·n, …; at least e of them."""
-    share = fit.drawn_along[: len(along)] or fit.drawn
-    rows: NDArray[np.float64] = np.maximum(_rows(along, fit.n) * np.asarray(share), np.e)
-    return rows
-
-
-def _times(fit: FitProperties, power: int) -> tuple[float, ...]:
-    """Return t·ln^power(s)/s at n, 10·n, …, for the rule of t_n and the s rows of a tree."""
-    along = np.asarray(fit.leaves_along)
-    rows = _drawn(along, fit)
-    return tuple(along * np.log(rows) ** power / rows)
-
-
-def _over(fit: FitProperties, power: int) -> tuple[float, ...]:
-    """Return ln^power(s)/(α·s) at n, 10·n, …, for the rule of α_n and the s rows of a tree."""
-    along = np.asarray(fit.alpha_along)
-    rows = _drawn(along, fit)
-    return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))

@@ -141,6 +141,11 @@ def test_a_wide_frame_in_many_blocks_is_no_reason_for_a_warning(y, recwarn):
 
 @pytest.mark.parametrize("estimator", SHORT[:2], ids=lambda each: type(each).__name__)
 def test_warm_start_adds_trees(estimator, X, y):
+    if isinstance(estimator, ODBTSurvival):
+        stopped = clone(estimator).set_params(n_trees=5, warm_start=True).fit(X, y)
+        with pytest.raises(odrf.InputError, match="fit with validation=None"):
+            stopped.set_params(n_trees=12).fit(X, y)
+        estimator = clone(estimator).set_params(validation=None)
     warm = clone(estimator).set_params(n_trees=5, warm_start=True).fit(X, y)
     warm.set_params(n_trees=12).fit(X, y)
     assert warm.predict(X).tolist() == clone(estimator).fit(X, y).predict(X).tolist()

@@ -64,7 +64,12 @@ CASES = {
     "curves of causes": (TIMES, RISKS, odrf.odrf, {"n_trees": 60, "blend": False}),
     "blended curves": (TIMES, LIVES[:400], odrf.odrf, {"n_trees": 40, "blend": True}),
     "tree of times": (TIMES, LIVES, odrf.odt, {"alpha": None}),
-    "boosted times": (TIMES, LIVES, odrf.odbt, {"n_trees": 40}),
+    "boosted times": (
+        TIMES,
+        LIVES,
+        odrf.odbt,
+        {"n_trees": 40, "n_runs": 1, "validation": None},
+    ),
 }
 # The fit, and its file, are foreseen to within these shares.
 FEW = "few trees", "tree", "pruned tree", "compact", "boosted", "tree of times"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import re
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
@@ -13,6 +16,9 @@ from odrf import InputError
 from tests.users import of_python
 
 FORMULA = "y ~ a + b + f"
+VERDICTS = {
+    "holds", "does not hold", "cannot be judged", "assumed", "differs", "contradicted",
+}  # fmt: skip
 
 
 def root(n):
@@ -49,7 +55,7 @@ def closed():
         (
             odrf.odrf,
             {"n_trees": 5, "projection": "axis", "max_leaves": root},
-            "a sum of functions of one variable each, by [Z] Corollary 1; no",
+            "where the regression function is a sum of functions of one variable each if Y is",
         ),
     ],
 )
@@ -58,7 +64,7 @@ def test_which_theorem_covers_a_fit(table, function, options, words):
     assert words in report.conclusion
     assert report.conclusion in " ".join(repr(report).split())
     assert report.conclusion in " ".join(str(report.summary()).split())
-    assert set(report.table["verdict"]) <= {"holds", "does not hold", "cannot be judged", "assumed"}
+    assert set(report.table["verdict"]) <= VERDICTS
 
 
 THEORY = {
@@ -239,3 +245,133 @@ def test_families_that_no_theorem_covers(table):
     both = odrf.odt("y ~ a + b", table, projection=mixed, max_leaves=root, seed=1)
     assert both.consistency().conclusion.startswith("Consistent for any continuous")
     assert "Subset size" in str(both.summary())
+
+
+def sampled(noise, n=400):
+    """Rows of a smooth truth with noise of a law, of which most are near 0."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.random((n, 3)), columns=["u", "v", "w"])
+    return data.assign(y=3 * data["u"] + np.sin(6 * data["v"]) + noise(rng, n))
+
+
+def cauchy(rng, n):
+    return rng.standard_cauchy(n)
+
+
+def normal(rng, n):
+    return rng.normal(size=n)
+
+
+def verdict(report, condition):
+    return report.table.set_index("condition").loc[condition, "verdict"]
+
+
+@pytest.mark.parametrize("model", [odrf.odt, partial(odrf.odrf, n_trees=20)])
+@pytest.mark.parametrize("options", [{"max_leaves": root}, {"alpha": "1/sqrt(n)"}])
+def test_heavy_tails_contradict_a_condition(model, options):
+    report = model("y ~ .", sampled(cauchy), seed=1, **options).consistency()
+    assert report.conclusion.startswith("No conclusion: by [Z] Theorem")
+    index = report.evidence["tail index"]
+    assert f"the data contradict a condition: Y sub-Gaussian (tail index {index:.3g}, p" in (
+        report.conclusion
+    )
+    assert verdict(report, "Y sub-Gaussian") == "contradicted"
+    report = model("y ~ .", sampled(normal), seed=1, **options).consistency()
+    assert report.conclusion.startswith("Consistent for any continuous regression function if Y is")
+    assert verdict(report, "Y sub-Gaussian") == "assumed"
+
+
+def test_tails_of_residuals_alone_contradict_nothing():
+    # a bounded response, but for a few rows far better predicted than those
+    data = sampled(lambda rng, n: 0 * rng.random(n))
+    report = odrf.odt("y ~ .", data, max_leaves=root, seed=1).consistency()
+    assert verdict(report, "Y sub-Gaussian") == "assumed"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"max_leaves": root}, "2 leaves, t_n = 20, min_leaf=150"),
+        ({"alpha": "1/sqrt(n)"}, "2 leaves, ln n = 5.99, min_leaf=150"),
+    ],
+)
+def test_trees_that_cannot_grow_contradict_a_condition(options, words):
+    report = odrf.odt("y ~ .", sampled(normal), min_leaf=150, seed=1, **options).consistency()
+    assert f"the data contradict a condition: splits until t_n leaves ({words})." in (
+        report.conclusion
+    )
+    assert verdict(report, "splits until t_n leaves") == "contradicted"
+
+
+def test_pure_leaves_are_as_many_as_there_can_be():
+    data = sampled(normal).assign(k=lambda rows: np.where(rows["u"] > 0.5, "high", "low"))
+    report = odrf.odt("k ~ u", data, max_leaves=root, seed=1).consistency()
+    assert report.leaf_sizes.size == 2
+    assert report.conclusion.startswith("Consistent for any continuous P(class | x) if")
+
+
+def test_cuts_are_all_tried_where_the_search_is_exact():
+    exact, binned = (
+        odrf.odt("y ~ .", sampled(normal, n), max_leaves=root, seed=1, **how).consistency()
+        for n, how in [(400, {"split_search": "exact"}), (20_000, {})]
+    )
+    assert verdict(exact, "best cut of a direction") == "holds"
+    table = binned.table.set_index("condition").loc["best cut of a direction"]
+    most = binned.fit.control.settings.exact_rows
+    assert table["quantity"] == f"between bins in nodes of more than {most} rows"
+    assert table["verdict"] == "differs"
+    few = odrf.odt("y ~ .", sampled(normal, 60), max_leaves=root, seed=1).consistency()
+    assert verdict(few, "best cut of a direction") == "holds"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_thresholds": 1},
+        {"n_thresholds": 1, "alpha": None},
+        {"n_thresholds": 1, "max_depth": 3},
+        {"max_leaves": 9, "penalty": "bic"},
+        {"max_leaves": 9, "max_depth": 2, "alpha": "1/sqrt(n)"},
+        {"projection": "extra"},
+        {"projection": "sparse", "max_leaves": root},
+        {"alpha": "1se", "max_depth": 4},
+    ],
+)
+@pytest.mark.parametrize("response", ["y", "k"])
+def test_what_would_do_does(options, response):
+    data = sampled(normal).assign(k=lambda rows: np.where(rows["y"] > 2, "high", "low"))
+    if response == "k":
+        options = {"criterion": "entropy"} | options
+    formula = f"{response} ~ u + v + w"
+    said = odrf.odt(formula, data, seed=1, **options).consistency().conclusion
+    assert not said.startswith("Consistent")
+    if options.get("projection") == "sparse":
+        assert "would do" not in said
+        return
+    ways = said.rpartition("; ")[2].removesuffix(" would do.")
+    for way in re.split(r", | and ", ways.replace(" or alpha=lambda n: n**-0.5", "")):
+        name, _, value = way.partition("=")
+        options = {**options, name: eval(value)}
+    mended = odrf.odt(formula, data, seed=1, **options).consistency().conclusion
+    assert mended.startswith("Consistent")
+
+
+def test_a_blend_would_be_covered_without_blending(table):
+    for response in ("y", "c"):
+        blend = odrf.odrf(
+            f"{response} ~ a + b", table, n_trees=40, blend=True, max_leaves=root, seed=1
+        )
+        said = blend.consistency().conclusion
+        if "would do" in said:
+            options = {"blend": False} | ({"criterion": "gini"} if "criterion" in said else {})
+            mended = odrf.odrf(
+                f"{response} ~ a + b", table, n_trees=40, max_leaves=root, seed=1, **options
+            )
+            assert mended.consistency().conclusion.startswith("Consistent")
+
+
+def test_factors_have_no_density(table):
+    forest = odrf.odrf("c ~ a + b + f", table, seed=1, **THEORY)
+    report = forest.consistency()
+    assert verdict(report, "density between ε and 1/ε") == "differs"
+    assert "what differs does no harm, by [P] Theorem 2." in report.conclusion

@@ -10,6 +10,8 @@ import pytest
 from odrf.options.sizes import EXPONENTS
 from odrf.statistics.theorem_facts import (
     ASSUMED,
+    CONTRADICTED,
+    DIFFERS,
     FAILS,
     HOLDS,
     UNKNOWN,
@@ -39,6 +41,8 @@ TREE = FitProperties(
     single_columns=True,
     full=False,
 )
+
+GAUSS = " if Y is sub-Gaussian and what differs does no harm"
 
 
 def along(rule):
@@ -116,17 +120,21 @@ def test_quantities_are_those_at_n():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "any continuous regression function, by [Z] Theorem 1."),
-        ({"forest": True}, "any continuous regression function, by [Z] Theorem 4."),
-        ({"classes": True}, "any continuous P(class | x), by [Z] Theorem 2."),
-        ({"subset_size": 6}, "any continuous regression function, by [Z] Theorem 1."),
+        ({}, f"any continuous regression function{GAUSS}, by [Z] Theorem 1."),
+        ({"forest": True}, f"any continuous regression function{GAUSS}, by [Z] Theorem 4."),
+        (
+            {"classes": True},
+            "any continuous P(class | x) if what differs does no harm, by [Z] Theorem 2.",
+        ),
+        ({"subset_size": 6}, f"any continuous regression function{GAUSS}, by [Z] Theorem 1."),
         (
             {"subset_size": 2},
-            "2 variables each, by [Z] Corollary 1; no result of [Z] is about other truths.",
+            f"2 variables each{GAUSS}, by [Z] Corollary 1; no result of [Z] is about other truths.",
         ),
         (
             {"subset_size": 1, "forest": True},
-            "one variable each, by [Z] Corollary 1; no result of [Z] is about other truths.",
+            f"one variable each{GAUSS}, by [Z] Corollary 1; no result of [Z] is about other "
+            "truths.",
         ),
         (
             {"forest": True, "axis_trees": True},
@@ -182,7 +190,10 @@ HONEST = replace(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "Consistent where P(class | x) is Lipschitz and the density of x is bounded away"),
+        (
+            {},
+            "Consistent if P(class | x) is Lipschitz, the density of x is bounded away from 0 and",
+        ),
         (
             {"drawn": 0.6, "drawn_along": ()},
             "asks for s/n → 0; sample_fraction=lambda n: n**-0.3 would do.",
@@ -249,7 +260,7 @@ def test_a_fixed_depth_bounds_the_leaves_too(changes):
     facts = replace(TREE, leaves_along=ROOT, **changes, stopped=("max_depth=2",))
     assert status(facts, "t_n → ∞") == UNKNOWN
     assert conclusion(facts).endswith(
-        "cannot be judged: max_depth=2 does not show a change with n; leave it out."
+        "cannot be judged: max_depth=2 does not show a change with n; max_depth=None would do."
     )
 
 
@@ -302,7 +313,7 @@ def test_a_theorem_that_covers_some_of_the_trees_says_so():
     facts = replace(TREE, forest=True, leaves_along=ROOT, random_cuts=0.4)
     assert conclusion(facts) == (
         "[Z] Theorem 4 covers some of the trees, which are consistent for any continuous "
-        "regression function, but not those with random cuts; blend=False would do."
+        f"regression function{GAUSS}, but not those with random cuts; blend=False would do."
     )
     pairs = conclusion(replace(facts, subset_size=2, axis_trees=True))
     assert pairs.startswith("[Z] Corollary 1 covers some of the trees, which are consistent where")
@@ -311,7 +322,7 @@ def test_a_theorem_that_covers_some_of_the_trees_says_so():
 
 def test_what_the_theorems_take_for_granted_is_assumed():
     for facts in (TREE, replace(TREE, forest=True), replace(TREE, alpha=0.1)):
-        assert status(facts, "best direction is found") == ASSUMED
+        assert status(facts, "best direction is found") == DIFFERS
         assert status(facts, "x in [0, 1]^p") == ASSUMED
 
 
@@ -319,15 +330,67 @@ def test_that_labels_prune_trees_of_classes_is_told():
     facts = replace(
         TREE, limited=False, classes=True, n_classes=3, alpha=0.1, alpha_along=ROOT_OF_ALPHA
     )
-    assert conclusion(facts).endswith("if it holds for the error rate as for squared error.")
-    assert status(facts, "pruned by squared error") == status(facts, "two classes") == ASSUMED
+    assert conclusion(facts).endswith(
+        "and it holds for the error rate as for squared error, by [Z] Theorem 3."
+    )
+    assert status(facts, "pruned by squared error") == status(facts, "two classes") == DIFFERS
     by_rows = replace(facts, constant_by="10-fold cross-validation")
-    assert status(by_rows, "the rate has a fixed constant") == ASSUMED
+    assert status(by_rows, "the rate has a fixed constant") == DIFFERS
 
 
 def test_that_the_forest_of_the_theorems_draws_no_rows_is_told():
     forest = replace(TREE, forest=True)
-    assert status(forest, "all rows in each tree") == ASSUMED
-    assert status(replace(forest, replaced=False, drawn=0.5), "all rows in each tree") == ASSUMED
+    assert status(forest, "all rows in each tree") == DIFFERS
+    assert status(replace(forest, replaced=False, drawn=0.5), "all rows in each tree") == DIFFERS
     assert status(replace(forest, replaced=False), "all rows in each tree") == HOLDS
     assert "all rows in each tree" not in {c.statement for c in conditions(TREE)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "statement", "words"),
+    [
+        ({"tails": "tail index 1.08"}, "Y sub-Gaussian", "Y sub-Gaussian (tail index 1.08)."),
+        ({"short": "2 leaves"}, "splits until t_n leaves", "splits until t_n leaves (2 leaves)."),
+    ],
+)
+def test_data_that_contradict_a_condition_leave_no_conclusion(changes, statement, words):
+    facts = replace(TREE, leaves_along=ROOT, **changes)
+    assert status(facts, statement) == CONTRADICTED
+    assert conclusion(facts).startswith("No conclusion: by [Z] Theorem 1 it is consistent for any")
+    assert conclusion(facts).endswith(f"but the data contradict a condition: {words}")
+    classes = replace(facts, classes=True, short="")
+    assert conclusion(classes).startswith("Consistent")
+    partly = conclusion(replace(facts, forest=True, axis_trees=True))
+    assert partly.endswith(f"; the data contradict a condition: {words}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "statement"),
+    [
+        ({}, "subsets of any size"),
+        ({}, "best direction is found"),
+        ({"exact_rows": 64}, "best cut of a direction"),
+        ({"min_leaf": 5}, "splits until t_n leaves"),
+    ],
+)
+def test_what_is_known_to_be_otherwise_differs(changes, statement):
+    facts = replace(TREE, leaves_along=ROOT, **changes)
+    assert status(facts, statement) == DIFFERS
+    assert "what differs does no harm" in conclusion(facts)
+    single = replace(TREE, leaves_along=ROOT, P=1)
+    assert "differs" not in conclusion(single)
+
+
+def test_a_way_out_is_told_only_if_it_is_one():
+    few = replace(TREE, forest=True, drawn=N**-0.9, drawn_along=along(lambda n: n**-0.9))
+    failing = conclusion(replace(few, leaves_along=ROOT))
+    assert failing.endswith("because the rule fails t_n = o(n/ln⁴n).")
+    several = replace(TREE, random_cuts=1.0, stopped=("max_depth=3",))
+    assert conclusion(several).endswith(
+        '; n_thresholds="all", max_depth=None and max_leaves=lambda n: n**0.5 would do.'
+    )
+    assert "would do" not in conclusion(replace(several, family="sparse"))
+    scaled = conclusion(replace(TREE, scale="the logarithm"))
+    assert 'split_scale="response" and max_leaves=lambda n: n**0.5 would do.' in scaled
+    honest = replace(HONEST, drawn_along=(), single_columns=None)
+    assert "would do" not in conclusion(honest)

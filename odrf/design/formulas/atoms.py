@@ -53,6 +53,8 @@ class Expression:
 
 Atom = Column | Expression
 
+# Where users have the function `odrf.odrf`, its name is not that of the package.
+PACKAGE = "odrf."
 _LOCAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -73,6 +75,8 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
     PatsyError
         The code is not Python, a name is unknown, or no column is used.
     """
+    if code.startswith(f"{PACKAGE}Surv("):
+        code = code.removeprefix(PACKAGE)
     try:
         tree = ast.parse(code, mode="eval").body
     except SyntaxError as error:

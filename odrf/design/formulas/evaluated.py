@@ -99,7 +99,8 @@ class Evaluation:
         except Exception as error:
             cause = error.__cause__ or error
             meant = as_meant_in_r(self.expression.code) if isinstance(cause, TypeError) else None
-            why = meant or f"{type(cause).__name__}: {cause}"
+            kind = "" if isinstance(cause, InputError) else f"{type(cause).__name__}: "
+            why = meant or f"{kind}{cause}"
             raise InputError(f"{self.expression.name!r} cannot be evaluated: {why}") from error
 
     @property

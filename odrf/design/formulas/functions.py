@@ -45,14 +45,15 @@ ELSEWHERE: dict[str, str] = {
 def users_names(names: set[str], env: EvalEnvironment) -> dict[str, Any]:
     """Return the values of those `names` that are defined in the user's environment.
 
-    The user's functions come before `FUNCTIONS`, with two exceptions: functions of ``math``, which
-    do not accept columns, and patsy's ``bs``, which does not accept new data outside its knots.
+    The user's functions come before `FUNCTIONS`, with three exceptions: functions of ``math``,
+    which do not accept columns, patsy's ``bs``, which does not accept new data outside its knots,
+    and ``Surv``, a name that other packages have, too.
     """
     defined = {name: env.namespace[name] for name in names if name in env.namespace}
     return {
         name: value
         for name, value in defined.items()
-        if not (name in FUNCTIONS and _narrower(name, value))
+        if name != "Surv" and not (name in FUNCTIONS and _narrower(name, value))
     }
 
 

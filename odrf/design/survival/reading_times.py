@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from odrf.design.columns.censored import EVENT, START, TIME
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
+from odrf.design.columns.measurement import DATES, DURATIONS, NUMBERS, contents
 from odrf.design.survival.survival_times import ONE_CAUSE, SurvivalTimes
 from odrf.errors import InputError
 from odrf.warn import warn_user
 
-__all__ = ["censored_category", "read_causes", "read_times", "require_events"]
+__all__ = ["censored_category", "read_causes", "read_times", "require_events", "unit_of_times"]
 
+DAYS = "days"
 # Times are squared and multiplied by weights.
 LONGEST = 1e60
 # An event with more different numbers than that is taken for a time.
@@ -139,12 +141,36 @@ def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]
         )
 
 
+def unit_of_times(name: str, columns: pd.DataFrame) -> str:
+    """Return "days" if the times are durations, and ``""`` if they are numbers of some unit.
+
+    Raises
+    ------
+    InputError
+        Starts are durations and stops numbers, or the other way round.
+    """
+    units = [
+        DAYS if contents(columns[which]) == DURATIONS else ""
+        for which in (START, TIME)
+        if which in columns
+    ]
+    if len(set(units)) > 1:
+        raise InputError(
+            f"response {name!r}: of start and stop one is a duration, the other is not: bring them "
+            "into one unit"
+        )
+    return units[0]
+
+
 def _numbers(name: str, columns: pd.DataFrame, which: str) -> NDArray[np.float64]:
     values = columns[which]
-    if not pd.api.types.is_numeric_dtype(values.dtype) or values.dtype == np.bool_:
+    held = contents(values)
+    if held == DURATIONS:
+        values = pd.to_timedelta(values.astype(object)) / pd.Timedelta(days=1)
+    elif held != NUMBERS or isinstance(values.dtype, pd.CategoricalDtype):
         way_out = (
-            "write Surv((end - start).dt.days, …)"
-            if values.dtype.kind in "mM"
+            "write Surv(end - start, …), with the date at which the observation began"
+            if held == DATES
             else "convert it to numbers, such as days"
         )
         raise InputError(

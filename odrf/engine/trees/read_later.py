@@ -7,6 +7,8 @@ from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from odrf.errors import refused_again
+
 __all__ = ["ReadLater"]
 
 Trees = TypeVar("Trees", bound="ReadLater")
@@ -53,6 +55,7 @@ class ReadLater:
             if reading is None or name not in self._names():
                 if name in self.__dict__:  # another thread has read it just now
                     return self.__dict__[name]
+                refused_again(self, name)
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             reading(self)
             return getattr(self, name)

@@ -108,8 +108,9 @@ def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
 
 
 def censored_in_words(response: Response) -> str:
-    """Return which category of the event means censored, to follow the number of events."""
-    return f", censored: {response.censored!r}" if response.censored else ""
+    """Return the unit of times, and what means censored, to follow the number of events."""
+    unit = f", times in {response.unit}" if response.unit else ""
+    return unit + (f", censored: {response.censored!r}" if response.censored else "")
 
 
 def _by_cause(of_causes: Mapping[str, JudgedPredictions]) -> pd.DataFrame:

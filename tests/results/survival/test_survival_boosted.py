@@ -15,6 +15,7 @@ from odrf.statistics.survival.concordance import harrells_c
 
 FORMULA = "Surv(time, event) ~ ."
 LAWS = ["lognormal", "loglogistic", "weibull"]
+ONE_RUN = {"n_runs": 1, "validation": None}
 PROBLEM = odrf.simulate.proportional_hazards()
 
 
@@ -31,11 +32,11 @@ def new():
 
 @pytest.fixture(scope="module")
 def hazards(data):
-    return odbt(FORMULA, data, n_trees=12, seed=1)
+    return odbt(FORMULA, data, n_trees=12, seed=1, **ONE_RUN)
 
 
 def test_new_empty_cells_count_as_means_of_nodes(data, new):
-    stump = odbt("Surv(time, event) ~ x1", data, n_trees=1, max_depth=1, seed=1)
+    stump = odbt("Surv(time, event) ~ x1", data, n_trees=1, max_depth=1, seed=1, **ONE_RUN)
     empty, mean = new[:3].assign(x1=np.nan), new[:3].assign(x1=data["x1"].mean())
     least = new[:3].assign(x1=data["x1"].min())
     found = stump.predict(empty, type="link")
@@ -45,11 +46,11 @@ def test_new_empty_cells_count_as_means_of_nodes(data, new):
 
 @pytest.fixture(scope="module")
 def runs(data):
-    return odbt(FORMULA, data, n_trees=12, n_runs=8, seed=1)
+    return odbt(FORMULA, data, n_trees=12, n_runs=8, validation=None, seed=1)
 
 
 @pytest.mark.parametrize("loss", ["auto", *LAWS])
-@pytest.mark.parametrize("options", [{}, {"validation": 0.3}, {"n_runs": 8, "validation": "oob"}])
+@pytest.mark.parametrize("options", [{}, ONE_RUN, {"validation": 0.3}, {"n_runs": 8}])
 def test_risks_put_new_rows_in_order(data, new, loss, options):
     fit = odbt(FORMULA, data, loss=loss, n_trees=20, seed=1, **options)
     C = harrells_c(new["time"], new["event"], fit.predict(new).to_numpy())
@@ -104,18 +105,25 @@ def test_scores_of_training_rows_are_out_of_bag_with_several_runs(data, runs):
 
 def test_calibrated_curves_are_better_than_those_of_training_rows(new):
     data = PROBLEM.sample(200, seed=3)
-    fit = odbt(FORMULA, data, n_trees=100, n_runs=10, seed=1)
+    fit = odbt(FORMULA, data, n_trees=100, n_runs=10, validation=None, seed=1)
     grid = np.quantile(new["time"], [0.25, 0.5, 0.75])
     truth = PROBLEM.survival(new, grid)
     calibrated = fit.predict(new, type="survival", times=grid)
-    single = odbt(FORMULA, data, n_trees=100, seed=1).predict(new, type="survival", times=grid)
+    single = odbt(FORMULA, data, n_trees=100, seed=1, **ONE_RUN)
+    single = single.predict(new, type="survival", times=grid)
     assert fit.fit.curves.slope < 0.8
     assert ((calibrated - truth) ** 2).mean().mean() < 0.7 * ((single - truth) ** 2).mean().mean()
 
 
 @pytest.mark.parametrize(
     ("options", "source"),
-    [({}, "training"), ({"validation": 0.3}, "held out"), ({"n_runs": 8}, "out of bag")],
+    [
+        ({}, "out of bag"),
+        (ONE_RUN, "training"),
+        ({"n_runs": 1}, "held out"),
+        ({"validation": 0.3}, "held out"),
+        ({"n_runs": 8}, "out of bag"),
+    ],
 )
 def test_rows_that_the_trees_have_not_seen_judge(data, new, options, source):
     fit = odbt(FORMULA, data, n_trees=10, seed=1, **options)
@@ -152,8 +160,8 @@ def test_rows_without_an_event_do_not_choose_the_rounds(data):
 
 def test_weights_of_zero_leave_rows_out(data):
     some = np.arange(150) % 3 > 0
-    weighted = odbt(FORMULA, data, n_trees=5, weights=some.astype(float), seed=1)
-    alone = odbt(FORMULA, data[some], n_trees=5, seed=1)
+    weighted = odbt(FORMULA, data, n_trees=5, weights=some.astype(float), seed=1, **ONE_RUN)
+    alone = odbt(FORMULA, data[some], n_trees=5, seed=1, **ONE_RUN)
     at = [0.1, 1.0]
     one = weighted.predict(data, type="survival", times=at)
     other = alone.predict(data, type="survival", times=at)
@@ -163,8 +171,8 @@ def test_weights_of_zero_leave_rows_out(data):
 
 def test_late_entry_is_no_time_at_risk(data):
     late = data.assign(start=0.5 * data["time"])
-    truncated = odbt("Surv(start, time, event) ~ .", late, n_trees=5, seed=1)
-    plain = odbt("Surv(time, event) ~ . - start", late, n_trees=5, seed=1)
+    truncated = odbt("Surv(start, time, event) ~ .", late, n_trees=5, seed=1, **ONE_RUN)
+    plain = odbt("Surv(time, event) ~ . - start", late, n_trees=5, seed=1, **ONE_RUN)
     at = [1.0]
     assert (
         truncated.predict(late, type="hazard", times=at).to_numpy().mean()
@@ -174,7 +182,7 @@ def test_late_entry_is_no_time_at_risk(data):
 
 def test_an_offset_is_part_of_the_score(data, new):
     shift = data["x1"].to_numpy()
-    fit = odbt(FORMULA, data, n_trees=5, offset=shift, seed=1)
+    fit = odbt(FORMULA, data, n_trees=5, offset=shift, seed=1, **ONE_RUN)
     without = fit.predict(data, type="link", offset=0.0)
     assert fit.predict(type="link").to_numpy() == pytest.approx(without + shift)
     with pytest.raises(InputError, match="offset= needs newdata="):
@@ -182,7 +190,7 @@ def test_an_offset_is_part_of_the_score(data, new):
 
 
 def test_more_rounds_later(data, hazards, runs, new):
-    for fit, options in [(hazards, {}), (runs, {"n_runs": 8})]:
+    for fit, options in [(hazards, ONE_RUN), (runs, ONE_RUN | {"n_runs": 8})]:
         grown, once = fit.grow(3), odbt(FORMULA, data, n_trees=15, seed=1, **options)
         for kind in ("risk", "survival"):
             assert grown.predict(new, type=kind).equals(once.predict(new, type=kind))
@@ -248,5 +256,40 @@ def test_what_cannot_be_fitted_is_refused(data):
         fit.predict(type="time", times=1.0)
     with pytest.raises(InputError, match="type="):
         fit.predict(type="prob")
-    with pytest.raises(InputError, match="validation"):
-        odbt(FORMULA, data, n_trees=2, validation=0.2, seed=1).grow(1)
+    for options in ({}, {"validation": 0.2}):
+        with pytest.raises(InputError, match="fit with validation=None"):
+            odbt(FORMULA, data, n_trees=2, seed=1, **options).grow(1)
+
+
+def test_the_default_stops_early_where_nothing_matters():
+    noise = odrf.simulate.proportional_hazards(p=4, relevant=1)
+    data, new = noise.sample(120, seed=5), noise.sample(500, seed=6)
+    data, new = (rows[["time", "event", "x3", "x4"]] for rows in (data, new))
+    fit = odbt(FORMULA, data, seed=1)
+    assert fit.control.validation == "oob"
+    assert fit.control.n_runs == 10
+    assert fit.n_rounds < 50
+    assert fit.fit.judged == "out of bag"
+    assert fit.score(new).loc["explained", "estimate"] > -0.03
+    all_rounds = odbt(FORMULA, data, seed=1, **ONE_RUN)
+    assert all_rounds.n_rounds == 100
+    assert all_rounds.score(new).loc["explained", "estimate"] < -0.3
+
+
+@pytest.mark.parametrize(
+    ("options", "runs", "validation"),
+    [
+        ({}, 10, "oob"),
+        ({"n_runs": 3}, 3, "oob"),
+        ({"n_runs": 1}, 1, 0.2),
+        ({"validation": 0.3}, 1, 0.3),
+        ({"validation": "oob"}, 10, "oob"),
+        ({"validation": None}, 10, None),
+        (ONE_RUN, 1, None),
+        ({"patience": 3}, 10, "oob"),
+    ],
+)
+def test_runs_and_validation_by_default(data, options, runs, validation):
+    control = odbt(FORMULA, data, n_trees=2, seed=1, **options).control
+    assert (control.n_runs, control.validation) == (runs, validation)
+    assert control.patience == options.get("patience", 20)

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.errors import InputError
+from odrf.errors import AbsentError
 from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.training_rows import leaves_rows_out
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
 
 
-class NoJudgesError(InputError):
+class NoJudgesError(AbsentError):
     """None of the rows that judge has an event."""
 
 

@@ -107,9 +107,10 @@ def conclusion_on_curves(fit: SurvivalFitProperties) -> str:
         )
     if not fit.numbers and not fit.mixed:
         return (
-            "Consistent survival curves where censoring is independent of the event given the "
-            f"predictors, in the case of {FINITE}: each leaf has rows of one value of the "
-            "predictors, so that its curve is that of this value."
+            "Consistent survival curves if censoring is independent of the event given the "
+            "predictors, and if rows are at risk at the last time whatever the predictors, in the "
+            f"case of {FINITE}: each leaf has rows of one value of the predictors, so that its "
+            "curve is that of this value."
         )
     if fit.oblique:
         return (
