@@ -113,8 +113,12 @@ def odrf(
         and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
         default, because it takes time, and what it gains is small on most tables
         (``benchmarks/options/split_scales.py``).  Not together with ``inference=True``.
-    pruning, max_depth, criterion, cause, penalty, n_thresholds, split_search
+    pruning, max_depth, criterion, cause, penalty, n_thresholds
         As in `odt`, for every tree.
+    split_search : {"auto", "exact"}, default "auto"
+        As in `odt` for more than 10,000 rows, whatever their number, unless one tree has all rows:
+        of many trees each may have splits a little worse than the best, and ``"exact"`` takes up to
+        1.7 times as long.
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
         blend 1 to 10, depending on the kind of tree, unless you set it.  For times to an event,

@@ -167,9 +167,11 @@ def odt(
         smallest and the largest value.  By default all; one with ``projection="extra"``, which
         gives extremely randomised trees (Geurts et al. 2006).
     split_search : {"auto", "exact"}, default "auto"
-        ``"exact"`` tries every threshold along every direction.  The default does so in nodes of up
-        to 64 rows (128 for three or more classes).  In larger nodes it compares directions by
-        thresholds between up to 256 bins, and then tries every threshold near the best one.
+        ``"exact"`` tries every threshold along every direction.  So does the default for tables of
+        up to 10,000 rows.  For more rows it takes less time: only nodes of up to 64 rows (128 for
+        three or more classes) try every threshold.  Larger ones compare directions by thresholds
+        between up to 256 bins, and then try every threshold near the best one, so that a split may
+        be a little worse than the best.  ``control.split_search`` of the tree says which it was.
     honest : bool, default False
         Choose the splits with a random half of the rows, and compute the nodes' values from the
         other half.  This removes a bias: the rows that choose a split exaggerate the difference

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from odrf.checks import is_word
 from odrf.errors import InputError
 from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.options.rule import CV
+from odrf.options.table import EXACT
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 
 __all__ = ["checked_tree_request", "require_streamable", "share_judging"]
@@ -41,6 +43,11 @@ def checked_tree_request(request: Request) -> Request:
                 "cross-validation, for which all rows have to be in memory: use a number, or a "
                 "function of n"
             )
+    if is_word(request.split_search, EXACT):
+        raise InputError(
+            f'split_search="{EXACT}" with rows in chunks: cuts of nodes whose rows are not in '
+            'memory are found between bins, and then refined: use "auto"'
+        )
     return request
 
 
@@ -60,11 +67,6 @@ def require_streamable(control: Control) -> None:
         raise InputError(
             f"n_thresholds={control.n_thresholds} with rows in chunks: a tree of all rows has the "
             'best threshold of each direction: use n_thresholds="all", or grow a forest by odrf()'
-        )
-    if control.split_search != "auto":
-        raise InputError(
-            f"split_search={control.split_search!r} with rows in chunks: cuts of nodes whose rows "
-            'are not in memory are found between bins, and then refined: use "auto"'
         )
     if control.split_scale != "response":
         raise InputError(

@@ -9,7 +9,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import odrf
 from odrf import InputError, load_data, odt
+from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.trees.forest_arrays import ARRAYS, Forest
+from odrf.projections import uniform
+from reference.impurity import cuts, gain
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +83,96 @@ def test_axis_with_entropy_is_cart(plane):
     np.testing.assert_allclose(
         tree.predict(type="prob"), cart.predict_proba(plane[["a", "b"]].to_numpy()), atol=1e-12
     )
+
+
+def random_table(seed: int) -> pd.DataFrame:
+    """80 to 900 rows of whole numbers, some with ties and tails; a number and classes follow."""
+    rng = np.random.default_rng([7, seed])
+    n = int(rng.integers(80, 900))
+    frame = pd.DataFrame({"even": rng.permutation(n), "tied": rng.integers(0, 30, n)})
+    frame["tail"] = np.exp(rng.normal(4, 2, n)).round()
+    frame["few"] = rng.poisson(1.5, n)
+    z = (frame.rank() / n).to_numpy().sum(axis=1) + rng.normal(size=n) / 3
+    two = np.where(z > np.median(z), "a", "b")
+    many = np.array(list("abcde"))[pd.qcut(z, 5, labels=False)]
+    time = np.exp(-z) * rng.exponential(1, n)
+    return frame.assign(y=z, two=two, many=many, time=time, event=rng.random(n) < 0.7)
+
+
+FEATURES = "even + tied + tail + few"
+RESPONSES = ["y", "two", "many", "Surv(time, event)"]
+
+
+def gain_of_best_cut(directions, y, criterion, min_leaf=5):
+    """The largest gain of all cuts of all directions (d, n), by its definition."""
+    ones = np.ones(len(y))
+    return max(
+        gain(y, ones, left, criterion)
+        for values in directions
+        for left in cuts(values, ones, min_leaf, apart=2e-6)
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("response", "criterion"), [("y", SQUARED_ERROR), ("two", ENTROPY), ("many", GINI)]
+)
+def test_an_axis_tree_begins_with_the_best_of_all_cuts(response, criterion, seed):
+    data = random_table(seed)
+    name = {ENTROPY: "entropy"}.get(criterion, "auto")
+    tree = odt(
+        f"{response} ~ {FEATURES}", data, projection="axis", max_leaves=2, criterion=name, seed=1
+    )
+    y = data[response] if response == "y" else data[response].astype("category").cat.codes
+    best = gain_of_best_cut(data.iloc[:, :4].to_numpy().T, y.to_numpy(), criterion)
+    assert tree.nodes["gain"].iloc[0] == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_direction_has_the_best_of_all_its_cuts(seed):
+    data, tried = random_table(seed), []
+
+    def two_of_them(X, y, weights, rng):
+        theta = np.array([1.0, 2 * uniform(rng) - 1])
+        tried.append((X[:, :2] @ theta / np.linalg.norm(theta), y.copy()))
+        return np.array([0, 1]), theta
+
+    options = {"n_projections": 6, "max_leaves": 2, "seed": 1}
+    tree = odt(f"y ~ {FEATURES}", data, projection=two_of_them, **options)
+    of_root = [(values, y) for values, y in tried if len(y) == len(data)]
+    assert len(of_root) == 6
+    best = gain_of_best_cut([values for values, _ in of_root], of_root[0][1], SQUARED_ERROR)
+    assert tree.nodes["gain"].iloc[0] == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("transform", [np.sqrt, lambda x: x**3, lambda x: np.log1p(9 * x)])
+@pytest.mark.parametrize("response", RESPONSES)
+def test_axis_trees_do_not_change_with_monotone_transforms(response, transform):
+    """But for the place of thresholds between two values, which only new rows tell."""
+    for seed in range(3):
+        data = random_table(seed)
+        features = data.columns[:4]
+        other = data.assign(**{name: transform(data[name]) for name in features})
+        one, two = (
+            odt(f"{response} ~ {FEATURES}", table, projection="axis", alpha=None, seed=1)
+            for table in (data, other)
+        )
+        assert one.forest.count.tolist() == two.forest.count.tolist()
+        assert one.forest.value.tobytes() == two.forest.value.tobytes()
+
+
+@pytest.mark.parametrize("projection", ["axis", "logistic", "sparse", "ridge", "rotation"])
+@pytest.mark.parametrize("response", RESPONSES)
+def test_single_trees_of_few_rows_are_searched_exactly(response, projection):
+    """As are the trees of the folds that choose their size."""
+    formula, data = f"{response} ~ {FEATURES}", random_table(3)
+    usual, exact = (
+        odt(formula, data, projection=projection, seed=1, **options)
+        for options in ({}, {"split_search": "exact"})
+    )
+    assert usual.control.split_search == "exact"
+    assert same(usual.forest, exact.forest)
+    assert usual.path.table.equals(exact.path.table)
 
 
 def test_the_same_seed_is_the_same_forest_for_any_number_of_threads(cars):

@@ -113,6 +113,22 @@ def test_an_exact_search_bins_no_node():
     assert 0 < settings.exact_rows < classes().settings.exact_rows < 10_000
 
 
+@pytest.mark.parametrize("make", [control, classes])
+def test_a_single_tree_of_up_to_10000_rows_is_searched_exactly(make):
+    single = {"n_trees": 1, "resample": "none"}
+    small, large = make(n=10_000, **single), make(n=10_001, **single)
+    assert (small.split_search, small.settings.exact_rows) == ("exact", NO_LIMIT)
+    assert large.split_search == "auto"
+    assert large.settings.exact_rows == make(n=10_001).settings.exact_rows
+    asked = make(n=10_001, split_search="exact", **single)
+    assert (asked.split_search, asked.settings.exact_rows) == ("exact", NO_LIMIT)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_trees": 1}, {"resample": "none"}])
+def test_trees_of_a_forest_are_not(options):
+    assert control(**options).split_search == "auto"
+
+
 def test_rules_of_leaves():
     def root(n: int) -> float:
         return n**0.5

@@ -238,7 +238,7 @@ def test_rows_held_out_choose_the_size():
         ({"honest": True}, "honest=True"),
         ({"projection": "rotation"}, "projection='rotation'"),
         ({"projection": "extra"}, "n_thresholds=1"),
-        ({"split_search": "exact"}, "split_search='exact'"),
+        ({"split_search": "exact"}, 'split_search="exact"'),
         ({"split_scale": "log"}, "split_scale='log'"),
         ({"groups": "f"}, "groups="),
         ({"missing": "median"}, 'missing="median"'),
