@@ -130,6 +130,7 @@ def grow_alike(
             data.codes,
             joining,
             grown.ranks,
+            grown.case_weights(data.weights),
         )
 
 
