@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -50,6 +50,8 @@ class CurvesInLeaves:
         The one of them whose incidence is drawn.
     code : int, default 0
         Its number.
+    subjects : (m,) int64
+        The numbers of subjects, where these have several rows each; else empty.
     """
 
     count: NDArray[np.int32]
@@ -61,11 +63,13 @@ class CurvesInLeaves:
     by_cause: Mapping[str, NDArray[np.float64]]
     cause: str | None = None
     code: int = 0
+    subjects: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def box(self, node: int, hidden: int) -> Box:
         """Return the box of a node."""
         lines = (
             f"relative hazard {number(float(self.relative[node]), self.digits)}",
+            *([f"{self.subjects[node]} subjects"] if len(self.subjects) else []),
             *self._counted(node),
             *hidden_leaves(hidden),
         )

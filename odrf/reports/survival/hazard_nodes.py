@@ -68,6 +68,8 @@ def hazard_nodes(fit: SurvivalFit) -> pd.DataFrame:
         "relative_hazard": hazards.relative[node],
         "log_rank": np.where(tree.is_split(), hazards.log_rank, np.nan)[node],
     }
+    if len(hazards.subjects):
+        table["subjects"] = hazards.subjects[node]
     for code, (cause, counted) in enumerate(counted_by_cause(fit).items()):
         incidence = incidence_at(fit.curves, code, len(fit.event_times))
         table |= {f"events({cause})": counted[node], f"incidence({cause})": incidence[node]}
@@ -89,14 +91,18 @@ def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
     def told(node: int) -> str:
         counted = ", ".join(f"{c}: {number(float(k[node]), digits)}" for c, k in by_cause.items())
         events = number(float(hazards.events[node] * unit), digits)
+        subjects = [f"subjects = {hazards.subjects[node]}"] if len(hazards.subjects) else []
         return "  ".join(
             [
+                *subjects,
                 f"events = {events}{f' ({counted})' if counted else ''}",
                 f"{name} = {number(float(curve[node]), digits)}",
                 f"hazard = {number(float(hazards.relative[node]), digits)}",
             ]
         )
 
+    if len(hazards.subjects):
+        legend = legend.replace("n,", "n, subjects,", 1)
     return rules_telling(fit.forest, fit.design, digits, max_terms, legend, told)
 
 

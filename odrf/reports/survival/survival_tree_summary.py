@@ -15,7 +15,7 @@ from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import held_out_scores
-from odrf.reports.survival.hazard_nodes import counted_by_cause, hazard_nodes
+from odrf.reports.survival.hazard_nodes import counted_by_cause, hazard_nodes, hazards_of
 from odrf.reports.survival.survival_summary import survival_summary
 from odrf.text.summary import Summary
 from odrf.text.wording import number
@@ -72,10 +72,11 @@ def _training(fit: SurvivalFit) -> dict[str, str]:
 
 def _columns(fit: SurvivalFit) -> list[str]:
     """Return what leaves show: of a tree about one cause its incidence in place of a median."""
+    size = ["count", *(["subjects"] if len(hazards_of(fit).subjects) else [])]
     cause, several = fit.control.cause, [f"events({name})" for name in counted_by_cause(fit)]
     if cause is not None:
-        return ["count", "events", "rate", f"incidence({cause})", "relative_hazard"]
-    return ["count", "events", *several, "rate", "median", "relative_hazard"]
+        return [*size, "events", "rate", f"incidence({cause})", "relative_hazard"]
+    return [*size, "events", *several, "rate", "median", "relative_hazard"]
 
 
 def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:

@@ -109,8 +109,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         event of it, others being possible, and infinite if fewer have.  Of several causes there are
         two more columns for each, such as ``events(relapse)`` and ``incidence(relapse)``: the
         number of its events, and the Aalen–Johansen estimate of the probability of one by the last
-        event time.  In an honest tree ``count`` and the columns after it, except ``order``, are
-        those of the rows that did not choose splits.
+        event time.  Where subjects have several rows each (see `groups` of `odrf.odt`),
+        ``subjects`` is their number.  In an honest tree ``count`` and the columns after it, except
+        ``order``, are those of the rows that did not choose splits.
         """
         return hazard_nodes(self.fit)
 
@@ -274,6 +275,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             counted_by_cause(fit),
             cause,
             code,
+            hazards.subjects,
         )
 
     def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:

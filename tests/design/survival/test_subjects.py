@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,3 +100,19 @@ def test_late_entries_without_groups_are_said_to_be_subjects_of_their_own(cut):
     named = odrf.odt(FORMULA, cut, groups="subject", max_leaves=2, seed=1).summary()
     assert "subjects by groups=" in " ".join(alone.notes)
     assert "subjects by groups=" not in " ".join(named.notes)
+
+
+def test_nodes_count_subjects_beside_rows(whole, cut):
+    tree = odrf.odt(FORMULA, cut, groups="subject", max_leaves=4, seed=1)
+    nodes, leaf = tree.nodes, tree.predict(type="leaf")[0]
+    for node in nodes.index[nodes["leaf"]]:
+        assert nodes.loc[node, "subjects"] == cut["subject"][(leaf == node).to_numpy()].nunique()
+    assert nodes.loc[0, "subjects"] == len(whole) < nodes.loc[0, "count"]
+    assert f"n = {len(cut)}  subjects = {len(whole)}" in tree.rules()
+    (leaves,) = (t for name, t in tree.summary().sections.items() if name.startswith("Leaves"))
+    assert list(leaves)[:3] == ["count", "subjects", "events"]
+    ax = tree.plot()
+    written = {text.get_text() for text in ax.texts}
+    assert {f"{number} subjects" for number in leaves["subjects"]} <= written
+    plt.close(ax.figure)
+    assert "subjects" not in odrf.odt(FORMULA, whole, groups="subject", seed=1).nodes

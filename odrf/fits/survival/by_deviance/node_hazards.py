@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
+from odrf.design.survival.subjects import rows_a_subject, subjects_of
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.draws import Draws
 from odrf.engine.survival.split_log_rank import split_log_ranks
@@ -23,7 +24,7 @@ from odrf.pruning.event_deviance import (
     with_shrunken_rates,
 )
 
-__all__ = ["NodeHazards", "node_hazards", "split_statistics"]
+__all__ = ["NodeHazards", "node_hazards", "split_statistics", "subjects_in_nodes"]
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.
 VARIATION = 1.0
@@ -54,6 +55,8 @@ class NodeHazards:
     events_of_cause : (m, C) float64
         The number of events of each cause, also of a tree about one; they are counted like
         `events`.  Empty, (0, 0), if there is one cause.
+    subjects : (m,) int64
+        The number of subjects, where these have several rows each; else empty.
     """
 
     events: NDArray[np.float64]
@@ -63,6 +66,7 @@ class NodeHazards:
     of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     log_rank: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     events_of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    subjects: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def by_cause(self) -> NDArray[np.float64]:
@@ -137,6 +141,25 @@ def _weights_by_cause(times: SurvivalTimes, weights: NDArray[np.float64]) -> NDA
     if len(causes) == 1:
         return np.empty((0, 0))
     return np.where(times.event[:, np.newaxis] == causes, weights[:, np.newaxis], 0.0)
+
+
+def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.int64]:
+    """Return the number of subjects (m,) in each node; empty if each row is one.
+
+    The arguments are as in `node_hazards`.
+    """
+    subjects = subjects_of(data)
+    if subjects is None or rows_a_subject(data) == 1:
+        return np.empty(0, dtype=np.int64)
+    counted = np.flatnonzero(draws.filling(0) * draws.weights > 0)
+    at, parents = leaf_nodes(tree, data.X, draws.n_jobs)[counted, 0], tree.parents()
+    who, pairs = subjects[counted], []
+    while len(at):
+        pairs.append(np.unique(np.column_stack([at, who]), axis=0))
+        at = parents[at]
+        who, at = who[at >= 0], at[at >= 0]
+    every = np.unique(np.concatenate(pairs), axis=0)
+    return np.bincount(every[:, 0], minlength=tree.n_nodes)
 
 
 def split_statistics(
