@@ -141,14 +141,15 @@ def _source(source: str) -> str:
 
 def _events(fit: SurvivalFit) -> str:
     times = fit.times
-    if rows_a_subject(fit.data) == 1:
+    subjects = subjects_of(fit.data)
+    if subjects is None or rows_a_subject(fit.data) == 1:
         words = f"{times.n_events} ({100 * times.n_events / len(times):.3g}%)"
     else:
-        words = _events_of_subjects(times.event, subjects_of(fit.data))
+        words = _events_of_subjects(times.event, subjects)
     return words + censored_in_words(fit.design.response)
 
 
-def _events_of_subjects(event: NDArray[np.int64], subjects: NDArray[np.int64] | None) -> str:
+def _events_of_subjects(event: NDArray[np.int64], subjects: NDArray[np.int64]) -> str:
     """Return the number of events, and the share of the subjects that have one."""
     who, count = np.unique(subjects), int(np.count_nonzero(event))
     having = len(np.unique(subjects[event > 0]))
