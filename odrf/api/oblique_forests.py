@@ -156,6 +156,7 @@ def odrf(
         As in `odt`.  Each tree draws whole groups in place of rows: all rows of a group enter it
         equally often, or are all out of bag.  So out-of-bag errors and prediction intervals are
         those of new groups, and standard errors have the groups as their units (Efron 1992).
+        `min_leaf` counts subjects as in `odt`.
     order : str or array of shape (n,), optional
         As in `odt`.  A row is out of bag for a tree only if it is later than all rows that the tree
         can draw.  Half of the trees draw from all rows, and have no out-of-bag rows.  Each of the

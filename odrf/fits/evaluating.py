@@ -114,6 +114,7 @@ def grown_without(
         data.codes,
         response.ranks,
         judged_by_deviance(fit, loss),
+        response.case_weights(data.weights),
     )
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
         return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)

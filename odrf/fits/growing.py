@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import SURROGATE
+from odrf.design.survival.subjects import rows_a_subject
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.compact_forest import CompactJoining
@@ -99,7 +100,7 @@ def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
     """Return the options of a forest whose trees are all of one kind."""
     plain = replace(request, resample="bootstrap") if is_word(request.resample, AUTO) else request
     if data.times is not None:
-        plain = with_leaves_for_curves(plain, len(data.y))
+        plain = with_leaves_for_curves(plain, round(len(data.y) / rows_a_subject(data)))
     return _resolve(plain, design, data)
 
 
@@ -129,6 +130,7 @@ def grow_alike(
             data.codes,
             joining,
             grown.ranks,
+            grown.case_weights(data.weights),
         )
 
 
@@ -210,7 +212,7 @@ def kinds_of_blend(
     """
     response, n, p = design.response, len(data.y), design.n_terms
     if data.times is not None:
-        kinds = kinds_of_survival_trees(request, n, p)
+        kinds = kinds_of_survival_trees(request, round(n / rows_a_subject(data)), p)
     else:
         classes = response.kind == "classification"
         kinds = kinds_of_trees(request, n, len(design.predictors), p, classes, response.ordinal)
@@ -271,4 +273,5 @@ def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
         surrogates=design.missing == SURROGATE,
         causes=() if times is None else times.causes,
         truncated=times is not None and times.start is not None,
+        rows_a_subject=rows_a_subject(data),
     )

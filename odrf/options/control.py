@@ -220,6 +220,7 @@ def resolve(
     surrogates: bool = False,
     causes: Sequence[str] = (),
     truncated: bool = False,
+    rows_a_subject: float = 1.0,
 ) -> Control:
     """Check the options of a call, and resolve those that depend on the data.
 
@@ -239,6 +240,8 @@ def resolve(
         The causes of events of a time to an event.
     truncated : bool, default False
         Whether rows with a time to an event enter late.
+    rows_a_subject : float, default 1
+        How many rows a subject has in the mean: `min_leaf` counts subjects.
 
     Returns
     -------
@@ -271,7 +274,7 @@ def resolve(
         criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
-        min_leaf=_min_leaf(options["min_leaf"], n),
+        min_leaf=_min_leaf(options["min_leaf"], n, rows_a_subject),
         max_depth=NO_LIMIT if max_depth is None else max_depth,
         penalty=PENALTIES[options["penalty"]],
         subset_size=0 if isinstance(size, str) else size,
@@ -371,13 +374,14 @@ def _surrogates(wanted: bool, mixture: Mixture) -> bool:
     return wanted
 
 
-def _min_leaf(min_leaf: int, n: int) -> int:
-    if min_leaf > n:
+def _min_leaf(min_leaf: int, n: int, rows_a_subject: float) -> int:
+    units, counted = round(n / rows_a_subject), "rows" if rows_a_subject == 1 else "subjects"
+    if min_leaf > units:
         raise InputError(
-            f"min_leaf={min_leaf} is above the number of rows, {n}: use a smaller number, such as "
-            "min_leaf=1; the default is 5 for a tree, 2 for a forest"
+            f"min_leaf={min_leaf} is above the number of {counted}, {units}: use a smaller number, "
+            "such as min_leaf=1; the default is 5 for a tree, 2 for a forest"
         )
-    return min_leaf
+    return round(min_leaf * rows_a_subject)
 
 
 def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:

@@ -47,6 +47,7 @@ def plot_tree(
     max_terms: int = 3,
     digits: int = 3,
     ends: Ends | None = None,
+    of_leaves: str = "",
 ) -> Axes:
     """Plot a tree, its root on top.
 
@@ -66,6 +67,8 @@ def plot_tree(
         Significant digits.
     ends : Ends, optional
         What leaves show; by default what they predict.
+    of_leaves : str, optional
+        What the title says of the curves in leaves.
 
     Returns
     -------
@@ -76,6 +79,7 @@ def plot_tree(
     while True:
         content = boxes(tree, design, depth, levels, max_terms, digits, ends)
         title = _title(tree, design, int(depth.max()), levels)
+        title += f", {of_leaves}" if of_leaves else ""
         drawing = _arranged(tree, depth, content, text_width(title, TITLE_SIZE * FONT_SIZE))
         if levels == 1 or max_depth is not None or _is_readable(drawing, ax):
             break

@@ -60,6 +60,7 @@ class Growth(NamedTuple):
     codes: RowCodes | None = None
     ranks: EventRanks | None = None
     judging: JudgedBy | None = None
+    case_weights: NDArray[np.float64] | None = None
 
 
 class Fold(NamedTuple):
@@ -81,7 +82,7 @@ def folds_grown(
         tree = grow_forest(
             growth.X, growth.y, np.where(train, growth.weights, 0.0), growth.feature_groups,
             growth.sampling, growth.settings, growth.mixture, stream, 1, lambda: None,
-            growth.codes, ranks=growth.ranks,
+            growth.codes, ranks=growth.ranks, case_weights=growth.case_weights,
         )  # fmt: skip
         if growth.judging is not None:
             tree = growth.judging.described(tree, train, stream)

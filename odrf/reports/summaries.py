@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.survival.subjects import rows_a_subject
 from odrf.engine.judging.out_of_bag_losses import OutOfBag
 from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit
@@ -295,7 +296,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         **_thresholds(fit),
         "Max. leaves t_n": _leaf_limit(control, fit.data.n_rows),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
-        "Min. leaf": _by_kind(fit, lambda control: str(control.min_leaf)),
+        "Min. leaf": _by_kind(fit, partial(_min_leaf, rows_a_subject(fit.data))),
         "Leaves": mean_and_range(leaves),
         "Depth": mean_and_range(np.maximum.reduceat(depth, forest.root[:-1])),
     }
@@ -303,6 +304,13 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     if (grown > leaves).any():
         facts["Pruned"] = f"{_cut_by(fit)}from {mean_and_range(grown)} leaves"
     return facts
+
+
+def _min_leaf(rows: float, control: Control) -> str:
+    """Return the least size of a leaf; where a subject has several `rows`, in subjects too."""
+    if rows == 1:
+        return str(control.min_leaf)
+    return f"{control.min_leaf} rows, as {quantity(round(control.min_leaf / rows), 'subject')} have"
 
 
 def _thresholds(fit: Fit) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -22,7 +22,6 @@ from odrf.fits.sizing import sized_tree
 from odrf.pruning.growth_stages import LEAVES
 from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.reports.summaries import tree_card, tree_summary
-from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
@@ -180,25 +179,6 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
             max_terms=max_terms,
             digits=digits,
         )
-
-    @cached_property
-    def surrogates(self) -> pd.DataFrame:
-        """The surrogates of a tree with ``missing="surrogate"``, one row each, best first.
-
-        A row of the data that has no value for the ``split`` of a ``node`` goes by the first
-        ``surrogate`` that it has values for; both columns hold the condition to go left.  Without
-        any it goes to the larger side.  ``agree`` is the share of the rows with values for the
-        split that the surrogate sends to the same side; rows without a value for the surrogate
-        count as sent to the other.  ``adj`` is 0 if it is no better than sending all rows to the
-        larger side and 1 if it agrees for all.  ``n_split`` rows of the training data went by it.
-        These are the columns of rpart's summary.
-
-        Raises
-        ------
-        InputError
-            If the tree has no surrogates.
-        """
-        return surrogates_table(self.fit.forest, self.fit.design)
 
     @staticmethod
     def _sized(fit: Fit) -> Fit:

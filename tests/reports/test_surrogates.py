@@ -72,3 +72,44 @@ def test_surrogates_are_those_that_rpart_prints_for_a_table_with_empty_cells(pri
 def test_surrogates_are_those_that_rpart_prints_for_iris(printed):
     tree = stump_of(iris(), printed)
     assert as_printed(tree, "left") == expected(printed)
+
+
+def gbsg2_with_empty_cells() -> pd.DataFrame:
+    data = odrf.load_data("gbsg2")
+    empty = np.random.default_rng(1).random((2, len(data))) < 0.15
+    return data.assign(
+        age=data["age"].astype(float).mask(empty[0]),
+        nodes=data["nodes"].astype(float).mask(empty[1]),
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weights"])
+@pytest.mark.parametrize("criterion", ["log_rank", "exponential"])
+def test_surrogates_of_survival_trees_agree_for_a_share_of_the_rows(criterion, weighted):
+    data = gbsg2_with_empty_cells()
+    data["w"] = np.random.default_rng(2).integers(1, 4, len(data)) if weighted else 1
+    tree = odrf.odt(
+        "Surv(time, event) ~ . - w", data, missing="surrogate", projection="axis", max_leaves=2,
+        seed=1, criterion=criterion, weights="w",
+    )  # fmt: skip
+    table = tree.surrogates
+    assert (table["node"] == 0).all() and (table["agree"].diff().dropna() <= 0).all()
+    known = data[data[table["split"][0].split()[0]].notna()]
+    left = known.eval(table["split"][0])
+    numbers = table[table["surrogate"].str.fullmatch(r"\w+ (<=|>) [\d.]+")]
+    assert len(numbers) > 1
+    for condition, agree in zip(numbers["surrogate"], numbers["agree"], strict=True):
+        name = condition.split()[0]
+        same = known[name].notna() & (known.eval(condition) == left)
+        assert np.average(same, weights=known["w"]) == pytest.approx(agree)
+
+
+def test_what_the_summary_of_a_survival_tree_shows_is_in_its_table():
+    data = gbsg2_with_empty_cells()
+    options = {"missing": "surrogate", "max_leaves": 3, "seed": 1}
+    tree = odrf.odt("Surv(time, event) ~ .", data, **options)
+    (shown,) = (t for name, t in tree.summary().sections.items() if name.startswith("Surrogates"))
+    np.testing.assert_allclose(shown["agree"], tree.surrogates["agree"], atol=5e-4)
+    other = odrf.odt("Surv(time, event) ~ .", data, max_leaves=3, seed=1)
+    with pytest.raises(odrf.InputError, match='missing="surrogate"'):
+        _ = other.surrogates

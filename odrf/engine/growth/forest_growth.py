@@ -47,6 +47,7 @@ def grow_forest(
     codes: RowCodes | None = None,
     joining: Joining = PLAIN,
     ranks: EventRanks | None = None,
+    case_weights: NDArray[np.float64] | None = None,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -79,10 +80,12 @@ def grow_forest(
     ranks : EventRanks, optional
         If the response is a time to an event: each node is then split by its log-rank scores, and y
         has those of all rows.
+    case_weights : (n,) float64, optional
+        What rows count for surrogates, if `weights` are others.
     """
     grow = TreeGrower(
         X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes,
-        ranks,
+        ranks, case_weights,
     )  # fmt: skip
 
     def grown() -> Iterator[Forest]:
@@ -115,6 +118,7 @@ class TreeGrower:
         n_jobs: int,
         codes: RowCodes | None = None,
         ranks: EventRanks | None = None,
+        case_weights: NDArray[np.float64] | None = None,
     ) -> None:
         if ranks is not None:
             settings = settings._replace(
@@ -123,7 +127,7 @@ class TreeGrower:
                 subdistribution=len(ranks.staying) > 0,
             )
         self._arguments = X, y, weights, feature_groups, sampling, settings, mixture
-        self._codes, self._ranks = codes, ranks
+        self._codes, self._ranks, self._case_weights = codes, ranks, case_weights
         abreast = max(1, min(n_jobs, n_trees))
         self._array, self._factors = read_by_growth(X, feature_groups, mixture)
         columns_read = mixture.columns_read(feature_groups, settings, len(y))
@@ -150,11 +154,13 @@ class TreeGrower:
         return grow_one(
             self._array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(),
             self._copied, self._factors, self._codes, self._splitting, self._pool,
-            n_jobs=self._n_jobs, ranks=self._ranks,
+            n_jobs=self._n_jobs, ranks=self._ranks, case_weights=self._case_weights,
         )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TreeGrower, (*self._arguments, 1, 1, self._codes, self._ranks)
+        return TreeGrower, (
+            *self._arguments, 1, 1, self._codes, self._ranks, self._case_weights
+        )  # fmt: skip
 
 
 def pays_to_copy(p: int, columns_read: float) -> bool:

@@ -69,6 +69,7 @@ def grow_one(
     leaf: NDArray[np.int32] | None = None,
     n_jobs: int = 1,
     ranks: EventRanks | None = None,
+    case_weights: NDArray[np.float64] | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
@@ -95,7 +96,7 @@ def grow_one(
         pool = ScratchPool(feature_groups, settings, mixture)
     size = max(len(rows.at), int(np.count_nonzero(filling)))
     found = pool.take(size, n)
-    grown = _grow(rows, pool, found, size, state, n_jobs)
+    grown = _grow(rows, pool, found, size, state, n_jobs, case_weights)
     buffers, reached, scratch = grown.buffers, grown.reached, found.scratch
     if leaf is not None:
         write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
@@ -145,6 +146,7 @@ def _grow(
     size: int,
     state: NDArray[np.uint64],
     n_jobs: int,
+    case_weights: NDArray[np.float64] | None,
 ) -> _GrownTree:
     """Grow a tree on these rows with the scratch of a pool, for up to `size` distinct rows."""
     m, settings = len(rows.at), pool.settings
@@ -160,7 +162,9 @@ def _grow(
     )  # fmt: skip
     surrogates, work = None, None
     if settings.surrogates:
-        work = surrogate_scratch(size, marks_of(pool.feature_groups), settings.n_classes)
+        work = surrogate_scratch(
+            size, marks_of(pool.feature_groups), settings.n_classes, case_weights
+        )
         buffers, surrogates = grow_with_surrogates(*growing, work)
     else:
         buffers = grow_on(*growing)

@@ -89,6 +89,11 @@ class SurrogateScratch(NamedTuple):
         Those of one node.
     work : Workspace
         For the direction of an oblique surrogate.
+    case_weights : (N,) float64
+        What the training rows count for surrogates, by their numbers, where weights for splits are
+        others; empty: the same.
+    weights : (n,) float64
+        What the rows of a node count.
     """
 
     marks: Marks
@@ -117,10 +122,17 @@ class SurrogateScratch(NamedTuple):
     n_incomplete: np.ndarray
     chosen: SurrogateSplits
     work: Workspace
+    case_weights: np.ndarray
+    weights: np.ndarray
 
 
-def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
-    """Allocate scratch for n rows, K classes, and these predictors."""
+def surrogate_scratch(
+    n: int, marks: Marks, K: int, case_weights: np.ndarray | None = None
+) -> SurrogateScratch:
+    """Allocate scratch for n rows, K classes, and these predictors.
+
+    `case_weights` (N,) are given if weights for splits are others.
+    """
     p, P, most = len(marks.predictor), len(marks.mark), MOST_SURROGATES
     widths = np.diff(marks.first)[marks.factor]
     L = 1 + int(widths.max(initial=0))
@@ -174,4 +186,6 @@ def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
         np.zeros(1, dtype=np.int64),
         chosen,
         workspace(most, n),
+        np.empty(0) if case_weights is None else case_weights,
+        np.empty(n),
     )

@@ -28,6 +28,16 @@ LEAST_ADJ = 1e-10
 
 
 @part
+def _write_weights(rows, lo, m, work):
+    """Write to work.weights what the rows count: agreement is of rows, not of their exposure."""
+    for i in range(m):
+        if len(work.case_weights) > 0:
+            work.weights[i] = work.case_weights[rows.at[lo + i]] * rows.counts[lo + i]
+        else:
+            work.weights[i] = rows.weights[lo + i]
+
+
+@part
 def _write_sides(rows, lo, m, columns, size, cut, projected, work):
     """Write to work.side where the split sends rows, 0 if it needs an empty cell.
 
@@ -40,10 +50,10 @@ def _write_sides(rows, lo, m, columns, size, cut, projected, work):
         if work.complete[i]:
             if projected[i] <= cut:
                 work.side[i] = LEFT
-                left += rows.weights[lo + i]
+                left += work.weights[i]
             else:
                 work.side[i] = RIGHT
-                right += rows.weights[lo + i]
+                right += work.weights[i]
     return left, right
 
 
@@ -169,7 +179,7 @@ def _combined(rows, lo, m, n, work):
     for i in range(m):
         if work.complete[i] and work.side[i] != 0:
             estimation.target[number] = 1.0 if work.side[i] == RIGHT else 0.0
-            estimation.weights[number] = rows.weights[lo + i]
+            estimation.weights[number] = work.weights[i]
             for j in range(d):
                 estimation.Z[j, number] = estimation.Z[j, i]
             number += 1
@@ -252,8 +262,9 @@ def choose_surrogates(rows, lo, m, columns, size, cut, projected, work):
     Of surrogates that agree equally, that of the first predictor comes first, and single predictors
     before a direction.
     """
+    _write_weights(rows, lo, m, work)
     left, right = _write_sides(rows, lo, m, columns, size, cut, projected, work)
-    weights, n = rows.weights[lo : lo + m], ZERO
+    weights, n = work.weights[:m], ZERO
     n_used = _count_used(work.marks, columns, size, work.used)
     for j in range(len(work.marks.mark)):
         if n_used == 1 and work.used[j]:

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
+from odrf.engine.survival.curve_numbers import ROUNDING
 from odrf.engine.survival.leaf_curves import LeafCurves
 
-__all__ = ["incidence_at", "time_lost_at"]
+__all__ = ["incidence_at", "incidence_steps", "time_lost_at", "time_of_incidence"]
 
 
 def incidence_at(curves: LeafCurves, cause: int, rank: int) -> NDArray[np.float64]:
@@ -19,6 +20,27 @@ def incidence_at(curves: LeafCurves, cause: int, rank: int) -> NDArray[np.float6
     out = np.empty(len(curves.start) - 1)
     of_cause = curves.by_cause[:, cause]
     _incidence_at(curves.start, curves.rank, curves.hazard, of_cause, rank, out)
+    return out
+
+
+def incidence_steps(curves: LeafCurves, cause: int, node: int) -> NDArray[np.float64]:
+    """Return the incidence (E,) of a cause, from 0, after each step of the curve of a node."""
+    steps = slice(curves.start[node], curves.start[node + 1])
+    survival = np.cumprod(1.0 - curves.hazard[steps])
+    before = np.concatenate([[1.0], survival[:-1]])[: len(survival)]
+    incidence: NDArray[np.float64] = np.cumsum(before * curves.by_cause[steps, cause])
+    return incidence
+
+
+def time_of_incidence(
+    curves: LeafCurves, cause: int, event_times: NDArray[np.float64], share: float
+) -> NDArray[np.float64]:
+    """Return the time (m,) by which a share had an event of a cause, from 0; inf if it is never."""
+    out = np.full(len(curves.start) - 1, np.inf)
+    for node in range(len(out)):
+        reached = incidence_steps(curves, cause, node) >= share - ROUNDING
+        if reached.any():
+            out[node] = event_times[curves.rank[curves.start[node] + reached.argmax()] - 1]
     return out
 
 

@@ -53,6 +53,10 @@ def require_curves_of(fit: SurvivalFit, forest: Forest) -> None:
         _require(hazards.log_rank.shape == (m,) and bool((hazards.log_rank >= 0).all()))
         causes = 1 if fit.control.cause is not None else len(fit.design.response.causes)
         _require(hazards.of_cause.shape == ((m, causes) if causes > 1 else (0, 0)))
+        # older files do not have these two
+        _require(hazards.subjects.shape in ((m,), (0,)))
+        by_cause = (m, len(fit.design.response.causes))
+        _require(hazards.events_of_cause.shape in (by_cause, (0, 0)))
 
 
 def _require(sound: bool) -> None:

@@ -33,6 +33,10 @@ class GrownResponse(NamedTuple):
     weights: NDArray[np.float64]
     ranks: EventRanks | None
 
+    def case_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the case weights (n,) of the rows if those of splits are others, else None."""
+        return None if self.weights is weights else weights
+
 
 def grown_response(data: TrainingData, control: Control) -> GrownResponse:
     """Return what the trees of these options are grown on.

@@ -24,6 +24,8 @@ from odrf.warn import warn_user
 
 __all__ = [
     "CURVE_PREDICTIONS",
+    "INCIDENCE",
+    "QUARTILES",
     "SURVIVAL_PREDICTIONS",
     "checked_times",
     "curves_as_asked",

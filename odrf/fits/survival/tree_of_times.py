@@ -10,7 +10,11 @@ from odrf.engine.survival.curve_numbers import mortality
 from odrf.engine.survival.node_curves import node_curves
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.judged_events import judged_events
-from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
+from odrf.fits.survival.by_deviance.node_hazards import (
+    node_hazards,
+    split_statistics,
+    subjects_in_nodes,
+)
 from odrf.fits.survival.survival_fit import SurvivalFit, as_survival_fit
 
 __all__ = ["survival_tree_of"]
@@ -27,7 +31,11 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
     of_tree = fit.forest, fit.data, fit.draws
     hazards, described = node_hazards(*of_tree, judged_events(times, fit.data.weights, fit.control))
-    hazards = replace(hazards, log_rank=split_statistics(*of_tree, fit.control))
+    hazards = replace(
+        hazards,
+        log_rank=split_statistics(*of_tree, fit.control),
+        subjects=subjects_in_nodes(*of_tree),
+    )
     value = mortality(curves, ranks.n_times)[:, np.newaxis]
     forest = replace(described, value=value)
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)

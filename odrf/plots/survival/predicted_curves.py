@@ -1,4 +1,4 @@
-"""Predicted survival curves of rows."""
+"""Predicted curves of rows: survival, or the incidence of a cause."""
 
 from __future__ import annotations
 
@@ -31,25 +31,30 @@ MOST_CHARACTERS = 24
 
 
 def plot_predicted_curves(
-    survival: pd.DataFrame, at_risk: Callable[[NDArray], NDArray], ax: Axes | None = None
+    curves: pd.DataFrame,
+    at_risk: Callable[[NDArray], NDArray],
+    ax: Axes | None = None,
+    cause: str | None = None,
 ) -> Axes:
-    """Plot the predicted survival of each row, numbers of training rows at risk below.
+    """Plot the predicted curve of each row, numbers of training rows at risk below.
 
     Parameters
     ----------
-    survival : DataFrame
+    curves : DataFrame
         A row for each curve, with the times, ascending, as columns.
     at_risk : callable
         Returns the weight of the training rows at risk at times (k,).
     ax : Axes, optional
         By default the axes of a new figure.
+    cause : str, optional
+        The cause whose incidences they are; by default they are of survival.
 
     Returns
     -------
     Axes
     """
     ax = new_panels(1)[0] if ax is None else ax
-    shown = survival.head(MOST)
+    shown, first = curves.head(MOST), 1.0 if cause is None else 0.0
     named = 0 < len(shown) <= NAMED
     names = shortened_names([str(label) for label in shown.index], MOST_CHARACTERS)
     times = [0.0, *shown.columns]
@@ -57,15 +62,15 @@ def plot_predicted_curves(
     for k, (name, row) in enumerate(zip(names, shown.to_numpy(), strict=True)):
         bold = {"color": CLASSES[k % len(CLASSES)], "label": in_legend(name), "linewidth": 1.6}
         style = bold if named else faint
-        ax.plot(times, [1.0, *row], drawstyle="steps-post", **style)
+        ax.plot(times, [first, *row], drawstyle="steps-post", **style)
     ticks = time_axis(ax, float(times[-1]))
     draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [ink(ax)])
     ax.set_ylim(0, 1.02)
-    label_y(ax, "predicted survival")
+    label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {cause}")
     if named:
         legend_over(ax, "row")
     else:
-        of = f" (first {MOST} of {len(survival)})" if len(survival) > MOST else ""
+        of = f" (first {MOST} of {len(curves)})" if len(curves) > MOST else ""
         ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=ink(ax))
     plain(ax, "y")
     return ax

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["drawn_risk_groups"]
 
 
-def drawn_risk_groups(judged: JudgedPredictions, ax: Axes | None) -> Axes:
-    """Draw the rows that judge in groups of similar risk, predicted and observed."""
+def drawn_risk_groups(judged: JudgedPredictions, ax: Axes | None, cause: str | None = None) -> Axes:
+    """Draw the rows that judge in groups of similar risk, predicted and observed.
+
+    A `cause` is the one that they judge.
+    """
     rows = judged.rows
     times = rows.grid(rows.last_time())
     groups = groups_by_risk(rows, judged.risk)
-    return plots.plot_risk_groups(groups, judged.survival(times), times, rows.source, ax)
+    survival = judged.survival(times)
+    curves = survival if cause is None else 1 - survival
+    return plots.plot_risk_groups(groups, curves, times, rows.source, ax, cause)

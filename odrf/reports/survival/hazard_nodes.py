@@ -7,16 +7,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.survival.curve_numbers import quantile_at
+from odrf.engine.survival.incidence_numbers import incidence_at, time_of_incidence
 from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.node_tables import node_columns
 from odrf.reports.rules import rules_telling
 from odrf.text.wording import number
 
-__all__ = ["hazard_nodes", "hazard_rules", "hazards_of", "median_times"]
+__all__ = ["counted_by_cause", "hazard_nodes", "hazard_rules", "hazards_of", "median_times"]
 
-LEGEND = "node) split  n, events, median time, hazard relative to that of all rows;  * marks a leaf"
+MEDIAN = "median time"
+LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows;  * marks a leaf"
 
 
 def hazards_of(fit: SurvivalFit) -> NodeHazards:
@@ -32,9 +35,23 @@ def hazards_of(fit: SurvivalFit) -> NodeHazards:
     return fit.hazards
 
 
+def counted_by_cause(fit: SurvivalFit) -> dict[str, NDArray[np.float64]]:
+    """Return the number of events (m,) of each cause in the nodes of a tree; none of one cause.
+
+    Files of earlier versions do not have them.
+    """
+    counted = hazards_of(fit).events_of_cause * fit.data.weight_unit
+    return dict(zip(fit.design.response.causes, counted.T, strict=False))
+
+
 def median_times(fit: SurvivalFit) -> NDArray[np.float64]:
-    """Return the median time (m,) to the event in each node of a tree; inf if it is not reached."""
-    return quantile_at(fit.curves, fit.event_times, 0.5)
+    """Return the median time (m,) to the event in each node of a tree; inf if it is not reached.
+
+    Of a tree about one cause, to an event of this cause, by its incidence.
+    """
+    if fit.control.cause is None:
+        return quantile_at(fit.curves, fit.event_times, 0.5)
+    return time_of_incidence(fit.curves, _cause_of(fit), fit.event_times, 0.5)
 
 
 def hazard_nodes(fit: SurvivalFit) -> pd.DataFrame:
@@ -51,19 +68,44 @@ def hazard_nodes(fit: SurvivalFit) -> pd.DataFrame:
         "relative_hazard": hazards.relative[node],
         "log_rank": np.where(tree.is_split(), hazards.log_rank, np.nan)[node],
     }
+    if len(hazards.subjects):
+        table["subjects"] = hazards.subjects[node]
+    for code, (cause, counted) in enumerate(counted_by_cause(fit).items()):
+        incidence = incidence_at(fit.curves, code, len(fit.event_times))
+        table |= {f"events({cause})": counted[node], f"incidence({cause})": incidence[node]}
     return pd.DataFrame(table, index=pd.Index(node, name="node"))
 
 
 def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
     """Return a line for each node, children under their parent."""
-    hazards, medians, unit = hazards_of(fit), median_times(fit), fit.data.weight_unit
+    hazards, unit, cause = hazards_of(fit), fit.data.weight_unit, fit.control.cause
+    by_cause = counted_by_cause(fit) if cause is None else {}
+    if cause is None:
+        name, curve = "median", median_times(fit)
+        legend = LEGEND.format(events="events (by cause)" if by_cause else "events", curve=MEDIAN)
+    else:
+        name, curve = "incidence", incidence_at(fit.curves, _cause_of(fit), len(fit.event_times))
+        last = number(float(fit.event_times[-1]), digits)
+        legend = LEGEND.format(events=f"events of {cause!r}", curve=f"their incidence by {last}")
 
     def told(node: int) -> str:
-        facts = {
-            "events": hazards.events[node] * unit,
-            "median": medians[node],
-            "hazard": hazards.relative[node],
-        }
-        return "  ".join(f"{name} = {number(float(f), digits)}" for name, f in facts.items())
+        counted = ", ".join(f"{c}: {number(float(k[node]), digits)}" for c, k in by_cause.items())
+        events = number(float(hazards.events[node] * unit), digits)
+        subjects = [f"subjects = {hazards.subjects[node]}"] if len(hazards.subjects) else []
+        return "  ".join(
+            [
+                *subjects,
+                f"events = {events}{f' ({counted})' if counted else ''}",
+                f"{name} = {number(float(curve[node]), digits)}",
+                f"hazard = {number(float(hazards.relative[node]), digits)}",
+            ]
+        )
 
-    return rules_telling(fit.forest, fit.design, digits, max_terms, LEGEND, told)
+    if len(hazards.subjects):
+        legend = legend.replace("n,", "n, subjects,", 1)
+    return rules_telling(fit.forest, fit.design, digits, max_terms, legend, told)
+
+
+def _cause_of(fit: SurvivalFit) -> int:
+    """Return the number, from 0, of the cause that a tree is about."""
+    return int(cause_numbers(fit.control.cause, fit.design.response.causes)[0])

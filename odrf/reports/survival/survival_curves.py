@@ -1,7 +1,8 @@
-"""Predicted survival curves of rows."""
+"""Predicted curves of rows: survival, or the incidence of a cause."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.engine.survival.curve_numbers import ROUNDING
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public import public
@@ -20,16 +22,17 @@ from odrf.text.wording import number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SurvivalCurves"]
+__all__ = ["SurvivalCurves", "times_reaching"]
 
 # Rows and times that summaries show.
 ROWS, TIMES = 10, 6
+NEVER_SO_HIGH = "A time is inf where the incidence does not rise so far by the last event time."
 NEVER = "A time is inf where the curve does not fall so far by the last event time."
 
 
 @public
 class SurvivalCurves(Carded):
-    """Predicted survival curves of rows.
+    """Predicted survival curves of rows, or incidences of one cause of events.
 
     Returned by `curves` of results for times to an event.
 
@@ -38,13 +41,17 @@ class SurvivalCurves(Carded):
     fit : SurvivalFit or BoostedSurvivalFit
         The fit.
     table : DataFrame
-        Survival of each row at the times.
+        Survival of each row at the times, or the incidence of the cause.
     quartiles : DataFrame
-        The times by which a quarter, a half and three quarters of such rows have had the event.
+        The times by which a quarter, a half and three quarters of such rows have had the event, of
+        the cause if there is one.
+    cause : str, optional
+        The cause whose incidences they are.
 
     Attributes
     ----------
     table, quartiles : DataFrame
+    cause : str or None
 
     Examples
     --------
@@ -60,19 +67,22 @@ class SurvivalCurves(Carded):
         fit: SurvivalFit | BoostedSurvivalFit,
         table: pd.DataFrame,
         quartiles: pd.DataFrame,
+        cause: str | None = None,
     ) -> None:
-        self.fit, self.quartiles = fit, quartiles
+        self.fit, self.quartiles, self.cause = fit, quartiles, cause
         self.table = table[sorted(set(table.columns))]
 
     def summary(self) -> Summary:
-        """Return survival at some times, and quartiles, with text, HTML and LaTeX output."""
+        """Return the curves at some times, and quartiles, with text, HTML and LaTeX output."""
         of = f" (first {ROWS} of {len(self.table)} rows)" if len(self.table) > ROWS else ""
+        event = "the event" if self.cause is None else f"an event of {self.cause!r}"
         sections = {
-            f"Survival by time{of}": self._shown(),
-            f"Time by which a share has had the event{of}": self.quartiles.head(ROWS),
+            f"{self._named()} by time{of}": self._shown(),
+            f"Time by which a share has had {event}{of}": self.quartiles.head(ROWS),
         }
-        notes = (NEVER,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
-        return Summary("Survival curves", self.fit.call, self._facts(), sections, notes)
+        never = NEVER if self.cause is None else NEVER_SO_HIGH
+        notes = (never,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
+        return Summary(self._title(), self.fit.call, self._facts(), sections, notes)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the curves, and below the axis the numbers of training rows at risk.
@@ -99,7 +109,7 @@ class SurvivalCurves(Carded):
         def at_risk(times: NDArray[np.float64]) -> NDArray[np.float64]:
             return number_at_risk(times, fit.times.time, weights, fit.times.start)
 
-        return plots.plot_predicted_curves(self.table, at_risk, ax)
+        return plots.plot_predicted_curves(self.table, at_risk, ax, self.cause)
 
     def _shown(self) -> pd.DataFrame:
         times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
@@ -112,4 +122,26 @@ class SurvivalCurves(Carded):
         return {"Rows": str(len(self.table)), "Times": span}
 
     def _card(self) -> Card:
-        return Card("Survival curves", self._facts(), self._shown())
+        return Card(self._title(), self._facts(), self._shown())
+
+    def _named(self) -> str:
+        return "Survival" if self.cause is None else f"Incidence of {self.cause!r}"
+
+    def _title(self) -> str:
+        return "Survival curves" if self.cause is None else f"{self._named()}: curves"
+
+
+def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataFrame:
+    """Return the times by which incidences reach some shares; inf if it is never.
+
+    `incidence` has a row for each curve and all event times as columns.
+    """
+    values, times, found = incidence.to_numpy(), incidence.columns.to_numpy(), {}
+    for share in shares:
+        reached = values >= share - ROUNDING
+        found[share] = np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
+    unknown = np.isnan(values).any(axis=1)
+    table = pd.DataFrame(found, index=incidence.index).mask(
+        np.broadcast_to(unknown[:, np.newaxis], (len(values), len(found)))
+    )
+    return table.rename_axis(columns="share")

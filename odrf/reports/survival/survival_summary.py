@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf.design.response import Response
+from odrf.design.survival.subjects import last_rows, rows_a_subject, subjects_of
 from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
@@ -40,6 +42,10 @@ SHORT = {"out of bag": "OOB", "held out": "Held-out"}
 # Columns of importances that the summary leaves out.
 DETAILS = ("monte_carlo_error", "brier_std_error")
 UNKNOWN = "No scores: no row out of bag has an event."
+ALONE = (
+    "Rows enter late, and each is taken for a subject of its own: if several are one subject's, "
+    "name the subjects by groups=."
+)
 ENTER_LATE = (
     "Rows enter late: scores are given that no event has come by {since}, and weight rows by the "
     "inverse probability to be under observation, which must depend on neither events nor "
@@ -67,10 +73,11 @@ def survival_summary(
     if judged is None:
         return replace(summary, notes=(*summary.notes, UNKNOWN))
     rows, (title, table) = judged.rows, judged_section(judged)
-    sections = {title: table}
+    sections, notes = {title: table}, summary.notes
+    if fit.times.start is not None and rows.groups is None:
+        notes += (ALONE,)
     if of_causes:
         sections[f"Scores by cause ({_source(rows.source)})"] = _by_cause(of_causes)
-    notes = summary.notes
     if rows.start is not None:
         notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
@@ -135,8 +142,20 @@ def _source(source: str) -> str:
 
 def _events(fit: SurvivalFit) -> str:
     times = fit.times
-    share = f"{times.n_events} ({100 * times.n_events / len(times):.3g}%)"
-    return share + censored_in_words(fit.design.response)
+    subjects = subjects_of(fit.data)
+    if subjects is None or rows_a_subject(fit.data) == 1:
+        words = f"{times.n_events} ({100 * times.n_events / len(times):.3g}%)"
+    else:
+        words = _events_of_subjects(times.event, subjects)
+    return words + censored_in_words(fit.design.response)
+
+
+def _events_of_subjects(event: NDArray[np.int64], subjects: NDArray[np.int64]) -> str:
+    """Return the number of events, and the share of the subjects that have one."""
+    who, count = np.unique(subjects), int(np.count_nonzero(event))
+    having = len(np.unique(subjects[event > 0]))
+    several = f"{count}, in " if count > having else ""
+    return f"{several}{having} of {len(who)} subjects ({100 * having / len(who):.3g}%)"
 
 
 def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
@@ -149,7 +168,8 @@ def _lifetimes(fit: SurvivalFit) -> dict[str, str]:
         words = (f"{c} {k}" for c, k in zip(times.causes, counts, strict=True))
         facts["Causes"] = ", ".join(words)
     # who has an event is lost to follow-up, and who is censored had it: reverse Kaplan–Meier
-    followed = kaplan_meier(times.time, times.event == 0, weights, times.start)
+    lost = last_rows(fit.data) & (times.event == 0)
+    followed = kaplan_meier(times.time, lost, weights, times.start)
     observed = kaplan_meier(times.time, times.event, weights, times.start)
     return facts | {
         "Person-time": number(float(unit * weights @ times.exposure)),

@@ -15,14 +15,13 @@ from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import held_out_scores
-from odrf.reports.survival.hazard_nodes import hazard_nodes
+from odrf.reports.survival.hazard_nodes import counted_by_cause, hazard_nodes, hazards_of
 from odrf.reports.survival.survival_summary import survival_summary
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
 __all__ = ["deviance_measured", "survival_tree_summary"]
 
-COLUMNS = ("count", "events", "rate", "median", "relative_hazard")
 MOST_LEAVES = 12
 NEVER = "A median is inf where less than half had the event by the last event time."
 CHOSEN_BY_THEM = (
@@ -54,7 +53,7 @@ def survival_tree_summary(
     summary = survival_summary(fit, judged, of_causes, deviance_measured(fit))
     facts = {**summary.facts, **_training(fit), **held_out_scores(fit, path)}
     leaves = _leaves(fit)
-    infinite = any(np.isinf(table["median"]).any() for table in leaves.values())
+    infinite = any(np.isinf(table.get("median", 0.0)).any() for table in leaves.values())
     by_others = judged is not None and judged.rows.source == OUT_OF_BAG_ROWS
     chosen = SCORED_BY_OTHERS if by_others else CHOSEN_BY_THEM
     notes = (*summary.notes, chosen, *([NEVER] if infinite else []))
@@ -71,10 +70,19 @@ def _training(fit: SurvivalFit) -> dict[str, str]:
     return {"Training deviance": number(deviance), **explained}
 
 
+def _columns(fit: SurvivalFit) -> list[str]:
+    """Return what leaves show: of a tree about one cause its incidence in place of a median."""
+    size = ["count", *(["subjects"] if len(hazards_of(fit).subjects) else [])]
+    cause, several = fit.control.cause, [f"events({name})" for name in counted_by_cause(fit)]
+    if cause is not None:
+        return [*size, "events", "rate", f"incidence({cause})", "relative_hazard"]
+    return [*size, "events", *several, "rate", "median", "relative_hazard"]
+
+
 def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
     """Return the leaves, the largest hazard first; of many leaves, those at both ends."""
     nodes = hazard_nodes(fit)
-    leaves = nodes[nodes["leaf"]][list(COLUMNS)]
+    leaves = nodes[nodes["leaf"]][_columns(fit)]
     leaves = leaves.sort_values("relative_hazard", ascending=False, kind="stable")
     title = "Leaves, the largest hazard first"
     if len(leaves) > MOST_LEAVES:

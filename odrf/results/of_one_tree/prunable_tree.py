@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -21,6 +22,7 @@ from odrf.pruning.subtrees import with_leaves
 from odrf.public import public, respelled
 from odrf.reports.forest_path import require_own_path
 from odrf.reports.pruning_path import PruningPath
+from odrf.reports.surrogates import surrogates_table
 from odrf.results.any_results import AnyResults
 
 __all__ = ["FOLDS", "PrunableTree", "require_no_folds"]
@@ -65,6 +67,25 @@ class PrunableTree(AnyResults):
             if fit.pruning.path is not None:
                 path = PruningPath(parent.fit, fit.pruning.path, parent.prune)
         self.parent, self.path = parent, path
+
+    @cached_property
+    def surrogates(self) -> pd.DataFrame:
+        """The surrogates of a tree with ``missing="surrogate"``, one row each, best first.
+
+        A row of the data that has no value for the ``split`` of a ``node`` goes by the first
+        ``surrogate`` that it has values for; both columns hold the condition to go left.  Without
+        any it goes to the larger side.  ``agree`` is the share of the rows with values for the
+        split that the surrogate sends to the same side; rows without a value for the surrogate
+        count as sent to the other.  ``adj`` is 0 if it is no better than sending all rows to the
+        larger side and 1 if it agrees for all.  ``n_split`` rows of the training data went by it.
+        These are the columns of rpart's summary.
+
+        Raises
+        ------
+        InputError
+            If the tree has no surrogates.
+        """
+        return surrogates_table(self.fit.forest, self.fit.design)
 
     @respelled(renamed={"rule": "pruning", "validation": "newdata"})
     def pruning_path(

@@ -63,15 +63,20 @@ class PlottedSurvivalResults(SurvivalImportances):
             - ``"curves"``: the training rows in four groups of similar risk, as predicted out of
               bag: the mean of their predicted survival, and their Kaplan–Meier curve with 95%
               limits, pointwise.  Below the axis the numbers of rows at risk in each group.  Times
-              go to the last event at which a tenth of the rows is at risk.
+              go to the last event at which a tenth of the rows is at risk.  Of one cause, the
+              groups are of similar risk of this one, and the curves are its incidence, predicted
+              and by the Aalen–Johansen estimate.
             - ``"importance"``: the importances, with intervals if they are by permutation.
             - ``"error"``: 1 - Harrell's C of the first trees, out of bag, by their number.
 
             By default two panels: the curves, and the importances.
         ax : Axes or array of two Axes, optional
             Where to draw.  By default on a new figure.
-        type, cause : str, optional
+        type : str, optional
             Which importances, as in `importance`.
+        cause : str, optional
+            The cause that is judged, if events have several: by the curves, by default the one that
+            splits are about, or all; by the importances, as in `importance`.
         progress : bool, default False
             Show a progress bar while the importances are computed.
 
@@ -82,26 +87,28 @@ class PlottedSurvivalResults(SurvivalImportances):
         Raises
         ------
         InputError
-            If `kind` is unknown, or shows no importances and `type` or `cause` is given; if `ax`
-            has another number of axes.
+            If `kind` is unknown, or `type` or `cause` is given and it does not show them; if there
+            is no such `cause`; if `ax` has another number of axes.
         """
         if kind is not None and not is_word(kind, IMPORTANCE):
             require_default("type", type, None, f'kind="{IMPORTANCE}"')
-            require_default("cause", cause, None, f'kind="{IMPORTANCE}"')
+            if not is_word(kind, CURVES):
+                require_default("cause", cause, None, f'kind="{CURVES}" and kind="{IMPORTANCE}"')
         draw = partial(self._plot_importance, type=type, cause=cause, progress=progress)
         if ax is None and is_word(kind, IMPORTANCE):
             # a figure of its own is as high as its rows need
             return draw(None)
         drawings: dict[str, Callable[[Any], object]] = {
-            CURVES: self._plot_curves,
+            CURVES: partial(self._plot_curves, cause=cause),
             IMPORTANCE: draw,
         }
         if kind is not None:
             drawings[ERROR] = lambda panel: plots.plot_error(self.error_path, panel)
         return plots.draw_panels(drawings, kind, ax)
 
-    def _plot_curves(self, ax: Axes | None) -> Axes:
-        return drawn_risk_groups(self._judged_training, ax)
+    def _plot_curves(self, ax: Axes | None, cause: str | None) -> Axes:
+        cause = self.fit.control.cause if cause is None else str(cause)
+        return drawn_risk_groups(self._judging(None, cause), ax, cause)
 
     def _plot_importance(
         self, ax: Axes | None, type: str | None, cause: str | None, progress: bool

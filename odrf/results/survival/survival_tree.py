@@ -10,11 +10,17 @@ import pandas as pd
 from odrf import plots
 from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
 from odrf.errors import InputError
+from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.node_tables import splits_table
-from odrf.reports.survival.hazard_nodes import hazard_nodes, hazard_rules, hazards_of
+from odrf.reports.survival.hazard_nodes import (
+    counted_by_cause,
+    hazard_nodes,
+    hazard_rules,
+    hazards_of,
+)
 from odrf.reports.survival.survival_summary import survival_card
 from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
 from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
@@ -28,6 +34,8 @@ from odrf.text.summary import Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from odrf.plots.survival.curves_in_leaves import CurvesInLeaves
+
 __all__ = ["SurvivalTreeResults"]
 
 PLOTS = ("tree", CURVES, IMPORTANCE)
@@ -36,7 +44,8 @@ PLOTS = ("tree", CURVES, IMPORTANCE)
 class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     """A tree for times to an event, as returned by `odrf.odt` for ``Surv(time, event)``.
 
-    A leaf predicts the Kaplan–Meier curve of its rows.  The tree is pruned, and its nodes are
+    A leaf predicts the Kaplan–Meier curve of its rows, and the incidence of each of several causes
+    by their Aalen–Johansen estimate.  The tree is pruned, and its nodes are
     described, by the exponential deviance (LeBlanc and Crowley 1992), whatever it was grown by;
     with ``loss="log_rank"`` it is pruned by the log-rank statistics of its splits (LeBlanc and
     Crowley 1993).  Of several causes the deviances are added up.  A tree whose splits are about one
@@ -96,8 +105,13 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         plus 1, as in rpart; and ``log_rank``: the log-rank statistic of the rows on the left of a
         split against those on its right, missing at leaves.  Of several causes it is the sum of
         theirs, the events of the others being censored.  Of a tree whose splits are about one
-        cause, all of these but ``median`` are about this cause.  In an honest tree ``count`` and
-        the columns after it, except ``order``, are those of the rows that did not choose splits.
+        cause, all of these are about this cause: ``median`` is the time by which half have had an
+        event of it, others being possible, and infinite if fewer have.  Of several causes there are
+        two more columns for each, such as ``events(relapse)`` and ``incidence(relapse)``: the
+        number of its events, and the Aalen–Johansen estimate of the probability of one by the last
+        event time.  Where subjects have several rows each (see `groups` of `odrf.odt`),
+        ``subjects`` is their number.  In an honest tree ``count`` and the columns after it, except
+        ``order``, are those of the rows that did not choose splits.
         """
         return hazard_nodes(self.fit)
 
@@ -110,7 +124,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
 
         Each line has the number of rows and of events, the median time and the relative hazard, as
-        in `nodes`.
+        in `nodes`; of several causes the events of each.  Of a tree whose splits are about one
+        cause, the events are of this one, and its incidence by the last event time stands in place
+        of the median.
 
         Parameters
         ----------
@@ -187,12 +203,14 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         max_depth: int | None = None,
         max_terms: int = MOST_TERMS,
         digits: int = DIGITS,
+        cause: str | None = None,
     ) -> Axes:
         """Plot the tree with the Kaplan–Meier curves of its leaves, its predictions or importances.
 
         A leaf shows its relative hazard, as in `nodes`, the numbers of its rows and events, and its
         curve from 0 to the last event time; the grey one behind it is that of all rows.  The darker
-        a leaf, the larger its hazard.
+        a leaf, the larger its hazard.  With a `cause` the curves are the Aalen–Johansen estimates
+        of its incidence.
 
         Parameters
         ----------
@@ -207,6 +225,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             Most terms of a linear combination, or levels of a factor, in a box.
         digits : int, default 3
             Significant digits.
+        cause : str, optional
+            The cause of events whose incidence curves are drawn, if there are several; by default
+            the one that splits are about, or all.
 
         Returns
         -------
@@ -216,21 +237,45 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         ------
         InputError
             If `kind` is unknown, or an argument is given that is for another kind; if a number is
-            below 1.
+            below 1; if there is no such `cause`, or the tree is about another one.
         """
         checked_choice("kind", kind, PLOTS)
         check_drawn_tree(kind, max_depth, max_terms, digits)
         if kind == CURVES:
-            return self._plot_curves(ax)
+            return self._plot_curves(ax, cause)
         if kind == IMPORTANCE:
-            return self._plot_importance(ax, None, None, False)
-        fit, hazards = self.fit, hazards_of(self.fit)
-        curves = plots.CurvesInLeaves(
-            fit.forest.count, hazards.events * fit.data.weight_unit, hazards.relative, fit.curves,
-            fit.event_times, digits,
-        )  # fmt: skip
+            return self._plot_importance(ax, None, cause, False)
+        fit = self.fit
         return plots.plot_survival_tree(
-            fit.forest, fit.design, curves, ax=ax, max_depth=max_depth, max_terms=max_terms
+            fit.forest,
+            fit.design,
+            self._curves_in_leaves(cause, digits),
+            ax=ax,
+            max_depth=max_depth,
+            max_terms=max_terms,
+        )
+
+    def _curves_in_leaves(self, cause: str | None, digits: int) -> CurvesInLeaves:
+        """Return what leaves show of one cause, by default that of splits, or of all."""
+        fit, hazards, about = self.fit, hazards_of(self.fit), self.fit.control.cause
+        cause = about if cause is None else str(cause)
+        code = int(cause_numbers(cause, fit.design.response.causes)[0])
+        if about not in (None, cause):
+            raise InputError(
+                f"cause={cause!r}: splits and hazards of this tree are about {about!r}: fit "
+                "without cause=, or with this one"
+            )
+        return plots.CurvesInLeaves(
+            fit.forest.count,
+            hazards.events * fit.data.weight_unit,
+            hazards.relative if cause == about else hazards.relative_of(code),
+            fit.curves,
+            fit.event_times,
+            digits,
+            counted_by_cause(fit),
+            cause,
+            code,
+            hazards.subjects,
         )
 
     def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,3 +255,129 @@ def test_a_cause_without_events_is_none_to_ask_for(one_cause):
         InputError, match="has causes that no training row has: 'other'; leave such"
     ):
         named.score(MELANOMA)
+
+
+@pytest.fixture(scope="module", params=[None, "death"], ids=["all causes", "one cause"])
+def some_tree(data, request):
+    return odrf.odt(FORMULA, data, cause=request.param, max_leaves=4, seed=1)
+
+
+def incidence_of_leaf(tree, data, node: int, cause: int):
+    rows = tree.predict(type="leaf")[0].to_numpy() == node
+    time, event = data["time"].to_numpy()[rows], codes_of(data)[rows]
+    return incidence_by_cause(time, event)[cause], event
+
+
+def test_nodes_count_the_events_of_each_cause(some_tree, data):
+    nodes = some_tree.nodes
+    for node in nodes.index[nodes["leaf"]]:
+        for code, cause in enumerate(CAUSES, start=1):
+            curve, event = incidence_of_leaf(some_tree, data, node, code)
+            assert nodes.loc[node, f"events({cause})"] == (event == code).sum()
+            assert nodes.loc[node, f"incidence({cause})"] == pytest.approx(curve.incidence[-1])
+    assert nodes.loc[0, "events(death)"] == (codes_of(data) == 2).sum()
+
+
+def test_times_of_a_tree_of_one_cause_are_those_of_its_incidence(data):
+    tree = odrf.odt(FORMULA, data, cause="death", max_leaves=4, seed=1)
+    nodes = tree.nodes
+    for node in nodes.index[nodes["leaf"]]:
+        curve, _ = incidence_of_leaf(tree, data, node, 2)
+        reached = curve.times[curve.incidence >= 0.5]
+        assert nodes.loc[node, "median"] == (reached[0] if len(reached) else np.inf)
+    assert "events of 'death'" in tree.rules().splitlines()[1]
+    assert "median" not in tree.rules() and "incidence = " in tree.rules()
+    (leaves,) = (t for name, t in tree.summary().sections.items() if name.startswith("Leaves"))
+    assert list(leaves) == ["count", "events", "rate", "incidence(death)", "relative_hazard"]
+
+
+def test_events_of_all_causes_are_told_by_cause(data):
+    tree = odrf.odt(FORMULA, data, max_leaves=3, seed=1)
+    of_root = f"relapse: {(codes_of(data) == 1).sum()}, death: {(codes_of(data) == 2).sum()}"
+    assert f"events = {(codes_of(data) > 0).sum()} ({of_root})" in tree.rules()
+    (leaves,) = (t for name, t in tree.summary().sections.items() if name.startswith("Leaves"))
+    assert {"events(relapse)", "events(death)"} <= set(leaves)
+    ax = tree.plot()
+    written = {text.get_text() for text in ax.texts}
+    for node in leaves.index:
+        assert {f"{cause}: {leaves.loc[node, f'events({cause})']:.0f}" for cause in CAUSES} <= (
+            written
+        )
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_leaves_of_a_tree_of_one_cause_show_its_incidence(data, cause):
+    about, code = (
+        odrf.odt(FORMULA, data, cause=cause, max_leaves=3, seed=1),
+        1 + CAUSES.index(cause),
+    )
+    asked = odrf.odt(FORMULA, data, max_leaves=3, seed=1)
+    for tree, ax in ((about, about.plot()), (asked, asked.plot(cause=cause))):
+        written = {text.get_text() for text in ax.texts}
+        drawn = [panel.lines[1].get_ydata() for panel in ax.child_axes]
+        for node in tree.nodes.index[tree.nodes["leaf"]]:
+            curve, event = incidence_of_leaf(tree, data, node, code)
+            assert f"n = {len(event)}, {cause}: {(event == code).sum()}" in written
+            expected = [0.0, *curve.incidence, curve.incidence[-1]]
+            assert any(len(y) == len(expected) and np.allclose(y, expected) for y in drawn)
+        assert f"incidence of {cause}" in " ".join(written)
+        plt.close(ax.figure)
+    with pytest.raises(InputError, match="cause="):
+        asked.plot("importance", cause=cause)
+    with pytest.raises(InputError, match="are about"):
+        about.plot(cause=CAUSES[2 - code])
+    ax = asked.plot(cause=cause)
+    hazards = asked.fit.hazards.of_cause[:, code - 1]
+    written = {text.get_text() for text in ax.texts}
+    for node in asked.nodes.index[asked.nodes["leaf"]]:
+        assert f"relative hazard {hazards[node] / hazards[0]:.3g}" in written
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("truncated", [False, True], ids=["from 0", "late entries"])
+def test_groups_of_risk_of_one_cause_are_drawn_by_incidence(data, truncated):
+    rows = data.assign(start=data["time"] / 3 if truncated else 0.0)
+    left = "Surv(start, time, event)" if truncated else "Surv(time, event)"
+    asked = odrf.odrf(f"{left} ~ .", rows, n_trees=20, seed=1)
+    about = odrf.odrf(f"{left} ~ .", rows, cause="death", n_trees=20, seed=1)
+    for ax in (asked.plot("curves", cause="death"), about.plot("curves")):
+        assert ax.get_ylabel().startswith("incidence of death")
+        for line in ax.lines:
+            assert line.get_ydata()[0] == 0 and (np.diff(line.get_ydata()) > -1e-12).all()
+        plt.close(ax.figure)
+    assert asked.plot("curves").lines[0].get_ydata()[0] == 1
+    with pytest.raises(InputError, match="cause"):
+        asked.plot("error", cause="death")
+    plt.close("all")
+
+
+def test_observed_incidence_of_groups_of_risk(forest, data):
+    ax = forest.plot("curves", cause="death")
+    risk = forest.predict(type="risk", cause="death").to_numpy()
+    counts = [text for text in ax.texts if text.get_ha() == "center" and text.xy[0] == 0]
+    lowest = risk <= np.sort(risk)[int(counts[0].get_text()) - 1]
+    curve = incidence_by_cause(data["time"].to_numpy()[lowest], codes_of(data)[lowest])[2]
+    np.testing.assert_allclose(ax.lines[0].get_ydata()[1:], curve.incidence)
+    times = ax.lines[1].get_xdata()
+    found = forest.predict(type="incidence", cause="death", times=times).to_numpy()
+    np.testing.assert_allclose(ax.lines[1].get_ydata(), found[lowest].mean(axis=0), atol=1e-12)
+    plt.close(ax.figure)
+
+
+def test_curves_of_one_cause_are_its_incidences(forest, data, new):
+    rows = new.head(3)
+    curves = forest.curves(rows, cause="death")
+    found = forest.predict(rows, type="incidence", cause="death")
+    pd.testing.assert_frame_equal(curves.table, found)
+    reached = (found.to_numpy() >= 0.25).argmax(axis=1)
+    assert curves.quartiles[0.25].tolist() == forest.event_times[reached].tolist()
+    assert "Incidence of 'death' by time" in str(curves.summary())
+    ax = curves.plot()
+    assert ax.get_ylabel() == "predicted incidence of death"
+    assert all(line.get_ydata()[0] == 0 for line in ax.lines[:3])
+    plt.close(ax.figure)
+    about = odrf.odrf(FORMULA, data, cause="death", n_trees=20, seed=1)
+    found = about.predict(rows, type="incidence", cause="death", times=[1, 2])
+    pd.testing.assert_frame_equal(about.curves(rows, times=[1, 2]).table, found)
+    assert about.curves(rows, times=[0.01]).quartiles.shape == (3, 3)

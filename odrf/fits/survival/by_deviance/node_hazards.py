@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
+from odrf.design.survival.subjects import rows_a_subject, subjects_of
+from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.draws import Draws
 from odrf.engine.survival.split_log_rank import split_log_ranks
 from odrf.engine.trees.forest_arrays import Forest
@@ -22,7 +24,7 @@ from odrf.pruning.event_deviance import (
     with_shrunken_rates,
 )
 
-__all__ = ["NodeHazards", "node_hazards", "split_statistics"]
+__all__ = ["NodeHazards", "node_hazards", "split_statistics", "subjects_in_nodes"]
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.
 VARIATION = 1.0
@@ -50,6 +52,11 @@ class NodeHazards:
     log_rank : (m,) float64
         The log-rank statistic of each split, case weights being numbers of rows; 0 at leaves.  Of
         a tree that is only judged by the deviance it is empty.
+    events_of_cause : (m, C) float64
+        The number of events of each cause, also of a tree about one; they are counted like
+        `events`.  Empty, (0, 0), if there is one cause.
+    subjects : (m,) int64
+        The number of subjects, where these have several rows each; else empty.
     """
 
     events: NDArray[np.float64]
@@ -58,11 +65,18 @@ class NodeHazards:
     relative: NDArray[np.float64]
     of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     log_rank: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    events_of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    subjects: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def by_cause(self) -> NDArray[np.float64]:
         """The relative hazards (m, C) of each cause that counts, be there one or several."""
         return self.of_cause if self.of_cause.shape[1] else self.relative[:, np.newaxis]
+
+    def relative_of(self, code: int) -> NDArray[np.float64]:
+        """Return the hazard (m,) of a cause that counts, divided by its hazard of all rows."""
+        hazard = self.by_cause[:, code]
+        return np.divide(hazard, hazard[0], out=np.ones_like(hazard), where=hazard[0] > 0)
 
 
 def node_hazards(
@@ -98,6 +112,8 @@ def node_hazards(
     events = node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])
     of_rows, person_time = sums_in_nodes(tree, leaf, terms, counts).T
+    happened = _weights_by_cause(every, weights)
+    events_of_cause = sums_in_nodes(tree, leaf, happened, counts) if happened.size else happened
     rated = with_event_deviance(tree, events)
     shrunken = with_shrunken_rates(rated, VARIATION)
     per_weight = np.divide(
@@ -113,7 +129,37 @@ def node_hazards(
         together = with_event_deviance(tree, node_events(*of_tree))
         relative = with_shrunken_rates(together, VARIATION).value[:, 0]
     number = events.events.sum(axis=1)
-    return NodeHazards(number, events.exposure, person_time, relative, of_cause), described
+    hazards = NodeHazards(
+        number, events.exposure, person_time, relative, of_cause, events_of_cause=events_of_cause
+    )
+    return hazards, described
+
+
+def _weights_by_cause(times: SurvivalTimes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight (n, C) that a row adds to the events of each cause; (0, 0) of one cause."""
+    causes = np.arange(1, 1 + len(times.causes))
+    if len(causes) == 1:
+        return np.empty((0, 0))
+    return np.where(times.event[:, np.newaxis] == causes, weights[:, np.newaxis], 0.0)
+
+
+def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.int64]:
+    """Return the number of subjects (m,) in each node; empty if each row is one.
+
+    The arguments are as in `node_hazards`.
+    """
+    subjects = subjects_of(data)
+    if subjects is None or rows_a_subject(data) == 1:
+        return np.empty(0, dtype=np.int64)
+    counted = np.flatnonzero(draws.filling(0) * draws.weights > 0)
+    at, parents = leaf_nodes(tree, data.X, draws.n_jobs)[counted, 0], tree.parents()
+    who, pairs = subjects[counted], []
+    while len(at):
+        pairs.append(np.unique(np.column_stack([at, who]), axis=0))
+        at = parents[at]
+        who, at = who[at >= 0], at[at >= 0]
+    every = np.unique(np.concatenate(pairs), axis=0)
+    return np.bincount(every[:, 0], minlength=tree.n_nodes)
 
 
 def split_statistics(
