@@ -144,5 +144,14 @@ def test_given_names_are_trusted_with_what_they_hold():
 def test_data_are_harmless_and_functions_of_the_user_are_not():
     data = [1, 2.5, "a", None, np.arange(3), pd.Series(["a"]), pd.Timestamp(0), {"a": (1, {2})}]
     assert is_harmless(data) and is_harmless(np)
-    for value in ([np], {1: math}, print, lambda x: x, os, np.array([print]), pd.Series([print]), {1: [eval]}):
+    for value in (
+        [np],
+        {1: math},
+        print,
+        lambda x: x,
+        os,
+        np.array([print]),
+        pd.Series([print]),
+        {1: [eval]},
+    ):
         assert not is_harmless(value)
