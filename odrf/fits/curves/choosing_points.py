@@ -44,7 +44,8 @@ def points_of(
     ------
     InputError
         No predictor is computed from the variable; it has no value, or holds neither numbers nor
-        labels, or whole numbers that floats do not tell apart; `values` are missing or of another kind.
+        labels, or whole numbers that floats do not tell apart; `values` are missing or of another
+        kind.
 
     Warns
     -----

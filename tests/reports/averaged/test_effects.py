@@ -640,3 +640,20 @@ def test_a_number_that_is_constant_in_the_rows_that_count_has_no_slope(table):
     assert fit.comparisons("k").table["contrast"].tolist() == ["+1 sd (0)"]
     with pytest.raises(InputError, match="group of training rows that all have the weight 0"):
         fit.predictions(by="k")
+
+
+def test_of_two_classes_contrasts_are_those_of_the_event_alone():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=100), "f": rng.choice(list("uvw"), 100)})
+    table["c"] = np.where(table["a"] + rng.normal(size=100) > 0, "yes", "no")
+    fit = odrf.odrf("c ~ a + f", table, n_trees=60, seed=1)
+    effects = fit.comparisons("f", population=True)
+    assert effects.table["class"].tolist() == ["yes", "yes"]
+    assert effects.covariance.shape == (2, 2) and (effects.table["std_error"] > 0).all()
+    shares = fit.predictions(at={"f": ["u", "v"]}).table
+    share = shares.loc[shares["class"] == "yes", "estimate"].to_numpy()
+    assert effects.table["estimate"][0] == pytest.approx(share[1] - share[0])
+    (tested,) = effects.hypotheses().table["estimate"]
+    between = effects.table["estimate"]
+    assert abs(tested) == pytest.approx(abs(between[1] - between[0]))
+    assert fit.slopes("a").table["class"].tolist() == ["yes"]
