@@ -8,6 +8,7 @@ import scipy
 import odrf
 from odrf import InputError
 from odrf.statistics.averaged.functionals import functional_covariance
+from odrf.statistics.averaged.normal_tests import with_errors
 
 NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
 
@@ -657,3 +658,10 @@ def test_of_two_classes_contrasts_are_those_of_the_event_alone():
     between = effects.table["estimate"]
     assert abs(tested) == pytest.approx(abs(between[1] - between[0]))
     assert fit.slopes("a").table["class"].tolist() == ["yes"]
+
+
+def test_an_error_that_rounding_leaves_is_0():
+    labels = pd.DataFrame({"term": ["a", "b", "c"]})
+    found = with_errors(labels, np.array([0.5, 0.5, 0.0]), np.array([9e-17, 9e-3, np.nan]), 0.95)
+    assert found["std_error"].tolist() == pytest.approx([0.0, 9e-3, np.nan], nan_ok=True)
+    assert found["p_value"].isna().tolist() == [True, False, True]
