@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
+import re
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +14,7 @@ import pandas as pd
 import patsy
 import pytest
 
-from odrf.design.formulas.trusted import is_harmless, untrusted_part
+from odrf.design.formulas.trusted import OF_COLUMNS, OF_NUMPY, is_harmless, untrusted_part
 
 COLUMNS = ["x", "z", "odd name", "open"]
 NAMES = {
@@ -20,6 +23,7 @@ NAMES = {
     "os": os,
     "cut": 3,
     "table": {"a": 1.0},
+    "few": [np, math],
     "own_center": patsy.center,
     "own_log": np.log,
     "own": lambda x: x,
@@ -44,6 +48,10 @@ NAMES = {
         "I(z in ['a'] or not x)",
         "x[::-1] if cut else x.clip(0, 1)",
         "+".join(["x"] * 900),
+        "np.divmod(x, 2)[0] + np.clip(x, 0, 1) + np.std(x, ddof=1) + np.round(x, 2)",
+        "np.piecewise(x, [x > 0], [np.exp, -1])",
+        "x.where(x > 0, 0).round(1) + x.mean() + z.str.replace('a', 'b', regex=False).str.len()",
+        "te(cr(x, 3), cr(z, 3), cr(x, 4), constraints='center')",
     ],
 )
 def test_what_computes_is_trusted(code):
@@ -79,12 +87,51 @@ def test_what_computes_is_trusted(code):
         ("(y := x)", "(y := x)"),
         ("print(*x)", "print"),
         ("max(*x)", "*x"),
+        ("np.add(x, z, out=z)", "out=z"),
+        ("np.exp(x, where=x > 0)", "where=x > 0"),
+        ("np.exp(x, **{'out': z})", "**{'out': z}"),
+        ("own_log(x, z)", "own_log(x, z)"),
+        ("log(x, z)", "log(x, z)"),
+        ("np.negative(x, x)", "np.negative(x, x)"),
+        ("np.clip(x, 0, 1, z)", "np.clip(x, 0, 1, z)"),
+        ("np.cumsum(x, 0, None, z)", "np.cumsum(x, 0, None, z)"),
+        ("np.median(x, overwrite_input=True)", "overwrite_input=True"),
+        ("np.nan_to_num(x, False)", "np.nan_to_num(x, False)"),
+        ("np.nan_to_num(x, copy=False)", "copy=False"),
+        ("np.piecewise(x, [x > 0], [np.exp], z)", "np.piecewise(x, [x > 0], [np.exp], z)"),
+        ("[np.negative][0](x, x)", "[np.negative][0]"),
+        ("(np.add if cut else np.exp)(x, z, z)", "np.add if cut else np.exp"),
+        ("few[0].add(x, z, z)", "few"),
+        ("x.clip(0, 1, inplace=True)", "inplace=True"),
+        ("np.asarray(x).clip(0, 1, z)", "np.asarray(x).clip(0, 1, z)"),
+        ("x.values", "x.values"),
     ],
 )
 def test_all_else_is_not(code, part):
     found = untrusted_part(code, COLUMNS, NAMES)
     # Python 3.10 writes "lambda : x"
     assert (found and found.replace("lambda :", "lambda:")) == part
+
+
+def with_outputs():
+    """Yield calls of functions and methods of arrays with all arguments before their output."""
+    for holder, names, of in ((np, OF_NUMPY, "np"), (np.ndarray, OF_COLUMNS, "x")):
+        for name in sorted(names & set(dir(holder))):
+            said = str(getattr(holder, name).__doc__).strip().split("\n")[0]
+            found = re.search(rf"\b{name}\((.*?)\bout\b", said)
+            if holder is np and callable(getattr(np, name)):
+                with suppress(ValueError):
+                    said = str(inspect.signature(getattr(np, name)))
+                    found = re.search(r"\((.*?)\bout\b", said)
+            if found:
+                yield f"{of}.{name}(", ["x"] * found[1].count(",")
+
+
+@pytest.mark.parametrize(("call", "inputs"), [*with_outputs()])
+def test_what_has_an_output_gets_inputs_alone(call, inputs):
+    few, many = (call + ", ".join([*inputs, *more]) + ")" for more in ([], ["z"]))
+    assert untrusted_part(few, COLUMNS, NAMES) is None
+    assert untrusted_part(many, COLUMNS, NAMES) == many
 
 
 def test_given_names_are_trusted_with_what_they_hold():
@@ -96,6 +143,15 @@ def test_given_names_are_trusted_with_what_they_hold():
 
 def test_data_are_harmless_and_functions_of_the_user_are_not():
     data = [1, 2.5, "a", None, np.arange(3), pd.Series(["a"]), pd.Timestamp(0), {"a": (1, {2})}]
-    assert is_harmless(data)
-    for value in (print, lambda x: x, os, np.array([print]), pd.Series([print]), {1: [eval]}):
+    assert is_harmless(data) and is_harmless(np)
+    for value in (
+        [np],
+        {1: math},
+        print,
+        lambda x: x,
+        os,
+        np.array([print]),
+        pd.Series([print]),
+        {1: [eval]},
+    ):
         assert not is_harmless(value)

@@ -10,7 +10,9 @@ import pickle
 import signal
 import time
 import tracemalloc
+import warnings
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ import pytest
 
 import odrf
 from apart import begun
+from benchmarks.reliability import mutated_files
 from odrf import InputError
 from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.fits import saving
@@ -343,6 +346,89 @@ def test_code_of_a_formula_runs_on_request_only(data, tmp_path, formula):
     with pytest.raises(InputError, match=r"in the formula uses.*trusted=True"):
         odrf.load(file)
     assert odrf.load(file, trusted=True).predict(frame).equals(tree.predict(frame))
+
+
+def changed_file(fit, folder, change):
+    """Save a fit, change the parts of its file by a function, and make all checksums right."""
+    file = folder / "changed.odrf"
+    fit.save(file)
+    said, members, memory = mutated_files._parts(file.read_bytes())
+    change(said["parts"])
+    file.write_bytes(mutated_files.rewritten(said, members, memory))
+    return file
+
+
+def of_kind(parts, kind):
+    return [part for part in parts if part["is"] == kind]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("y", "a + I(a + 0*__import__('os').getpid())"),
+        ("I(y + eval('0'))", "a"),
+        ("y", ". + a:I(a + unknown(a))"),
+        ("y", "np.negative(a, a)"),
+        ("y", "a + a.map(eval)"),
+        ("y", "a + no_column + a.map(open)"),
+        ("y", "a +"),
+    ],
+)
+def test_a_formula_that_is_not_that_of_the_terms_is_checked_as_they_are(
+    data, tmp_path, left, right
+):
+    def change(parts):
+        (design,) = of_kind(parts, "Design")
+        design["formula"] = f"{left} ~ {right}"
+
+    file = changed_file(odrf.odt("y ~ a + f", data, seed=1, max_leaves=3), tmp_path, change)
+    with pytest.raises(InputError, match=r"changed\.odrf' cannot be loaded: .*formula"):
+        odrf.load(file)
+    assert odrf.load(file, trusted=True).formula.endswith(right)
+
+
+def test_formulas_of_all_forms_can_be_loaded(data, tmp_path):
+    frame = data.rename(columns={"a": "odd name", "f": "class"}).assign(Δ=1.0 * data.a, inf=data.a)
+    twice = lambda column: 2 * column  # noqa: E731
+    cut = 0.5
+    for formula in (
+        "y ~ . - c - `odd name`",
+        "y ~ . - twice(inf) - c",
+        "y ~ (inf + Δ + class)**2 - Δ:inf",
+        "np.exp(y) ~ I(inf if cut > 0 else -Δ) + Q('odd name') + twice(Δ)",
+        "y ~ . - Q('odd name') + np.where(Δ > cut, np.pi, Δ) + C(`class`, levels=['u', 'v'])",
+    ):
+        fit = odrf.odt(formula, frame, seed=1, max_leaves=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit.save(tmp_path / "fit.odrf")
+        again = odrf.load(tmp_path / "fit.odrf", functions={"twice": twice})
+        assert again.predict(frame).equals(fit.predict(frame))
+    assert twice(1) == 2 and cut
+
+
+@pytest.mark.parametrize("kind", ["Variable", "Expression", "Predictors", "Schema", "Response"])
+def test_a_name_that_is_changed_is_refused_or_said(data, tmp_path, kind):
+    trees = odrf.odt("np.exp(y) ~ a:f + log(a + 9)", data, seed=1, max_leaves=4)
+    plain = odrf.odt("y ~ a + f", data, seed=1, max_leaves=4)
+    for fit in (trees, plain):
+        for field in ("name", "names", "code", "columns"):
+            for which in range(4):
+
+                def change(parts, field=field, which=which):
+                    for part in of_kind(parts, kind)[which : which + 1]:
+                        value = part.get(field)
+                        if isinstance(value, str):
+                            part[field] = "other"
+                        elif value:
+                            part[field] = ["other", *value[1:]]
+
+                file = changed_file(fit, tmp_path, change)
+                with suppress(InputError):
+                    again = odrf.load(file)
+                    again.predict(data)
+                    again.update(data.head(3))
+                    str(again.summary())
 
 
 def test_fits_with_functions_of_the_user_can_be_copied(data):

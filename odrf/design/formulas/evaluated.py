@@ -19,7 +19,7 @@ from odrf.design.columns.moments import as_dates
 from odrf.design.columns.values import Values, result_values
 from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.functions import FUNCTIONS, as_meant_in_r, users_names
-from odrf.design.formulas.trusted import is_harmless, untrusted_part
+from odrf.design.formulas.trusted import UNTRUSTED, is_harmless, untrusted_part
 from odrf.errors import InputError
 
 __all__ = ["Evaluation", "restored"]
@@ -176,9 +176,8 @@ def restored(
     part = untrusted_part(expression.code, expression.columns, names, given)
     if part is not None and not trusted:
         raise InputError(
-            f"{expression.name!r} in the formula uses {part!r}, which is neither a function of the "
-            "package nor arithmetic of NumPy: load(path, trusted=True) lets it run; use that only "
-            "for a file that you trust"
+            f"{expression.name!r} in the formula uses {part!r}, {UNTRUSTED}: load(path, "
+            "trusted=True) lets it run; use that only for a file that you trust"
         )
     evaluation = Evaluation.__new__(Evaluation)
     evaluation._restore(expression, {**names, **given}, learned)
@@ -205,6 +204,7 @@ def _ordinary(column: pd.Series) -> pd.Series:
 
     Functions may not know pandas' nullable types, and small integers would overflow.  NumPy may
     round differently on strided memory, so a row alone would differ from the same training row.
+    It is a copy: a function that writes into its arguments must not change the user's data.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column
@@ -218,4 +218,4 @@ def _ordinary(column: pd.Series) -> pd.Series:
         return as_dates(column, str(column.name))
     else:
         return column
-    return pd.Series(np.ascontiguousarray(column.to_numpy(dtype=widest)), column.index)
+    return pd.Series(np.ascontiguousarray(column.to_numpy(dtype=widest)), column.index, copy=True)

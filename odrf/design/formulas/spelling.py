@@ -13,7 +13,7 @@ from patsy import PatsyError
 
 from odrf.errors import InputError
 
-__all__ = ["DOT", "Spelling", "quoted", "readable", "respell"]
+__all__ = ["DOT", "Spelling", "names_in", "quoted", "readable", "respell"]
 
 DOT = "_odrf_all_others_"
 """What patsy reads in place of a stand-alone ``.``."""
@@ -109,6 +109,17 @@ def respell(formula: str, columns: Container[str]) -> Spelling:
 def readable(code: str) -> str:
     """Return `code` with each ``Q('name')`` as the plain name, in backticks if it needs quotes."""
     return _QUOTED.sub(lambda call: quoted(str(ast.literal_eval(call.group(1)))), code)
+
+
+def names_in(formula: str) -> list[str]:
+    """Return the names in a formula that could be those of columns."""
+    names = [str(ast.literal_eval(call[1])) for call in _QUOTED.finditer(formula)]
+    for piece in _PIECE.finditer(formula):
+        if piece.lastgroup == "backtick":
+            names.append(piece.group().strip("`"))
+        elif piece.lastgroup == "name":
+            names.append(piece.group().strip(".").split(".")[0])
+    return [name for name in dict.fromkeys(names) if _is_plain(name) or not name.isidentifier()]
 
 
 def quoted(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import datetime
+import inspect
 import math
 from collections.abc import Collection, Mapping
 from types import ModuleType
@@ -24,7 +25,14 @@ from odrf.design.formulas.formula import Formula
 from odrf.design.formulas.functions import FUNCTIONS
 from odrf.errors import InputError
 
-__all__ = ["is_harmless", "require_trusted", "trusted_name", "trusted_value", "untrusted_part"]
+__all__ = [
+    "UNTRUSTED",
+    "is_harmless",
+    "require_trusted",
+    "trusted_name",
+    "trusted_value",
+    "untrusted_part",
+]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,8 +59,23 @@ OF_COLUMNS = _words("""
     median microsecond min minute mod mode month month_name mul ne normalize notna notnull
     nunique pow quantile quarter real removeprefix removesuffix replace round rstrip second
     seconds size slice split startswith std str strip sub sum title total_seconds truediv upper
-    values var weekday where year zfill
+    var weekday where year zfill
 """)
+
+UNTRUSTED = (
+    "which is neither a function of the package nor arithmetic of NumPy that leaves its inputs as "
+    "they are"
+)
+"""What is said of the part that `untrusted_part` finds."""
+
+# Arguments by which a function writes into what it is given, or into nothing that it was given.
+OUTPUTS = _words("out where inplace copy overwrite_input")
+
+# Methods of arrays take so many arguments by place; the next one would be an output.
+INPUTS_OF_METHODS = {
+    **dict.fromkeys(("max", "min", "round"), 1),
+    **dict.fromkeys(("clip", "mean", "std", "sum", "var"), 2),
+}
 
 _ARITHMETIC = (
     *(ast.BinOp, ast.BoolOp, ast.Compare, ast.Constant, ast.Dict, ast.IfExp, ast.List, ast.Set),
@@ -89,6 +112,7 @@ _TRUSTED: dict[str, Any] = {
     },
 }
 _FUNCTIONS = list(_TRUSTED.values())
+_OF_NUMPY = [value for value in map(vars(np).get, _OF_MODULE[np]) if callable(value)]
 _TRANSFORMS = {
     value.__patsy_stateful_transform__
     for value in _BY_NAME.values()
@@ -98,10 +122,11 @@ _TRANSFORMS = {
 
 def is_harmless(value: Any) -> bool:
     """Return whether a value that a formula uses is data, or a function that is trusted."""
-    if isinstance(value, list | tuple | set | frozenset):
-        return all(map(is_harmless, value))
     if isinstance(value, dict):
-        return all(map(is_harmless, [*value, *value.values()]))
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        # what is taken out of a list has no name, so nothing would tell a module from a column
+        return all(is_harmless(one) and not isinstance(one, ModuleType) for one in value)
     if isinstance(value, np.ndarray):
         return not value.dtype.hasobject
     if isinstance(value, pd.Series | pd.Index):
@@ -181,9 +206,54 @@ def untrusted_part(
                 known = _OF_MODULE.get(value, frozenset())
             if node.attr in known or (of_given and not node.attr.startswith("_")):
                 continue
-        elif isinstance(node, (ast.Call, *_ARITHMETIC)):
+        elif isinstance(node, ast.Call):
+            part = _output(node, named, given)
+            if part is None:
+                continue
+            return ast.unparse(part)
+        elif isinstance(node, _ARITHMETIC):
             continue
         return ast.unparse(node)
+    return None
+
+
+def _output(call: ast.Call, named: Mapping[int, Any], given: Collection[str]) -> ast.AST | None:
+    """Return what makes a call write somewhere, or hides what is called; None for inputs only.
+
+    `named` has the values of nodes that are names of functions or modules.
+    """
+    function = call.func
+    holder = function.value if isinstance(function, ast.Attribute) else function
+    if isinstance(holder, ast.Name) and holder.id in given:
+        return None
+    if not isinstance(function, ast.Name | ast.Attribute):
+        return function
+    for keyword in call.keywords:
+        if keyword.arg is None or keyword.arg in OUTPUTS:
+            return keyword
+    value = named.get(id(holder))
+    if not isinstance(function, ast.Attribute):
+        n_inputs = _n_inputs(value)
+    elif isinstance(value, ModuleType):
+        n_inputs = _n_inputs(getattr(value, function.attr, None))
+    else:
+        n_inputs = INPUTS_OF_METHODS.get(function.attr)
+    return None if n_inputs is None or len(call.args) <= n_inputs else call
+
+
+def _n_inputs(function: Any) -> int | None:
+    """Return how many arguments a function of NumPy takes by place before outputs; else None."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    if not any(function is of_numpy for of_numpy in _OF_NUMPY):
+        return None
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # such functions of C have no outputs
+        return None
+    for n, (name, parameter) in enumerate(parameters.items()):
+        if name in OUTPUTS or parameter.kind >= parameter.VAR_POSITIONAL:
+            return n
     return None
 
 
@@ -193,6 +263,6 @@ def require_trusted(formula: Formula) -> None:
         part = untrusted_part(atom.code, atom.columns, {}) if isinstance(atom, Expression) else None
         if part is not None:
             raise InputError(
-                f"formula: {atom.name!r} uses {part!r}, which is neither a function of the package "
-                "nor arithmetic of NumPy: fit in Python, where a formula may use any function"
+                f"formula: {atom.name!r} uses {part!r}, {UNTRUSTED}: fit in Python, where a "
+                "formula may use any function"
             )

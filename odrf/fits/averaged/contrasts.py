@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from odrf.checks import is_word
 from odrf.design.columns.listing import listed
@@ -23,6 +23,7 @@ __all__ = [
     "deviation_of",
     "is_timed",
     "levels_of",
+    "require_exact",
     "slope_of",
     "usual_contrast",
 ]
@@ -34,6 +35,8 @@ OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
 BANDWIDTH = 0.5
 # Relative tolerance of sums of shares, which are rounded.
 SLACK = 1e-12
+# Floats do not tell all whole numbers beyond apart.
+LARGEST_EXACT = 2**53
 
 
 class Contrast(NamedTuple):
@@ -93,6 +96,7 @@ def contrasts_of(
             f"contrast={contrast!r} is for factors, and {name!r} holds numbers: use one of "
             f"{listed(OF_NUMBERS)}, or two values such as (1, 2)"
         )
+    require_exact(name, column, training)
     return [_of_numbers(_floats(column), training.astype(float), weights, contrast)]
 
 
@@ -100,6 +104,7 @@ def usual_contrast(training: pd.Series, weights: NDArray[np.float64]) -> Any:
     """Return the contrast of a variable by default; of a number with two values, these."""
     if not _is_numeric(training):
         return "reference"
+    require_exact(str(training.name), training)
     values = np.unique(_known(training, weights)[0])
     return tuple(values) if len(values) == 2 and not is_bool_dtype(training.dtype) else "sd"
 
@@ -127,6 +132,7 @@ def slope_of(
         raise InputError(
             f"{name!r} is no number in the fit, so that it has no slope: use comparisons()"
         )
+    require_exact(name, column, training)
     numbers = training.astype(float)
     known, _ = _known(numbers, weights)
     if len(np.unique(known)) < 2:
@@ -154,6 +160,18 @@ def _slope_between(known: NDArray[np.float64], at: NDArray[np.float64], half: fl
 def is_timed(column: pd.Series) -> bool:
     """Return whether a column holds dates, durations or periods, which have no usual contrast."""
     return contents(column) in (DATES, DURATIONS, PERIODS)
+
+
+def require_exact(name: str, *columns: pd.Series) -> None:
+    """Raise `InputError` if steps from whole numbers would be lost, as floats do not hold them."""
+    for column in columns:
+        known = column.dropna() if is_integer_dtype(column.dtype) else column.iloc[:0]
+        if len(known) and max(-int(known.min()), int(known.max())) > LARGEST_EXACT:
+            raise InputError(
+                f"{name!r} has whole numbers beyond 2**53, of which floats lose the last digits: "
+                "fit to the numbers less the smallest one, as in "
+                f"data[{name!r}] - data[{name!r}].min()"
+            )
 
 
 def levels_of(column: pd.Series) -> list[Any]:

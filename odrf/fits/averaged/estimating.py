@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.averaged.functionals import FunctionalCovariance, functional_covariance
 from odrf.statistics.drawn_together import degrees_of_freedom
 
-__all__ = ["DIFFERENCE", "RATIO", "Estimand", "Estimates", "estimated"]
+__all__ = ["DIFFERENCE", "RATIO", "Estimand", "Estimates", "estimated", "of_event"]
 
 DIFFERENCE, RATIO = "difference", "ratio"
 
@@ -220,6 +220,16 @@ def estimated(
     estimate = np.concatenate([part.estimate.ravel() for part in parts])
     uncertainty = _uncertainty(fit, parts, population)
     return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
+
+
+def of_event(estimates: Estimates) -> Estimates:
+    """Return the estimates of the second of two classes: those of the first mirror them."""
+    known, second = estimates.uncertainty, slice(1, None, 2)
+    if known is not None:
+        of_units = None if known.of_units is None else known.of_units[:, second]
+        known = replace(known, of_trees=known.of_trees[:, second], of_units=of_units)
+    labels = estimates.labels.iloc[second].reset_index(drop=True)
+    return Estimates(labels, estimates.estimate[second], known)
 
 
 def _identity(value: Any) -> tuple[type, Any]:

@@ -11,6 +11,7 @@ import pandas as pd
 from odrf.design.replacing import touched, with_levels
 from odrf.errors import InputError
 from odrf.fits.averaged.beyond_training import warn_of_values_beyond
+from odrf.fits.averaged.contrasts import require_exact
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows
 from odrf.statistics.curves.variable_points import VariablePoints
@@ -43,7 +44,8 @@ def points_of(
     ------
     InputError
         No predictor is computed from the variable; it has no value, or holds neither numbers nor
-        labels; `values` are missing or of another kind.
+        labels, or whole numbers that floats do not tell apart; `values` are missing or of another
+        kind.
 
     Warns
     -----
@@ -61,6 +63,7 @@ def points_of(
     if column.notna().sum() == 0:
         raise InputError(f"{name!r} is empty in all rows: give other rows as newdata=")
     if numeric:
+        require_exact(name, column)
         found = _of_numbers(name, column, points, values)
         if values is not None:
             warn_of_values_beyond(fit, {name: found.values.tolist()})

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.design import Design
 from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.evaluated import restored
 from odrf.design.formulas.trusted import trusted_value
@@ -27,6 +28,11 @@ from odrf.fits.files.annotated import is_as_annotated
 from odrf.fits.files.archive import ArchiveReader, Part, damaged
 from odrf.fits.files.array_coding import ArrayForm
 from odrf.fits.files.costs import cost_of_built, cost_of_json
+from odrf.fits.files.design_names import (
+    require_names,
+    require_names_of_rows,
+    require_trusted_formula,
+)
 from odrf.fits.files.pandas_values import BUILDERS
 from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
 from odrf.fits.files.reading_errors import errors_naming, way_out
@@ -196,7 +202,12 @@ class FitReader:
             values = with_left(values)
         self._require_fields(kind, values)
         built = _made(kind, values)
-        if isinstance(built, Fit | GuidedFit | BoostedFit):
+        if isinstance(built, Design):
+            require_names(built)
+            if not self._trusted:
+                require_trusted_formula(built)
+        elif isinstance(built, Fit | GuidedFit | BoostedFit):
+            require_names_of_rows(built.design, built.data)
             require_sound_fit(built)
             _require_trees(built)
         elif isinstance(built, Recalibration):

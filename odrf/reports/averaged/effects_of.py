@@ -8,7 +8,7 @@ import pandas as pd
 
 from odrf.design.columns.unseen_levels import LevelsSaidOnce
 from odrf.errors import InputError
-from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
+from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated, of_event
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.few_trees import warn_of_few_trees
@@ -61,6 +61,8 @@ def effects_of(
     if found.uncertainty is not None:  # a weighted mean of models has none, and no forest
         warn_of_few_trees(fit.forest.n_trees, found.uncertainty.trees_advised)
     averaged = all(estimand.low is None for estimand in estimands)
+    if fit.design.response.n_classes == 2 and not (averaged or ratio):
+        found = of_event(found)
     probabilities = averaged and fit.design.response.in_probabilities
     notes = notes_on_errors(fit)
     return Effects(title, fit.call, found, level, float(ratio), notes, probabilities)

@@ -155,7 +155,9 @@ class AveragedResults(FittedResults):
         Returns
         -------
         Effects
-            As `predictions`; ``statistic`` tests that the difference is 0, or the ratio 1.
+            As `predictions`; of two classes differences are those of the event alone, which is the
+            second: the other one's would be their mirror image.  ``statistic`` tests
+            that the difference is 0, or the ratio 1.
 
         Raises
         ------
@@ -218,7 +220,7 @@ class AveragedResults(FittedResults):
         Returns
         -------
         Effects
-            As `predictions`.
+            As `predictions`; of two classes that of the event alone, which is the second.
 
         Raises
         ------

@@ -14,6 +14,9 @@ __all__ = ["NUMBERS", "reach_in_errors", "with_errors"]
 NUMBERS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 """The columns of every table of estimates, after those that name them."""
 
+# Errors that are smaller parts of the estimate are what rounding leaves of 0.
+ROUNDING = 1e-14
+
 
 def reach_in_errors(level: float, df: float = np.inf) -> float:
     """Return how many standard errors an interval extends to either side.
@@ -41,6 +44,7 @@ def with_errors(
     `odrf.statistics.probabilities.limits_of_shares.limits_of_predicted_share`.
     """
     law = scipy.stats.t(df)
+    std_error = np.where(std_error <= ROUNDING * np.abs(estimate), 0.0, std_error)
     spread = np.where(std_error > 0, std_error, np.nan)
     half = reach_in_errors(level, df) * spread
     statistic = (estimate - null) / spread

@@ -11,6 +11,7 @@ import odrf
 from odrf import InputError
 from odrf.fits.averaged.contrasts import deviation_of
 from odrf.statistics.averaged.functionals import functional_covariance
+from odrf.statistics.averaged.normal_tests import with_errors
 
 NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
 
@@ -671,3 +672,27 @@ def test_a_number_that_is_constant_in_the_rows_that_count_has_no_slope(table):
     assert fit.comparisons("k").table["contrast"].tolist() == ["+1 sd (0)"]
     with pytest.raises(InputError, match="group of training rows that all have the weight 0"):
         fit.predictions(by="k")
+
+
+def test_of_two_classes_contrasts_are_those_of_the_event_alone():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=100), "f": rng.choice(list("uvw"), 100)})
+    table["c"] = np.where(table["a"] + rng.normal(size=100) > 0, "yes", "no")
+    fit = odrf.odrf("c ~ a + f", table, n_trees=60, seed=1)
+    effects = fit.comparisons("f", population=True)
+    assert effects.table["class"].tolist() == ["yes", "yes"]
+    assert effects.covariance.shape == (2, 2) and (effects.table["std_error"] > 0).all()
+    shares = fit.predictions(at={"f": ["u", "v"]}).table
+    share = shares.loc[shares["class"] == "yes", "estimate"].to_numpy()
+    assert effects.table["estimate"][0] == pytest.approx(share[1] - share[0])
+    (tested,) = effects.hypotheses().table["estimate"]
+    between = effects.table["estimate"]
+    assert abs(tested) == pytest.approx(abs(between[1] - between[0]))
+    assert fit.slopes("a").table["class"].tolist() == ["yes"]
+
+
+def test_an_error_that_rounding_leaves_is_0():
+    labels = pd.DataFrame({"term": ["a", "b", "c"]})
+    found = with_errors(labels, np.array([0.5, 0.5, 0.0]), np.array([9e-17, 9e-3, np.nan]), 0.95)
+    assert found["std_error"].tolist() == pytest.approx([0.0, 9e-3, np.nan], nan_ok=True)
+    assert found["p_value"].isna().tolist() == [True, False, True]
