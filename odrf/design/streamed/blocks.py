@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -14,7 +15,14 @@ from odrf.design.columns.measurement import NUMBERS, TEXT, contents
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
 
-__all__ = ["ROWS_PER_BLOCK", "BlockSource", "ChunkBlocks", "in_blocks_of_rows", "require_alike"]
+__all__ = [
+    "ROWS_PER_BLOCK",
+    "BlockSource",
+    "ChunkBlocks",
+    "in_blocks_of_rows",
+    "require_alike",
+    "rows_have_changed",
+]
 
 ROWS_PER_BLOCK = 2**16
 
@@ -51,6 +59,7 @@ class ChunkBlocks:
     """The blocks of chunks that this process reads, one after the other."""
 
     chunks: Chunks
+    _sums: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
 
     @property
     def memory(self) -> float | None:
@@ -68,9 +77,23 @@ class ChunkBlocks:
         given: Given,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`.
+
+        Raises
+        ------
+        InputError
+            The chunks give other rows than in the first pass over these columns.
+        """
+        known, sums = self._sums.get(tuple(columns)), []
         for block in in_blocks_of_rows(self.chunks.frames(columns), ROWS_PER_BLOCK):
+            hashed = pd.util.hash_pandas_object(block, index=False).to_numpy()
+            sums.append(zlib.crc32(hashed.data))
+            if known is not None and known[len(sums) - 1 : len(sums)] != sums[-1:]:
+                raise rows_have_changed()
             yield function(given, block)
+        if known is not None and known != sums:
+            raise rows_have_changed()
+        self._sums[tuple(columns)] = sums
 
 
 def in_blocks_of_rows(
@@ -136,3 +159,12 @@ def _joined(parts: list[pd.DataFrame], begin: int) -> pd.DataFrame:
     require_alike(parts)
     whole = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return whole.set_axis(pd.RangeIndex(begin, begin + len(whole)), axis=0)
+
+
+def rows_have_changed() -> InputError:
+    """Return the error of chunks that are not the same in each pass."""
+    return InputError(
+        "the chunks give other rows, or another order of them, than in the pass before: sort the "
+        "query, let the function make a new iterator each time that it is called, or write the "
+        "rows to a folder of Parquet files"
+    )
