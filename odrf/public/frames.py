@@ -103,9 +103,12 @@ def in_native_order(values: Any) -> Any:
     if isinstance(values, pd.Series):
         if _is_native(values.dtype) and _is_native(values.index.dtype):
             return values
-        return _in_native_columns(values.to_frame()).iloc[:, 0].rename(values.name)
+        found = _in_native_columns(values.to_frame()).iloc[:, 0]
+        found.name = values.name
+        return found
     if isinstance(values, np.ndarray | pd.Index) and not _is_native(values.dtype):
-        return values.astype(values.dtype.newbyteorder("="))
+        dtype: Any = values.dtype
+        return values.astype(dtype.newbyteorder("="))
     return values
 
 
