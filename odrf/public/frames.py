@@ -114,7 +114,7 @@ def in_native_order(values: Any) -> Any:
 
 def _is_native(dtype: Any) -> bool:
     """Return whether values of a type have the byte order of this machine."""
-    return bool(getattr(dtype, "isnative", True))
+    return not isinstance(dtype, np.dtype) or bool(dtype.isnative)
 
 
 def _in_native_columns(data: pd.DataFrame) -> pd.DataFrame:

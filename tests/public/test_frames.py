@@ -209,6 +209,8 @@ def test_columns_of_another_byte_order_are_read(kind):
     assert not data["a"].dtype.isnative  # the caller's own
     pd.testing.assert_series_equal(in_native_order(data["a"]), native["a"])
     assert series_in_pandas(data["a"].to_numpy()).dtype == native["a"].dtype
+    labels = native.assign(c=pd.Categorical(["u"] * N), z=pd.Timestamp("2020", tz="UTC"))
+    assert in_pandas(labels) is labels
     column = native["a"]
     assert in_pandas(native) is native and in_native_order(column) is column
 
