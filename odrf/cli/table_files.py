@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from odrf.datasets.separated import read_separated
+from odrf.datasets.separated import names_in_first_line, read_separated
 from odrf.design.columns.measurement import TEXT
 from odrf.errors import InputError
 
@@ -30,6 +30,8 @@ SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
 # Endings of tables that other programs write: as text these would be one column of odd signs.
 OTHERS = ("xls", "xlsx", "ods", "dta", "sav", "sas7bdat", "rds", "rda", "rdata", "feather", "json")
 NOT_UTF8 = "it is no text in UTF-8; save it so, or convert it with iconv -f latin1 -t utf-8"
+UTF16 = "it is text in UTF-16; save it in UTF-8, or convert it with iconv -f utf-16 -t utf-8"
+MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 STDIN = Path("-")
 COMPRESSIONS: Mapping[str, Any] = {
     ".gz": "gzip",
@@ -76,13 +78,14 @@ def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) 
             table = pd.read_parquet(source)
         else:
             separator, decimal = SEPARATED.get(format, (",", "."))
-            table = read_separated(source, separator, decimal, text)
+            _require_columns(names_in_first_line(source, separator), named)
+            table = read_separated(source, separator, decimal, text, named)
+    except InputError:
+        raise
     except Exception as error:  # whatever the readers of damaged files raise
         if isinstance(error, OSError) and error.filename:
             raise
-        why = NOT_UTF8 if isinstance(error, UnicodeDecodeError) else str(error).strip()
-        raise InputError(f"{named} cannot be read: {why}") from error
-    _require_columns(table, named)
+        raise InputError(f"{named} cannot be read: {_why(error)}") from error
     return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row"))
 
 
@@ -104,14 +107,29 @@ def _require_known(path: Path, format: str) -> None:
         )
 
 
-def _require_columns(table: pd.DataFrame, named: str) -> None:
+def _require_columns(names: list[str], named: str) -> None:
     """Raise `InputError` if a line of names was read as one name."""
+    if len(names) != 1:
+        return
     for separator, format in ((";", "csv2"), ("\t", "tsv")):
-        if table.shape[1] == 1 and separator in str(table.columns[0]):
+        if separator in names[0]:
             raise InputError(
-                f"{named} has one column, {str(table.columns[0])!r}: if {separator!r} separates "
+                f"{named} has one column, {names[0]!r}: if {separator!r} separates "
                 f"columns, add --format {format}"
             )
+    for separator in (",", "|"):
+        if separator in names[0]:
+            raise InputError(
+                f"{named} has one column, {names[0]!r}: if {separator!r} separates columns, "
+                f"{'add --format csv' if separator == ',' else 'write the table with commas'}"
+            )
+
+
+def _why(error: Exception) -> str:
+    """Return in words why a file cannot be read."""
+    if not isinstance(error, UnicodeDecodeError):
+        return str(error).strip()
+    return UTF16 if error.object[error.start :][:2] in MARKS_OF_UTF16 else NOT_UTF8
 
 
 def require_one_stdin(*paths: Path | None) -> None:

@@ -15,7 +15,16 @@ import numpy as np
 import pandas as pd
 
 from odrf.checks import is_number
-from odrf.errors import InputError, installing, nearest, no_frame
+from odrf.errors import InputError, nearest, no_frame
+from odrf.public.files_of_parquet import (
+    ROWS,
+    BatchOfFile,
+    Reader,
+    files_of_parquet,
+    require_names,
+    required_arrow,
+    scanned_dataset,
+)
 from odrf.public.frames import in_pandas, is_table
 from odrf.public.partitions import computed_partitions, is_partitioned
 
@@ -24,14 +33,8 @@ __all__ = ["ChunkSource", "Chunks", "checked_frame", "chunks_of", "chunks_to_pre
 ChunkSource: TypeAlias = (
     "str | PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]] | Chunks | Any"
 )
-# Rows of a batch that is read of files and queries.
-ROWS = 2**16
-PARQUET = "*.parquet"
 # What versions of DuckDB call the method that reads batches.
 READERS = ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "record_batch")
-OF_TEXT = (
-    "a table of text is given by a function, as in lambda: pd.read_csv(path, chunksize=100_000)"
-)
 HOW = (
     "use a path of a Parquet file or of a folder of such files, a dataset of pyarrow, a relation "
     "of DuckDB, a data frame of Dask, a list of data frames, or a function that returns an "
@@ -111,11 +114,20 @@ class Chunks:
         Raises
         ------
         InputError
-            If a chunk is no data frame, or lacks a column.
+            If a chunk is no data frame, or has not the columns of the first one; if a file cannot
+            be read.
         """
-        begin = 0
+        begin, names = 0, pd.Index([])
         for number, batch in enumerate(self._batches(columns)):
-            frame = checked_frame(batch, columns, number)
+            called = f"chunk {number + 1} of data"
+            if isinstance(batch, BatchOfFile):
+                called, batch = batch
+            table = in_pandas(batch)
+            if number == 0:
+                names = getattr(table, "columns", names)
+            elif isinstance(table, pd.DataFrame):
+                require_names(called, table.columns, names)
+            frame = checked_frame(table, columns, called)
             end = begin + len(frame)
             own = isinstance(batch, pd.DataFrame)
             yield frame if own else frame.set_axis(pd.RangeIndex(begin, end), axis=0)
@@ -171,15 +183,12 @@ def _of_chunks(data: Sequence[Any]) -> bool:
     )
 
 
-Reader: TypeAlias = "Callable[[Sequence[str] | None], Iterable[Any]]"
-
-
 def _reader(source: Any) -> Reader:
     """Return a function that walks over the batches of a source, with some columns or all."""
     if isinstance(source, str | PathLike):
-        return _parquet(Path(source))
+        return files_of_parquet(Path(source))
     if _is_dataset(source):
-        return lambda columns: _scanned(source, columns)
+        return lambda columns: scanned_dataset(source, columns)
     if _is_relation(source):
         return lambda columns: _queried(source, columns)
     if is_partitioned(source):
@@ -202,7 +211,7 @@ def _reader(source: Any) -> Reader:
 def _each(batches: Iterable[Any], columns: Sequence[str] | None) -> Iterator[Any]:
     for batch in batches:
         if isinstance(batch, str | PathLike):
-            yield from _parquet(Path(batch))(columns)
+            yield from files_of_parquet(Path(batch))(columns)
         else:
             yield batch
 
@@ -234,38 +243,6 @@ def _called(function: Callable[[], Iterable[Any]]) -> Iterable[Any]:
     return found
 
 
-def _parquet(path: Path) -> Reader:
-    """Return the reader of a file, or of a folder of files in the order of their names."""
-    if not path.exists():
-        raise InputError(f"data={str(path)!r}: there is no such file or folder")
-    arrow = _arrow(f"data={str(path)!r}")
-    files = sorted(path.rglob(PARQUET)) if path.is_dir() else [path]
-    if not files:
-        raise InputError(f"data={str(path)!r}: the folder has no file {PARQUET}; {OF_TEXT}")
-    names = [str(file) for file in files]
-    folder = str(path) if path.is_dir() else None
-    try:
-        found = arrow.dataset.dataset(
-            names, format="parquet", partitioning="hive", partition_base_dir=folder
-        )
-    except (OSError, ValueError) as error:
-        raise InputError(f"data={str(path)!r} is no file of Parquet; {OF_TEXT}") from error
-    return lambda columns: _scanned(found, columns)
-
-
-def _scanned(dataset: Any, columns: Sequence[str] | None) -> Iterator[Any]:
-    """Yield the batches of a dataset in their order, read one after the other."""
-    described = dataset.schema.pandas_metadata or {}
-    # of a data frame of pandas, files have the row labels as a column
-    labels = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
-    names = [name for name in dataset.schema.names if name not in labels]
-    wanted = names if columns is None else [name for name in columns if name in names]
-    for batch in dataset.to_batches(
-        columns=wanted, batch_size=ROWS, batch_readahead=1, fragment_readahead=1
-    ):
-        yield _arrow("data").Table.from_batches([batch])
-
-
 def _queried(relation: Any, columns: Sequence[str] | None) -> Iterator[Any]:
     """Yield the batches of a relation of DuckDB, whose query runs anew."""
     names = relation.columns if columns is None else columns
@@ -274,7 +251,7 @@ def _queried(relation: Any, columns: Sequence[str] | None) -> Iterator[Any]:
     query = relation.project(", ".join(quoted))
     make = next(name for name in READERS if hasattr(query, name))
     for batch in getattr(query, make)(ROWS):
-        yield _arrow("data").Table.from_batches([batch])
+        yield required_arrow("data").Table.from_batches([batch])
 
 
 def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
@@ -285,17 +262,8 @@ def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
     yield from query.collect_batches(chunk_size=ROWS, maintain_order=True)
 
 
-def _arrow(what: str) -> Any:
-    """Return pyarrow, with the part that reads files; raise `InputError` if it is absent."""
-    try:
-        import pyarrow.dataset  # noqa: PLC0415  # optional
-    except ImportError:
-        raise InputError(f"{what} needs pyarrow: install it with {installing('parquet')}") from None
-    return pyarrow
-
-
-def checked_frame(batch: Any, columns: Sequence[str] | None, number: int) -> pd.DataFrame:
-    """Return a chunk, of this number from 0 on, as a data frame of pandas with these columns.
+def checked_frame(batch: Any, columns: Sequence[str] | None, called: str) -> pd.DataFrame:
+    """Return a chunk, which messages call so, as a data frame of pandas with these columns.
 
     Raises
     ------
@@ -304,13 +272,13 @@ def checked_frame(batch: Any, columns: Sequence[str] | None, number: int) -> pd.
     """
     frame = in_pandas(batch)
     if not isinstance(frame, pd.DataFrame):
-        raise no_frame(f"chunk {number + 1} of data", batch)
+        raise no_frame(called, batch)
     if columns is None or frame.columns.tolist() == list(columns):
         return frame
     absent = [name for name in columns if name not in frame.columns]
     if absent:
         raise InputError(
-            f"chunk {number + 1} of data lacks column {absent[0]!r}"
+            f"{called} lacks column {absent[0]!r}"
             f"{nearest(absent[0], frame.columns)}: all chunks must have the same columns"
         )
     return frame[list(columns)]

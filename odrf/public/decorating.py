@@ -17,7 +17,7 @@ import numpy as np
 from odrf.checks import MOST_DIGITS, checked_choice, checked_jobs, checked_truth, checked_whole
 from odrf.errors import AbsentError, InputError, UnknownArgumentError
 from odrf.public.backends import BACKENDS
-from odrf.public.frames import in_pandas, series_in_pandas
+from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
 from odrf.public.names_elsewhere import suggestion
 from odrf.public.partitions import is_partitioned
 from odrf.warn import warn_user
@@ -200,8 +200,9 @@ def _decorated(
     title = function.__name__
 
     def converted(name: str | None, value: Any) -> Any:
-        as_it_is = name in partitioned and is_partitioned(value)
-        return value if as_it_is or name not in CONVERSIONS else CONVERSIONS[name](value)
+        if name in partitioned and is_partitioned(value):
+            return value
+        return CONVERSIONS.get(name or "", in_native_order)(value)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:

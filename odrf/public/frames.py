@@ -18,7 +18,7 @@ from odrf.errors import InputError
 from odrf.public.partitions import is_partitioned
 from odrf.public.types_of_columns import types_of_columns
 
-__all__ = ["in_pandas", "is_table", "series_in_pandas"]
+__all__ = ["in_native_order", "in_pandas", "is_table", "series_in_pandas"]
 
 LABELS = (nw.Categorical, nw.Enum, nw.String)
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
@@ -40,7 +40,7 @@ def in_pandas(value: Any) -> Any:
     object
         The data frame in pandas, with row labels 0, 1, …  Frames of pandas, and values that are no
         data frames, as they are; but text that pyarrow holds as views, with which pandas cannot
-        work, as other text.
+        work, as other text, and numbers in the byte order of this machine.
 
     Raises
     ------
@@ -48,16 +48,18 @@ def in_pandas(value: Any) -> Any:
         Two columns of the data frame have the same name.
     """
     if isinstance(value, pd.DataFrame):
-        return _without_views(value)
-    if value is None or isinstance(value, str | np.ndarray | list):
+        return _in_native_columns(_without_views(value))
+    if value is None or isinstance(value, str | list):
         return value
+    if isinstance(value, np.ndarray):
+        return in_native_order(value)
     if isinstance(value, tuple):
         return tuple(map(in_pandas, value))
     if isinstance(value, Mapping):
         found = {name: in_pandas(each) for name, each in value.items()}
         return found if any(found[name] is not value[name] for name in found) else value
     if is_partitioned(value):
-        return _without_views(value.compute())
+        return in_pandas(value.compute())
     try:
         # a frame of narwhals itself is not one of its stable interface in all versions
         frame = nw.from_native(narwhals.to_native(value, pass_through=True), pass_through=True)
@@ -68,7 +70,7 @@ def in_pandas(value: Any) -> Any:
     if not isinstance(frame, nw.DataFrame):
         return value
     if isinstance(frame.to_native(), pd.DataFrame):
-        return frame.to_native()
+        return _in_native_columns(frame.to_native())
     _require_different_names(frame.columns)
     columns = {name: _column(frame[name]) for name in frame.columns}
     # copy=False: pandas would bring all columns into one array, a copy of the whole table
@@ -82,12 +84,47 @@ def is_table(value: Any) -> bool:
 
 
 def series_in_pandas(value: Any) -> Any:
-    """Return a series of another library as an array of pandas; other values as they are."""
-    if value is None or isinstance(value, pd.Series | str | np.ndarray | list):
-        return value
+    """Return a series of another library as an array of pandas; other values as they are.
+
+    Numbers are in the byte order of this machine.
+    """
+    if value is None or isinstance(value, pd.Series | pd.Index | str | np.ndarray | list):
+        return in_native_order(value)
     native = narwhals.to_native(value, pass_through=True)
     series = nw.from_native(native, pass_through=True, allow_series=True)
     return _column(series).array if isinstance(series, nw.Series) else value
+
+
+def in_native_order(values: Any) -> Any:
+    """Return an array, series or index in the byte order of this machine; other values as they are.
+
+    Files of FITS and netCDF, and of other machines, have another one, which pandas cannot sort.
+    """
+    if isinstance(values, pd.Series):
+        if _is_native(values.dtype) and _is_native(values.index.dtype):
+            return values
+        found = _in_native_columns(values.to_frame()).iloc[:, 0]
+        found.name = values.name
+        return found
+    if isinstance(values, np.ndarray | pd.Index) and not _is_native(values.dtype):
+        dtype: Any = values.dtype
+        return values.astype(dtype.newbyteorder("="))
+    return values
+
+
+def _is_native(dtype: Any) -> bool:
+    """Return whether values of a type have the byte order of this machine."""
+    return not isinstance(dtype, np.dtype) or bool(dtype.isnative)
+
+
+def _in_native_columns(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the data with row labels and columns in the byte order of this machine."""
+    if all(map(_is_native, types_of_columns(data))) and _is_native(data.index.dtype):
+        return data
+    data = data.set_axis(in_native_order(data.index), axis=0)
+    for j in np.flatnonzero([not _is_native(dtype) for dtype in data.dtypes]).tolist():
+        data.isetitem(j, in_native_order(data.iloc[:, j].to_numpy()))
+    return data
 
 
 def _without_views(data: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from odrf.design.row_numbers import row_numbers
 from odrf.design.weights import check_weights
 from odrf.errors import InputError
 from odrf.public import in_pandas
+from odrf.public.frames import in_native_order
 from odrf.text.naming import free_name
 
 __all__ = [
@@ -70,7 +71,7 @@ def predictors_of(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
             **WITH_NAN,
         )
         _note_columns(estimator, array, fitting)
-        frame = pd.DataFrame(array)
+        frame = pd.DataFrame(in_native_order(array))
     return frame.set_axis(feature_names(estimator), axis=1)
 
 
@@ -155,7 +156,7 @@ def _given(estimator: Any, y: Any) -> NDArray:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
-    values = column_or_1d(y, warn=True)
+    values = in_native_order(column_or_1d(y, warn=True))
     empty = pd.isna(values)
     if empty.any():
         rows = rows_listed(empty, pd.RangeIndex(len(values)))

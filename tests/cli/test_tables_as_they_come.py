@@ -81,6 +81,60 @@ def test_tabs_in_a_file_of_another_ending(inside, data, capsys):
     answer(capsys, "tree", "y ~ .", "table.txt", *OPTIONS, "--format", "tsv")
 
 
+def test_text_in_utf16_is_refused_with_the_way_out(inside, data, capsys):
+    data.to_csv("table.csv", index=False, encoding="utf-16")
+    assert "iconv -f utf-16 -t utf-8" in refusal(capsys, "tree", "y ~ .", "table.csv")
+
+
+def test_columns_that_bars_separate_are_refused_with_the_way_out(inside, data, capsys):
+    data.to_csv("table.csv", index=False, sep="|")
+    assert "if '|' separates columns" in refusal(capsys, "tree", "y ~ .", "table.csv")
+    data.to_csv("table.tsv", index=False)
+    assert "add --format csv" in refusal(capsys, "tree", "y ~ .", "table.tsv")
+
+
+@pytest.mark.parametrize(("format", "separator"), [("csv", ","), ("tsv", "\t"), ("csv2", ";")])
+def test_separators_at_the_end_of_rows_shift_no_column(format, separator, inside, data, capsys):
+    decimal = "," if format == "csv2" else "."
+    data.to_csv("plain.txt", index=False, sep=separator, decimal=decimal)
+    head, *rows = (inside / "plain.txt").read_text().splitlines()
+    text = "\n".join([head, *(row + separator for row in rows)])
+    (inside / "ends.txt").write_text(text)
+    said = []
+    for name in ("plain", "ends"):
+        model = ("--format", format, "--save", f"{name}.odrf")
+        answer(capsys, "tree", "y ~ .", f"{name}.txt", *OPTIONS, *model)
+        said.append(answer(capsys, "predict", "plain.odrf", f"{name}.txt", "--format", format))
+    assert said[0] == said[1]
+    assert odrf.load("ends.odrf").rules() == odrf.load("plain.odrf").rules()
+
+
+def test_a_table_from_stdin_is_looked_through_too(inside, data, capsys, monkeypatch):
+    data.to_csv("table.csv", index=False)
+    answer(capsys, "tree", "y ~ .", "table.csv", *OPTIONS, "--save", "fit.odrf")
+    expected = answer(capsys, "predict", "fit.odrf", "table.csv")
+    head, *rows = (inside / "table.csv").read_text().splitlines()
+    for end, refused in ((",", False), (",1", True)):
+        text = "\n".join([head, *(f"{row}{end}" for row in rows)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        if refused:
+            said = refusal(capsys, "predict", "fit.odrf", "-")
+            assert "the table from stdin" in said and "line 2 4 fields" in said
+        else:
+            assert answer(capsys, "predict", "fit.odrf", "-") == expected
+
+
+def test_row_names_of_r_are_said(inside, data, capsys):
+    data.to_csv("table.csv", index=False)
+    head, *rows = (inside / "table.csv").read_text().splitlines()
+    text = "\n".join([head, *(f'"{i}",{row}' for i, row in enumerate(rows))])
+    (inside / "r.csv").write_text(text)
+    assert main(("tree", "y ~ .", "r.csv", *OPTIONS)) == 0
+    found = capsys.readouterr()
+    assert found.err.count("write.table") == 1 and found.err.count("\n") == 1
+    assert found.out == answer(capsys, "tree", "y ~ .", "table.csv", *OPTIONS)
+
+
 def test_text_that_is_not_utf8_is_refused_with_the_way_out(inside, data, capsys):
     data.rename(columns={"x": "größe"}).to_csv("table.csv", index=False, encoding="latin-1")
     said = refusal(capsys, "tree", "y ~ .", "table.csv")

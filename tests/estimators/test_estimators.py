@@ -384,3 +384,15 @@ def test_a_name_from_elsewhere_is_answered_by_the_one_here(kind, name, here):
     message = rf"^{kind.__name__}\(\) has no argument '{name}'; did you mean '{here}'\?$"
     with pytest.raises(TypeError, match=message):
         kind(**{name: 1})
+
+
+def test_arrays_may_have_another_byte_order():
+    rng = np.random.default_rng(0)
+    foreign = np.dtype(np.float64).newbyteorder("S")
+    X, y = rng.integers(0, 99, (60, 3)).astype(foreign), rng.integers(0, 3, 60).astype(foreign)
+    for make in (odrf.sklearn.ODRFRegressor, odrf.sklearn.ODRFClassifier):
+        fits = [
+            make(n_trees=3, random_state=1).fit(rows, values, sample_weight=values + 1)
+            for rows, values in ((X, y), (X.astype(float), y.astype(float)))
+        ]
+        np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X.astype(float)))

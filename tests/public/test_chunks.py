@@ -144,6 +144,78 @@ def test_what_cannot_be_read_is_said(source, words):
         read()
 
 
+def as_source(kind, parts, folder):
+    """Return a source of these parts, and how it calls the second one."""
+    if kind in ("list", "function"):
+        return (parts if kind == "list" else lambda: iter(parts)), "chunk 2 of data"
+    for i, part in enumerate(parts):
+        part.to_parquet(folder / f"p{i}.parquet")
+    if kind == "folder":
+        return folder, f"data={str(folder / 'p1.parquet')!r}"
+    files = [str(folder / f"p{i}.parquet") for i in range(len(parts))]
+    return ds.dataset(files), f"data={files[1]!r}"
+
+
+@pytest.mark.parametrize("kind", ["list", "function", "folder", "dataset"])
+@pytest.mark.parametrize("lacking", [0, 1])
+@pytest.mark.parametrize("fit", [odrf.odrf, odrf.odt])
+def test_all_chunks_must_have_the_same_columns(tmp_path, kind, lacking, fit):
+    parts = [DATA[:3], DATA[3:6], DATA[6:]]
+    parts[lacking] = parts[lacking].drop(columns="k")
+    source, called = as_source(kind, parts, tmp_path)
+    with pytest.raises(InputError) as refused:
+        fit("y ~ .", source, seed=1)
+    said = "lacks column 'k'" if lacking else "has column 'k', which the first lacks"
+    assert str(refused.value).startswith(f"{called} {said}")
+
+
+@pytest.mark.parametrize("kind", ["list", "function", "folder"])
+def test_whole_numbers_in_the_first_file_round_no_others(tmp_path, kind):
+    parts = [DATA[:3], DATA[3:].assign(k=DATA["k"] + 0.5)]
+    source, _ = as_source(kind, parts, tmp_path)
+    found = pd.concat(list(Chunks(source).frames(["k"])))
+    assert found["k"].tolist() == [0, 1, 2, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5]
+
+
+@pytest.mark.parametrize("kind", ["list", "function", "folder", "dataset"])
+def test_text_among_numbers_of_another_file_is_refused(tmp_path, kind):
+    parts = [DATA[:3], DATA[3:].assign(k="?")]
+    source, _ = as_source(kind, parts, tmp_path)
+    with pytest.raises(InputError, match="'k'") as refused:
+        odrf.odrf("y ~ .", source, n_trees=2, seed=1)
+    assert kind != "dataset" or "p1.parquet" in str(refused.value)
+
+
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_a_damaged_file_of_a_folder_is_named(tmp_path, damaged):
+    as_source("folder", [DATA[:5], DATA[5:]], tmp_path)
+    path = tmp_path / f"p{damaged}.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=rf"p{damaged}\.parquet"):
+        odrf.odrf("y ~ k", tmp_path, n_trees=2, seed=1)
+
+
+@pytest.mark.parametrize("fit", [odrf.odrf, odrf.odt])
+@pytest.mark.parametrize("change", ["values", "order", "fewer", "more"])
+def test_rows_that_change_between_passes_are_noticed(fit, change):
+    passes = []
+
+    def rows():
+        passes.append(1)
+        if len(passes) <= 2:  # the names, and the first pass
+            return [DATA]
+        other = {
+            "values": DATA.assign(k=DATA["k"] + 1),
+            "order": DATA[::-1],
+            "fewer": DATA[:-1],
+            "more": pd.concat([DATA, DATA[:1]]),
+        }
+        return [other[change]]
+
+    with pytest.raises(InputError, match="the chunks give other rows"):
+        fit("y ~ k", rows, seed=1)
+
+
 def test_readers_that_a_function_has_made_are_closed(tmp_path):
     DATA.to_csv(tmp_path / "rows.csv", index=False)
     made = []

@@ -16,7 +16,7 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.public import in_pandas
-from odrf.public.frames import series_in_pandas
+from odrf.public.frames import in_native_order, series_in_pandas
 
 BIG = 2**60
 TABLE = pl.DataFrame(
@@ -183,3 +183,75 @@ def test_text_that_pandas_cannot_keep_is_named():
     data = pd.DataFrame({"f": levels, "y": np.arange(40.0)})
     with pytest.raises(InputError, match=r"the text 'a\\ud800' has half of a pair of surrogates"):
         odrf.odt("y ~ f", data)
+
+
+FOREIGN = np.dtype(np.float64).newbyteorder("S").byteorder
+N = 60
+
+
+def foreign(kind):
+    """Return columns as FITS and netCDF have them, and the same in this machine's order."""
+    rng = np.random.default_rng(0)
+    given = {
+        "a": rng.integers(0, 900, N),
+        "b": rng.integers(0, 900, N),
+        "h": rng.integers(0, 3, N),
+        "g": np.repeat(np.arange(N // 3), 3),
+        "t": np.arange(N) + 1,
+        "e": np.ones(N),
+        "y": rng.integers(0, 900, N),
+    }
+    columns = {name: values.astype(f"{FOREIGN}{kind}") for name, values in given.items()}
+    frame = pd.DataFrame(columns)
+    native = pd.DataFrame({name: values.astype(kind) for name, values in columns.items()})
+    assert not frame["a"].dtype.isnative and native["a"].dtype.isnative
+    return frame, native
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i2", "i4", "u8"])
+def test_columns_of_another_byte_order_are_read(kind):
+    data, native = foreign(kind)
+    found = in_pandas(data.set_axis(data["t"], axis=0))
+    pd.testing.assert_frame_equal(found, native.set_axis(native["t"], axis=0))
+    assert not data["a"].dtype.isnative  # the caller's own
+    pd.testing.assert_series_equal(in_native_order(data["a"]), native["a"])
+    assert series_in_pandas(data["a"].to_numpy()).dtype == native["a"].dtype
+    labels = native.assign(c=pd.Categorical(["u"] * N), z=pd.Timestamp("2020", tz="UTC"))
+    assert in_pandas(labels) is labels
+    column = native["a"]
+    assert in_pandas(native) is native and in_native_order(column) is column
+
+
+FITS = {
+    "tree": lambda d: odrf.odt("y ~ a + b", d, seed=1),
+    "columns": lambda d: odrf.odrf("y ~ a + b", d, weights="h", groups="g", n_trees=3, seed=1),
+    "arrays": lambda d: odrf.odrf(
+        "y ~ a", d, weights=d["e"].to_numpy(), groups=d["g"].to_numpy(), n_trees=3, seed=1
+    ),
+    "order": lambda d: odrf.odrf("y ~ a + b", d, order="t", n_trees=3, seed=1),
+    "strata": lambda d: odrf.odrf("y ~ a", d, strata=d["h"].to_numpy(), n_trees=3, seed=1),
+    "boosted": lambda d: odrf.odbt("y ~ a", d, offset="h", n_trees=3, seed=1),
+    "chunks": lambda d: odrf.odrf("y ~ a", [d[:30], d[30:]], weights="e", n_trees=3, seed=1),
+    "factor": lambda d: odrf.odrf("y ~ a + C(h)", d, n_trees=3, seed=1),
+    "survival": lambda d: odrf.odrf("Surv(t, e) ~ a", d, n_trees=3, seed=1),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_fits_of_another_byte_order_are_those_of_this_machine(name):
+    data, native = foreign("i4")
+    found, expected = FITS[name](data), FITS[name](native)
+    pd.testing.assert_series_equal(found.predict(data), expected.predict(native))
+
+
+def test_folds_and_times_may_have_another_byte_order():
+    data, native = foreign("i4")
+
+    def compared(rows):
+        folds = rows["t"].to_numpy() % 3
+        return odrf.compare("y ~ a", rows, {"a": odrf.odt, "b": odrf.odt}, cv=folds, seed=1)
+
+    pd.testing.assert_frame_equal(compared(data).scores, compared(native).scores)
+    fit = FITS["survival"](data)
+    found = fit.predict(data, type="survival", times=data["t"].to_numpy()[[3, 9]])
+    pd.testing.assert_frame_equal(found, fit.predict(native, type="survival", times=[4, 10]))

@@ -11,8 +11,11 @@ import pandas as pd
 
 from odrf.design.distributed.stretches import Stretch, stretches_of
 from odrf.design.streamed import blocks
-from odrf.design.streamed.blocks import in_blocks_of_rows, rows_of_weight
-from odrf.design.streamed.streamed_rows import rows_have_changed
+from odrf.design.streamed.blocks import (
+    in_blocks_of_rows,
+    rows_have_changed,
+    rows_of_weight,
+)
 from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
 from odrf.public.chunks import Chunks, checked_frame
 
@@ -183,5 +186,8 @@ def _walked(work: _Held, held: _Held, given: Any, partition: Any, *heads: Any) -
     if (len(partition), *map(len, heads)) != (stretch.n_rows, *(n for _, n in stretch.heads)):
         raise rows_have_changed()
     frames = [partition.iloc[stretch.skipped :], *heads]
-    frames = [checked_frame(each, columns, stretch.partition + i) for i, each in enumerate(frames)]
+    frames = [
+        checked_frame(each, columns, f"chunk {stretch.partition + i + 1} of data")
+        for i, each in enumerate(frames)
+    ]
     return function(given, in_blocks_of_rows(frames, size, stretch.begin))

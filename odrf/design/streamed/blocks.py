@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -20,6 +21,7 @@ __all__ = [
     "ChunkBlocks",
     "in_blocks_of_rows",
     "require_alike",
+    "rows_have_changed",
     "rows_of_weight",
 ]
 
@@ -62,6 +64,7 @@ class ChunkBlocks:
 
     chunks: Chunks
     weights: str | None = None
+    _sums: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
 
     @property
     def memory(self) -> float | None:
@@ -79,10 +82,24 @@ class ChunkBlocks:
         given: Given,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`.
+
+        Raises
+        ------
+        InputError
+            The chunks give other rows than in the first pass over these columns.
+        """
         frames = (rows_of_weight(each, self.weights) for each in self.chunks.frames(columns))
+        known, sums = self._sums.get(tuple(columns)), []
         for block in in_blocks_of_rows(frames, ROWS_PER_BLOCK):
+            hashed = pd.util.hash_pandas_object(block, index=False).to_numpy()
+            sums.append(zlib.crc32(hashed.data))
+            if known is not None and known[len(sums) - 1 : len(sums)] != sums[-1:]:
+                raise rows_have_changed()
             yield function(given, block)
+        if known is not None and known != sums:
+            raise rows_have_changed()
+        self._sums[tuple(columns)] = sums
 
 
 def rows_of_weight(frame: pd.DataFrame, weights: str | None) -> pd.DataFrame:
@@ -156,3 +173,12 @@ def _joined(parts: list[pd.DataFrame], begin: int) -> pd.DataFrame:
     require_alike(parts)
     whole = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return whole.set_axis(pd.RangeIndex(begin, begin + len(whole)), axis=0)
+
+
+def rows_have_changed() -> InputError:
+    """Return the error of chunks that are not the same in each pass."""
+    return InputError(
+        "the chunks give other rows, or another order of them, than in the pass before: sort the "
+        "query, let the function make a new iterator each time that it is called, or write the "
+        "rows to a folder of Parquet files"
+    )

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.missing import Missing, find_missing
 from odrf.design.design import Design
-from odrf.design.streamed.blocks import BlockSource
+from odrf.design.streamed.blocks import BlockSource, rows_have_changed
 from odrf.design.weights import raw_weights
 from odrf.engine.rows.coded import stored
 from odrf.engine.streamed.gathering import RowBlock
-from odrf.errors import InputError
 
 __all__ = [
     "BlockChecksum",
@@ -26,7 +25,6 @@ __all__ = [
     "StreamedRows",
     "UsedRows",
     "checked_sum",
-    "rows_have_changed",
 ]
 
 
@@ -225,12 +223,3 @@ def checked_sum(block: RowBlock) -> BlockChecksum:
     found = zlib.crc32(np.ascontiguousarray(block.y).data)
     found = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, found)
     return BlockChecksum(int(block.numbers[0]), len(block.y), found)
-
-
-def rows_have_changed() -> InputError:
-    """Return the error of chunks that are not the same in each pass."""
-    return InputError(
-        "the chunks give other rows, or another order of them, than in the pass before: sort the "
-        "query, let the function make a new iterator each time that it is called, or write the "
-        "rows to a folder of Parquet files"
-    )
