@@ -21,7 +21,7 @@ from odrf.public.files_of_parquet import (
     BatchOfFile,
     Reader,
     files_of_parquet,
-    require_names,
+    require_columns,
     required_arrow,
     scanned_dataset,
 )
@@ -126,7 +126,7 @@ class Chunks:
             if number == 0:
                 names = getattr(table, "columns", names)
             elif isinstance(table, pd.DataFrame):
-                require_names(called, table.columns, names)
+                require_columns(called, table.columns, names)
             frame = checked_frame(table, columns, called)
             end = begin + len(frame)
             own = isinstance(batch, pd.DataFrame)

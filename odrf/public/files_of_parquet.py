@@ -15,7 +15,7 @@ __all__ = [
     "BatchOfFile",
     "Reader",
     "files_of_parquet",
-    "require_names",
+    "require_columns",
     "required_arrow",
     "scanned_dataset",
 ]
@@ -36,7 +36,7 @@ class BatchOfFile(NamedTuple):
     table: Any
 
 
-def require_names(called: str, found: pd.Index, names: pd.Index) -> None:
+def require_columns(called: str, found: pd.Index, names: pd.Index) -> None:
     """Raise `InputError` if a chunk, or a file, has a column that the first one lacks."""
     if found is names or found.equals(names):
         return
@@ -133,7 +133,7 @@ def _require_fields(part: Any, schema: Any, wanted: Sequence[str]) -> Any:
             "have the same columns"
         )
     found = pd.Index([name for name in own.names if name not in _row_labels(own)])
-    require_names(called, found, pd.Index(schema.names))
+    require_columns(called, found, pd.Index(schema.names))
     return own
 
 

@@ -104,7 +104,7 @@ class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResu
         Examples
         --------
         >>> import odrf
-        >>> path = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1).growth_path()
+        >>> path = odrf.odt("salary ~ .", odrf.load_data("hitters").dropna(), seed=1).growth_path()
         >>> bool(path.table["train"].is_monotonic_decreasing)
         True
         >>> path.best_size() < path.size

@@ -104,6 +104,8 @@ def _options(results: AnyResults) -> dict[str, Any]:
             "predictor_fraction": control.tree_predictors / control.run_predictors,
             "offset": _offset_column(results),
         }
+        if control.validation is None:  # patience would have no effect, which is an error
+            own["patience"] = "auto"
     if isinstance(results, AutoResults):
         own["budget"] = "default" if control.budget is None else control.budget
     return {**own, **data, "n_jobs": None}

@@ -221,7 +221,7 @@ def test_progress_is_shown_on_request(table, capsys):
         ("c ~ a", {"loss": "huber"}, "loss='huber' is not for a classification"),
         ("c ~ a", {"loss": "logistic"}, 'loss="logistic" is for two classes, the response has 3'),
         ("y ~ a", {"loss": "poisson"}, 'loss="poisson" is for responses of at least 0'),
-        ("n ~ a", {"loss": "poisson", "weights": "none"}, "'n' is constant in the 38 rows"),
+        ("n ~ a", {"loss": "poisson", "weights": "none"}, "response 'n' is constant"),
         ("y ~ a", {"n_trees": 0}, "n_trees=0: use a whole number"),
         ("y ~ a", {"learning_rate": 0}, "learning_rate=0: use a number above 0"),
         ("y ~ a", {"learning_rate": True}, "learning_rate=True"),

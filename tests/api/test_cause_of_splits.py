@@ -91,7 +91,7 @@ def test_what_cannot_be_said_is_refused(data):
         (without_deaths(data), FORMULA, {"cause": "death"}, "'death' is not known: use"),
         (
             data.assign(w=1 * (data["event"] != "death")), FORMULA,
-            {"cause": "death", "weights": "w"}, "no row of positive weight has an",
+            {"cause": "death", "weights": "w"}, "cause='death' is not known: use one of 'relapse'",
         ),
         (data, "x1 ~ x2", {"cause": "death"}, "cause='death' is for times to events of several"),
     ]:  # fmt: skip

@@ -14,10 +14,19 @@ import odrf
 from cases.attempts import Attempts
 from cases.case import Case
 from cases.judging_curves import judge_curves
+from odrf.design import TrainingData
 
 __all__ = ["judge_fit", "judge_summary"]
 
 NO_NUMBER = re.compile(r"(?<![\w.='\"])(nan|NaN|None|(?<!= )-?inf|NaT|<NA>)(?![\w.'\"])")
+
+
+def listed(data: TrainingData) -> pd.Index:
+    """Return the labels of training rows as results list them: with those of weight 0."""
+    if data.apart is None:
+        return data.index
+    labels = [pd.Series(0, index=index) for index in (data.index, data.apart.frame.index)]
+    return data.apart.among(*labels).index
 
 
 def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
@@ -26,7 +35,7 @@ def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
     in_bag = tried.answer("predict", lambda: fit.predict(training="in-bag"))
     predicted = [("new", rows, case.new.index)]
     if fit.fit.data.has_rows:
-        predicted.append(("training", in_bag, fit.fit.data.index))
+        predicted.append(("training", in_bag, listed(fit.fit.data)))
     for words, values, index in predicted:
         if values is not None and not (len(values) == len(index) and (values.index == index).all()):
             tried.add(f"predictions of {words} rows: another index")

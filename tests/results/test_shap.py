@@ -61,7 +61,7 @@ def test_empty_cells_that_training_does_not_have(fit):
 
 def test_surrogates_are_followed():
     data = rows(True)
-    tree = odrf.odt(FORMULAS["number"], data, missing="surrogate", seed=1)
+    tree = odrf.odt(FORMULAS["number"], data, missing="surrogate", alpha=None, seed=1)
     new, background = data.iloc[[0, 7]], data.iloc[49:55]
     found = tree.shap(new, background=background)
     np.testing.assert_allclose(
