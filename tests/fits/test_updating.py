@@ -107,9 +107,7 @@ def test_one_by_one_the_draws_and_the_nodes_are_those_of_all_rows(table, formula
 
 
 def test_what_updates_had_says_what_to_use_instead(table, grown):
-    with pytest.raises(
-        InputError, match=r"'keep': update\(\) keeps all rows: fit again"
-    ):
+    with pytest.raises(InputError, match=r"'keep': update\(\) keeps all rows: fit again"):
         grown.update(table[:20], keep=50)
     for fit in (grown, grown.tree(0), odrf.odbt(REGRESSION, table, n_trees=2, seed=1)):
         with pytest.raises(InputError, match=r"'drift_path': compare predict\(newdata\) with"):
