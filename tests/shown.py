@@ -83,7 +83,6 @@ def _reports_of(p: int) -> dict[str, object]:
             f"forest path of {kind}": forest.pruning_path(),
             f"growth of a tree of {kind}": tree.growth_path(cv=3),
             f"growth of a forest of {kind}": forest.growth_path(along="depth"),
-            f"drift of a tree of {kind}": tree.update(data_with(p, kind)).drift_path(rows=40),
             f"elimination for {kind}": forest.select_variables(drop=0.5),
             f"shadows for {kind}": forest.select_variables("boruta", rounds=2),
             f"knockoffs for {kind}": numbers_only.select_variables("knockoff", fdr=0.5),

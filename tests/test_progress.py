@@ -75,7 +75,6 @@ WORK = {
     "graf": lambda d, f, t: odrf.graf(FORMULA, d, n_trees=5, progress=True, seed=1),
     "grow": lambda d, f, t: f.grow(5, progress=True),
     "update": lambda d, f, t: f.update(d[:20], progress=True),
-    "update that keeps a sample": lambda d, f, t: f.update(d[:20], keep=150, progress=True),
     "foresight": lambda d, f, t: odrf.foresee(FORMULA, d, n_trees=5, progress=True, seed=1),
     "foresight of a tree": lambda d, f, t: odrf.foresee(
         FORMULA, d, model=odrf.odt, progress=True, seed=1

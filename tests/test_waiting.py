@@ -34,7 +34,6 @@ SHORT = {
                 "Effects",
                 "Elimination",
                 "ForestPath",
-                "DriftPath",
                 "GrowthPath",
                 "KnockoffSelection",
                 "LearningCurve",
@@ -80,7 +79,7 @@ SHORT = {
     "a second or less for 20,000 rows": ["calibration", "discrimination", "roc"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
-        "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",
+        "compact", "compaction", "impute", "map", "outliers", "prototypes",
         "proximity", "BesideFormula.left_out", "TimesToScore.frame", "TimesToScore.keeping",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,72 +16,7 @@ from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
-__all__ = [
-    "Known",
-    "NewRows",
-    "both_counts",
-    "encoded_rows",
-    "require_room",
-    "rows_of_weight_added",
-    "with_more_rows",
-]
-
-
-class Known(NamedTuple):
-    """What new rows need to know of the training rows.
-
-    Attributes
-    ----------
-    weighted : bool
-        Whether some of them have case weights other than 1.
-    class_weights, weight_unit
-        As in `TrainingData`.
-    kept : sequence of str or None
-        The columns that are kept of them.
-    means : callable
-        Returns the mean (r, 1) of each row of the stored matrix.
-    """
-
-    weighted: bool
-    class_weights: NDArray[np.float64] | None
-    weight_unit: float
-    kept: Sequence[Any] | None
-    means: Callable[[], NDArray[np.float32]]
-
-    @classmethod
-    def of(cls, data: TrainingData) -> Known:
-        """Return what is known of these training rows."""
-        return cls(
-            not np.allclose(_case_weights(data), 1.0),
-            data.class_weights,
-            data.weight_unit,
-            None if data.kept is None else list(data.kept.columns),
-            lambda: stored(data.X).mean(axis=1, keepdims=True),
-        )
-
-
-class NewRows(NamedTuple):
-    """New training rows, encoded; see `TrainingData`.
-
-    Attributes
-    ----------
-    X : Matrix (p, m)
-    y, weights : (m,) float64
-    labels : Index
-    complete : (M,) bool
-        Which of the M rows of the data frame they are.
-    missing_columns, empty_cells : dict
-    kept : DataFrame or None
-    """
-
-    X: Matrix
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    labels: pd.Index
-    complete: NDArray[np.bool_]
-    missing_columns: dict[str, int]
-    empty_cells: dict[str, int]
-    kept: pd.DataFrame | None
+__all__ = ["rows_of_weight_added", "with_more_rows"]
 
 
 def rows_of_weight_added(
@@ -105,16 +38,19 @@ def rows_of_weight_added(
     return newdata[counted], given if isinstance(given, str) else of_rows[counted]
 
 
-def encoded_rows(
-    design: Design, known: Known, newdata: pd.DataFrame, weights: str | ArrayLike | None = None
-) -> NewRows:
-    """Return new training rows, encoded by the design.
+def with_more_rows(
+    design: Design,
+    data: TrainingData,
+    newdata: pd.DataFrame,
+    weights: str | ArrayLike | None = None,
+) -> TrainingData:
+    """Return the training rows followed by those of `newdata`, encoded by the same design.
 
     Parameters
     ----------
     design : Design
-    known : Known
-        Of the rows before.
+    data : TrainingData
+        The training rows.
     newdata : pandas.DataFrame
         Rows with responses.
     weights : str or array-like, optional
@@ -126,20 +62,14 @@ def encoded_rows(
         The new rows cannot be used, or none of them is complete.
     """
     design.schema.select(newdata)  # raises unless newdata is a frame with all columns
-    weights = design.weights if weights is None else weights
-    if weights is None and known.weighted:
-        raise InputError(
-            "the fit's case weights were given as numbers, or in an update: give weights=, a "
-            "column of newdata or one number for each of its rows"
-        )
-    case_weights = raw_weights(weights, newdata)
+    case_weights, by = _new_weights(design, data, newdata, weights)
     absent = [column for column in design.response.columns if column not in newdata.columns]
     if absent:
         raise InputError(
             f"newdata lacks column {absent[0]!r} of the response {design.response.name!r}"
             f"{nearest(absent[0], newdata.columns)}: new training rows need their responses"
         )
-    used = [*design.response.columns, *([weights] if isinstance(weights, str) else [])]
+    used = [*design.response.columns, *by]
     if design.missing in ("raise", "drop"):
         used = [*design.schema.columns, *used]
     missing = find_missing(newdata, list(dict.fromkeys(used)))
@@ -152,66 +82,57 @@ def encoded_rows(
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
     check_weights(np.append(w, 1.0))  # the training rows do not all have the weight 0
-    w = in_unit_of_fit(w, known.weight_unit)
+    w = in_unit_of_fit(w, data.weight_unit)
     X, _ = design.matrix(frame)
-    X = _without_empty_cells(X, known)
+    X = _without_empty_cells(X, data)
     y = design.response.numbers(frame)
-    if known.class_weights is not None:
-        w = w * known.class_weights[y.astype(np.int64)]
+    if data.class_weights is not None:
+        w = w * data.class_weights[y.astype(np.int64)]
+    what = "rows, old and new,"
+    require_numbers(len(data.y) + len(y), MOST_ROWS, what, "add fewer rows of newdata")
     empty = find_missing(frame, design.schema.columns).counts
-    kept = None if known.kept is None else frame[list(known.kept)]
-    return NewRows(X, y, w, frame.index, missing.complete, missing.counts, empty, kept)
-
-
-def with_more_rows(
-    design: Design,
-    data: TrainingData,
-    newdata: pd.DataFrame,
-    weights: str | ArrayLike | None = None,
-) -> TrainingData:
-    """Return the training rows followed by those of `newdata`, encoded by the same design.
-
-    The arguments are those of `encoded_rows`; `data` are the training rows.
-
-    Raises
-    ------
-    InputError
-        The new rows cannot be used, or none of them is complete.
-    """
-    new = encoded_rows(design, Known.of(data), newdata, weights)
-    require_room(len(data.y) + len(new.y))
+    kept = data.kept
     return TrainingData(
-        with_layout(np.concatenate([stored(data.X), stored(new.X)], axis=1), layout_of(new.X)),
-        np.concatenate([data.y, new.y]),
-        np.concatenate([data.weights, new.weights]),
-        data.index.append(new.labels),
-        np.concatenate([data.considered, new.complete]),
-        both_counts(data.missing_columns, new.missing_columns),
-        both_counts(data.empty_cells, new.empty_cells),
+        with_layout(np.concatenate([stored(data.X), stored(X)], axis=1), layout_of(X)),
+        np.concatenate([data.y, y]),
+        np.concatenate([data.weights, w]),
+        data.index.append(frame.index),
+        np.concatenate([data.considered, missing.complete]),
+        _both_counts(data.missing_columns, missing.counts),
+        _both_counts(data.empty_cells, empty),
         data.class_weights,
         data.weight_unit,
-        None if data.kept is None else pd.concat([data.kept, new.kept]),
-        None if data.structure is None else data.structure.with_more(newdata, new.complete),
+        None if kept is None else pd.concat([kept, frame[list(kept.columns)]]),
+        None if data.structure is None else data.structure.with_more(newdata, missing.complete),
     )
 
 
-def require_room(n: int) -> None:
-    """Raise `InputError` if there are more than `MOST_ROWS` rows."""
-    require_numbers(n, MOST_ROWS, "rows, old and new,", "add fewer rows of newdata")
+def _new_weights(
+    design: Design, data: TrainingData, newdata: pd.DataFrame, weights: str | ArrayLike | None
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the case weights (M,) of the new rows, and the columns that they come from."""
+    weights = design.weights if weights is None else weights
+    if weights is None and not np.allclose(_case_weights(data), 1.0):
+        raise InputError(
+            "the fit's case weights were given as numbers, or in an update: give weights=, a "
+            "column of newdata or one number for each of its rows"
+        )
+    return raw_weights(weights, newdata), [weights] if isinstance(weights, str) else []
 
 
-def both_counts(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
+def _both_counts(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
     """Return the sums of numbers by column, the largest first."""
     return dict((Counter(old) + Counter(new)).most_common()) if new else old
 
 
-def _without_empty_cells(X: Matrix, known: Known) -> Matrix:
+def _without_empty_cells(X: Matrix, data: TrainingData) -> Matrix:
     """Return new rows X (p, m) with the training mean in empty cells of columns without others."""
     cells = stored(X)
     empty = np.isnan(cells)
     if not empty.any():
         return X
-    return with_layout(np.where(empty, known.means(), cells), layout_of(X))
+    means = stored(data.X).mean(axis=1, keepdims=True)
+    return with_layout(np.where(empty, means, cells), layout_of(X))
 
 
 def _case_weights(data: TrainingData) -> NDArray[np.float64]:

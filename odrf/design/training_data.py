@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.trees.read_later import ReadLater
 from odrf.errors import InputError
 
 __all__ = ["RowsApart", "TrainingData", "rows_apart"]
@@ -45,7 +44,7 @@ class RowsApart:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData(ReadLater):
+class TrainingData:
     """The training rows as arrays.
 
     Attributes
@@ -95,8 +94,7 @@ class TrainingData(ReadLater):
     empty_cells: dict[str, int]
     class_weights: NDArray[np.float64] | None = None
     weight_unit: float = 1.0
-    # no value of the class stands for it while rows are to be read
-    kept: pd.DataFrame | None = field(default_factory=lambda: None)
+    kept: pd.DataFrame | None = None
     structure: RowStructure | None = None
     times: SurvivalTimes | None = None
     weightless: NDArray[np.bool_] | None = None

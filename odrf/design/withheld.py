@@ -42,8 +42,6 @@ class WithheldData(TrainingData):
         Why they are not there, and what to do: `LEFT_OUT` or `STREAMED`.
     """
 
-    kept = None
-
     def __init__(
         self,
         rows: int,

@@ -54,7 +54,6 @@ def _combined(fit: Fit, other: Fit) -> Fit:
         further_seeds=_further_seeds(fit, other),
         changes=_both_changes(fit, other),
         n_at_split=_both_n_at_split(fit, other),
-        arrival_losses=None,
     )
     if fit.blend is None or other.blend is None:
         return both

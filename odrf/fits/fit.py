@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,7 @@ from odrf.design import Design, TrainingData
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.read_later import ReadLater
 from odrf.fits.blending import Blend
-from odrf.fits.updatable.stream_record import StreamRecord
 from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.pruning.cross_fitting import OutOfBagChoice
@@ -99,7 +97,7 @@ class Pruning:
 
 
 @dataclass(frozen=True)
-class Fit(ReadLater):
+class Fit:
     """A fit of a tree or forest, from which results are computed.  It can be pickled.
 
     Attributes
@@ -130,15 +128,10 @@ class Fit(ReadLater):
         What the last update changed, one row for each tree.
     n_at_split : (m,) int32, optional
         After an update, how many rows each node had when its split was made.
-    arrival_losses : (m,) float64, optional
-        After an update, the losses of all rows that came after the first ones, as predicted by the
-        fit that was updated with them; None if `stream` has their sums.
     pruning : Pruning or None
         How the fit was pruned, if it was.
     scale_errors : dict
         The out-of-bag errors by which the scale of the splits was chosen; empty if it was given.
-    stream : StreamRecord or None
-        If updates keep a sample of the rows only, what is known of the stream of all rows.
     votes : bool
         False: values of leaves are means or class shares, not votes.
     summed : bool
@@ -159,12 +152,9 @@ class Fit(ReadLater):
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
     changes: pd.DataFrame | None = None
-    # of these two no value of the class stands for what is to be read
-    n_at_split: NDArray[np.int32] | None = field(default_factory=lambda: None)
+    n_at_split: NDArray[np.int32] | None = None
     pruning: Pruning | None = None
     scale_errors: dict[str, float] = field(default_factory=dict)
-    arrival_losses: NDArray[np.float64] | None = field(default_factory=lambda: None)
-    stream: StreamRecord | None = None
 
     @property
     def kind(self) -> str:
@@ -188,10 +178,13 @@ class Fit(ReadLater):
     def draws(self) -> Draws:
         """What repeats the draws of all trees: which rows each of them drew."""
         data = self.data
-        counts = None if self.stream is None else self.stream.counts
-        return Draws(
-            data.weights, self.samplings, self.streams, self.control.n_jobs, data.codes, counts
-        )
+        return Draws(data.weights, self.samplings, self.streams, self.control.n_jobs, data.codes)
+
+    @property
+    def rows_added(self) -> tuple[int, int]:
+        """How many updates there were, and how many rows have come with them."""
+        n = self.data.n_rows
+        return len(self.control.batches), n - self.control.sampling.first(n)
 
     def of_tree(self, i: int) -> Fit:
         """Return the fit of tree `i` alone."""
@@ -210,12 +203,7 @@ class Fit(ReadLater):
             pruning=None if self.pruning is None else self.pruning.of_tree(i),
             changes=None if self.changes is None else self.changes.iloc[[i]],
             n_at_split=None if self.n_at_split is None else self.n_at_split[nodes],
-            arrival_losses=None,
-            stream=None if self.stream is None else self.stream.of_tree(i),
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def first_grown(self) -> Fit:

@@ -39,12 +39,6 @@ def require_combinable(first: Fit | GuidedFit, second: Fit | GuidedFit) -> None:
 
 def _differences(first: Fit | GuidedFit, second: Fit | GuidedFit) -> Iterator[tuple[str, str]]:
     """Yield each difference, and why it matters."""
-    streams = [fit.stream for fit in (first, second) if isinstance(fit, Fit)]
-    if any(stream is not None for stream in streams):
-        yield (
-            "the rows that update(keep=) has kept",
-            "each has a sample of its own stream; use the mean of their predictions instead",
-        )
     yield from _of_designs(first.design, second.design)
     yield from _of_rows(first.design, first.data, second.design, second.data)
     if isinstance(first, Fit) and isinstance(second, Fit):

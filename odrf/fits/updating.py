@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,11 +18,7 @@ from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
-from odrf.fits.prediction.arriving_rows import losses_on_arrival
 from odrf.fits.pruned import before_pruning
-from odrf.fits.updatable.called import called_updated
-from odrf.fits.updatable.updatable_forest import has_updatable_trees, n_rows, rows_added
-from odrf.fits.updatable.updating_in_place import updated_in_place, why_not_in_place
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
 from odrf.options.sizes import rate_along
@@ -34,8 +31,8 @@ __all__ = ["updated_fit"]
 # error of a single tree depends on each split, while a forest averages over many, and revising
 # takes time.  A blend saves that of growing pilot trees again.
 TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
-# An update has few rows if the fit has this many times as many.
-FEW = 16
+# What calls say of earlier updates.
+UPDATES = re.compile(r"\.update\((newdata(, weights=[^()]*)?|…, [\d,]+ times, [\d,]+ rows)\)$")
 CHANGES = (
     "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
 )  # fmt: skip
@@ -47,7 +44,6 @@ def updated_fit(
     weights: str | ArrayLike | None,
     revise: str | int,
     same_alpha: bool,
-    keep: int | None,
     n_jobs: int,
     progress: bool,
     sized: Callable[[Fit], Fit],
@@ -61,8 +57,7 @@ def updated_fit(
     Raises
     ------
     InputError
-        If the rows, or a function of n, are invalid, if the trees have been pruned by `prune`, or
-        if the fit cannot keep a part of the rows only.
+        If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
     """
     if fit.design.response.imitated:
         raise InputError(
@@ -71,20 +66,13 @@ def updated_fit(
         )
     unpruned = before_pruning(fit, "update() cannot update a fit")
     _require_whole(unpruned)
-    n_given = len(newdata)
-    newdata, weights = rows_of_weight_added(fit.design, newdata, weights)
-    if len(newdata) == 0 and n_given:
+    added, weights = rows_of_weight_added(fit.design, newdata, weights)
+    if len(added) == 0 and len(newdata):
         return fit
     revised = _revised(fit) if isinstance(revise, str) else revise
-    if keep is None and fit.stream is not None:
-        keep = fit.stream.keep
-    if _is_in_place(unpruned, newdata, keep):
-        grown = updated_in_place(unpruned, fit, newdata, weights, revised, keep, n_jobs, progress)
-    else:
-        data = with_more_rows(fit.design, fit.data, newdata, weights)
-        grown = _grown_on(unpruned, data, revised, n_jobs, progress)
-        call = called_updated(fit.call, weights, *rows_added(grown))
-        grown = replace(grown, call=call, arrival_losses=losses_on_arrival(fit, data))
+    data = with_more_rows(fit.design, fit.data, added, weights)
+    grown = _grown_on(unpruned, data, revised, n_jobs, progress)
+    grown = replace(grown, call=_called(fit.call, weights, *grown.rows_added))
     if unpruned is fit:
         return grown
     if not same_alpha or not grown.control.alpha_rule.needs_search:
@@ -120,26 +108,14 @@ def _grown_on(
     )
 
 
-def _is_in_place(fit: Fit, newdata: pd.DataFrame, keep: int | None) -> bool:
-    """Whether the update is one of nodes on the paths of rows: few are new, or some leave.
-
-    Raises
-    ------
-    InputError
-        If some rows are to leave, and the options of the fit do not allow it.
-    """
-    why = why_not_in_place(fit)
-    if keep is None:
-        few = isinstance(newdata, pd.DataFrame) and FEW * len(newdata) <= n_rows(fit)
-        return few and not why
-    if why:
-        raise InputError(f"keep= does not go with {why}: update without keep=, or fit again")
-    if fit.stream is not None and keep > fit.stream.keep and fit.stream.seen > fit.stream.keep:
-        raise InputError(
-            f"keep={keep}: rows have left since an update with keep={fit.stream.keep}, and do not "
-            "come back: use at most that many"
-        )
-    return True
+def _called(call: str, weights: str | ArrayLike | None, times: int, rows: int) -> str:
+    """Return the call of a fit that has been updated so many times, with so many rows in all."""
+    if times > 1:
+        return f"{UPDATES.sub('', call)}.update(…, {times:,} times, {rows:,} rows)"
+    if weights is None:
+        return f"{call}.update(newdata)"
+    given = repr(weights) if isinstance(weights, str) else "…"
+    return f"{call}.update(newdata, weights={given})"
 
 
 def _with_known_alpha(control: Control, chosen: Control, n: int) -> Control:
@@ -161,8 +137,6 @@ def _revised(fit: Fit) -> int:
 
 def _require_whole(fit: Fit) -> None:
     """Raise `InputError` if a tree was pruned, because its leaves would be split again at once."""
-    if has_updatable_trees(fit):
-        return
     by_rate = fit.control.max_leaves_rule.kind == RATE
     if not by_rate and (fit.forest.order[fit.forest.left < 0] > 0).any():
         raise InputError(

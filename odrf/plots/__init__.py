@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from odrf.plots.curves.individual import plot_individual as plot_individual
     from odrf.plots.curves.interaction_ranks import plot_interactions as plot_interactions
     from odrf.plots.curves.surfaces import plot_effect_surface as plot_effect_surface
-    from odrf.plots.drift import plot_drift as plot_drift
     from odrf.plots.elements.means import plot_means as plot_means
     from odrf.plots.elements.panels import draw_panels as draw_panels
     from odrf.plots.evaluation.approximation import plot_approximation as plot_approximation
@@ -67,7 +66,6 @@ __getattr__ = loaded_later(
     __name__,
     {
         "draw_panels": "odrf.plots.elements.panels",
-        "plot_drift": "odrf.plots.drift",
         "plot_approximation": "odrf.plots.evaluation.approximation",
         "plot_bias_variance": "odrf.plots.evaluation.bias_variance",
         "plot_benefit": "odrf.plots.probabilities.threshold_curves",

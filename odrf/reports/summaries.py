@@ -17,7 +17,6 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
 from odrf.fits.pruned import cut_by_call
-from odrf.fits.updatable.updatable_forest import rows_added
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import ALL, Control
 from odrf.options.rule import FIXED, NONE
@@ -254,10 +253,8 @@ def _updates(fit: Fit) -> dict[str, str]:
     changes = fit.changes
     if changes is None:
         return {}
-    times, rows = rows_added(fit)
+    times, rows = fit.rows_added
     added = f"{quantity(rows, 'row')} added"
-    if fit.stream is not None:
-        added += f", {fit.stream.keep} of {fit.stream.seen} kept"
     if times > 1:
         added += f" in {times} batches, by the last"
     leaves = [f"{changes[name].mean():.4g}" for name in ("leaves_before", "leaves")]

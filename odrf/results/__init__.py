@@ -1,7 +1,6 @@
 """The result classes: predictions, errors, importances, pruning, plots and reports of a fit."""
 
 from odrf.fits.fit import Fit
-from odrf.reports.drift.drift_path import DriftPath
 from odrf.reports.growth_path import GrowthPath
 from odrf.reports.pruning_path import PruningPath
 from odrf.results.base import TreeResults
@@ -11,7 +10,6 @@ from odrf.results.guided import GRAFResults
 from odrf.results.tree import ODTResults
 
 __all__ = [
-    "DriftPath",
     "Fit",
     "FittedResults",
     "GRAFResults",

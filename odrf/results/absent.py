@@ -34,7 +34,6 @@ NOT_WRITTEN = 'its smoothers sum over the training rows: see part("forest").{}'
 PLANES_SHARED = "its trees keep their planes once already, for all regions"
 SMALLER_PARTS = 'it has several models: see part("forest").compact'
 UPDATES_CHANGES = "they are those of update(), which it does not have"
-UPDATES_ROWS = "it is of rows of update(), which it does not have"
 UNSAVED = "save it by save(data=False), and load() it again"
 
 ABSENT: dict[str, dict[str, str]] = {
@@ -72,11 +71,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODBTResults": UPDATES_CHANGES,
         "GRAFResults": UPDATES_CHANGES,
         "AutoResults": UPDATES_CHANGES,
-    },
-    "drift_path": {
-        "ODBTResults": UPDATES_ROWS,
-        "GRAFResults": UPDATES_ROWS,
-        "AutoResults": UPDATES_ROWS,
     },
     "combine": {
         "ODTResults": "two trees are no tree: grow a forest with odrf()",
@@ -263,7 +257,6 @@ OF_LEAVES_WITH_CURVES = {
     "changes": UPDATES_CHANGES,
     "compact": CURVES_IN_LEAVES,
     "compaction": CURVES_IN_LEAVES,
-    "drift_path": UPDATES_ROWS,
     "pixel_importance": NOT_OF_TIMES.format("importance()"),
     "projection_importance": NOT_OF_TIMES.format("importance()"),
 }
@@ -320,6 +313,10 @@ ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
     },
 }
 """By the results for times to an event what others have, with the way out."""
+GONE = {
+    "drift_path": "compare predict(newdata) with the responses before each update(newdata)",
+}
+"""What no fit has any more, with what to use instead."""
 SAME_FUNCTION = {
     "StreamedResults": "ODRFResults",
     "AllRowsResults": "ODTResults",
@@ -336,5 +333,5 @@ def why_absent(kind: str, name: str) -> str | None:
     Results for times to an event, or of rows in chunks, lack what those of the same function lack
     for other responses and rows, for the same reason if they have none of their own.
     """
-    own = ABSENT_OF_TIMES.get(kind, {}).get(name)
+    own = GONE.get(name) or ABSENT_OF_TIMES.get(kind, {}).get(name)
     return own or ABSENT.get(name, {}).get(SAME_FUNCTION.get(kind, kind))

@@ -12,13 +12,9 @@ from odrf.checks import checked_choice, checked_jobs, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.updating import updated_fit
-from odrf.reports.drift.drift_path import DriftPath, drift_of
 from odrf.results.base import TreeResults
 
 __all__ = ["Updatable"]
-
-# A sample of fewer rows says nothing.
-FEWEST_KEPT = 10
 
 Same = TypeVar("Same", bound="Updatable")
 
@@ -33,7 +29,6 @@ class Updatable(TreeResults):
         weights: str | ArrayLike | None = None,
         revise: str | int = "auto",
         alpha: str = "again",
-        keep: int | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> Same:
@@ -65,11 +60,6 @@ class Updatable(TreeResults):
             rows.  ``"again"``: it is chosen again.  For a tree this is a cross-validation of all
             rows, which takes much longer than the update if few rows are new.  ``"same"``: the
             value chosen last is kept; of a rate its constant is.
-        keep : int, optional
-            The most training rows that are kept, at least 10.  They are a random sample of all rows
-            so far, the first ones included: each has the same chance, whatever its weight.  By
-            default that of the last update; without one before, all rows are kept.  It can be
-            lowered later, but not raised once rows have left.
         n_jobs : int, optional
             Threads; by default those of the fit.  The result is the same for any number.
         progress : bool, default False
@@ -88,10 +78,7 @@ class Updatable(TreeResults):
             missing values that the option `missing` does not allow; if the fit was pruned by
             `prune` (update its ``parent`` and prune that), or is compact, or a tree that
             `surrogate` made; if the fit has `order`; if an option was a function of n that
-            `odrf.load` could not restore; if `keep` is not a whole number of at least 10, is larger
-            than before, or does not go with an option of the fit (`honest`, `groups`, `strata`,
-            surrogates, `split_scale`, a `max_leaves` that depends on n, and families that rotate
-            all columns).
+            `odrf.load` could not restore.
 
         Warns
         -----
@@ -115,31 +102,11 @@ class Updatable(TreeResults):
         stay as they were determined on the first rows.  A fit that was pruned by its option `alpha`
         is updated as it was before pruning, and pruned again by the same rule.
 
-        If few rows are new, at most one for each 16 training rows, only the nodes on their paths
-        are computed, and the rows of the leaves at the ends are searched.  Rows and trees are not
-        copied: the new result has them, and an earlier one turns them back when it is asked.  So
-        an update takes time of the depth of the trees, not of the number of rows
-        (``benchmarks/many_rows/updating_rows.py``).  The first such update of a fit sets this up,
-        and takes time of all rows; so does the first question to an updated fit, and an update of a
-        fit that is not the last one.  What takes time of all nodes is pruning, by the option
-        `alpha`.  Of a fit whose options are named under `keep` above all nodes are computed, or
-        copied.
-
-        With `keep`, rows that leave also leave the nodes on their paths: counts, weights and values
-        of nodes, and all that is computed from them or from training rows, out-of-bag results too,
-        are those of the rows that are kept, not scaled to all rows.  A split of which a child is
-        left with fewer than `min_leaf` rows is removed, and its node is searched again.  Other
-        splits change by `revise` only: the values of leaves follow a change of the distribution at
-        once, as far as the sample does, the splits more slowly.  Which rows are kept follows from
-        the seed and their numbers in the stream (those with the smallest hashes, Duffield, Lund and
-        Thorup 2007), and does not depend on the batches; nor do the draws of the trees.
-        `drift_path` has the errors of all rows, kept or not, in at most 1,024 blocks.
+        The result has its own rows and trees, so that the time of an update grows with the number
+        of all rows, however few are new.
 
         References
         ----------
-        Duffield, Lund and Thorup (2007), Priority sampling for estimation of arbitrary subset sums,
-        Journal of the ACM 54 (6).
-
         Oza and Russell (2001), Online bagging and boosting, AISTATS, 105-112.
 
         Examples
@@ -156,15 +123,12 @@ class Updatable(TreeResults):
         True
         >>> bool((fit.changes["leaves"] == fit.n_leaves).all())
         True
-        >>> first.update(data[300:], keep=200).nobs
-        200
         """
         least = revise if is_word(revise, "auto") else checked_whole("revise", revise, 0)
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         sized = self._sized
         same = checked_choice("alpha", alpha, ("again", "same")) == "same"
-        most = None if keep is None else checked_whole("keep", keep, FEWEST_KEPT)
-        fit = updated_fit(self.fit, newdata, weights, least, same, most, threads, progress, sized)
+        fit = updated_fit(self.fit, newdata, weights, least, same, threads, progress, sized)
         return type(self)(fit)
 
     @property
@@ -184,53 +148,6 @@ class Updatable(TreeResults):
         if self.fit.changes is None:
             raise InputError("changes are known only after update(): call update(newdata) first")
         return self.fit.changes.copy()
-
-    def drift_path(self, rows: int | None = None) -> DriftPath:
-        """Return the errors of the rows of all updates, as they came.
-
-        Each row is predicted by the fit before the update that it came with, so it has no part in
-        its own prediction, nor have later rows.  Where old and new rows follow one distribution,
-        errors fall as the fit learns, or stay level.  A rise tells of drift, or of rows that are
-        harder to predict; the out-of-bag error, in which new rows have a part, shows it later.
-
-        Parameters
-        ----------
-        rows : int, optional
-            Size of the blocks of rows whose errors are shown; the last one may be smaller.  By
-            default each update is a block.  If updates had `keep`, only the errors of whole
-            updates are known: blocks then have at least so many rows.
-
-        Returns
-        -------
-        DriftPath
-            With ``table``, ``summary()`` and ``plot()``.
-
-        Raises
-        ------
-        InputError
-            If the fit has not been updated, or comes from `combine` after its updates; if `rows` is
-            out of range.
-
-        Notes
-        -----
-        Standard errors are those of independent rows.  Two means are compared for each block, and
-        a block of the same distribution is above 3 standard errors about once in 700 blocks, if the
-        losses of a block are many and not too skew.
-
-        References
-        ----------
-        Gama, Sebastião and Rodrigues (2013), On evaluating stream learning algorithms, Machine
-        Learning 90, 317-346: errors of rows that are predicted first and learned then.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> fit = odrf.odt("progression ~ .", data[:200], alpha=None, seed=1).update(data[200:])
-        >>> fit.drift_path(rows=121).table.index.tolist()
-        [200, 321]
-        """
-        return drift_of(self.fit, rows)
 
     @staticmethod
     @abstractmethod

@@ -81,16 +81,13 @@ def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
     samplings, places = draws.samplings, _places(draws)
     drawn = n_drawn if draws.codes is None else n_units_drawn
     strata, begin, others = [], 0, of_others and len(places.ends) == 1
-    # of first rows that are left in a sample, each is drawn as good as alone
-    first = places.ends if draws.counts is None else []
-    later = places.later if draws.counts is None else [places.later[-1]]
-    for end in first:
+    for end in places.ends:
         sizes = [drawn(sampling, end - begin) for sampling in samplings]
         n = max(end - begin - others, 1)
         missed = [_missed_together(*pair, n) for pair in zip(samplings, sizes, strict=True)]
         strata.append(_stratum(begin, end, n, missed, (n - 1) / n))
         begin = end
-    for k, end in enumerate(later):
+    for k, end in enumerate(places.later):
         if end > begin:
             missed = [_missed_alone(sampling, k) for sampling in samplings]
             strata.append(_stratum(begin, end, end - begin, missed, 1.0))

@@ -17,7 +17,9 @@ from forests import same_bits
 from odrf import InputError
 from odrf.engine.rows.sampling import draw_counts
 from odrf.options.rule import Rule
+from reference.honesty import filled
 from reference.inference import draws
+from resampled import all_counts
 
 REGRESSION, CLASSES = "y ~ a + b + f", "c ~ a + b + f"
 quick = settings(deadline=None, max_examples=8)
@@ -81,6 +83,35 @@ def test_any_batches_make_a_valid_forest_of_the_same_draws(table, sizes, formula
     per_tree = np.bincount(tree[leaves], fit.forest.count[leaves])
     assert per_tree.tolist() == fit.forest.count[roots].tolist()
     assert len(fit.control.batches) == len(ends) - 1
+
+
+@pytest.mark.parametrize("formula", [REGRESSION, CLASSES])
+def test_one_by_one_the_draws_and_the_nodes_are_those_of_all_rows(table, formula):
+    first = fit = forest(table[:100], formula)
+    for i in range(100, 105):
+        fit = fit.update(table[i : i + 1])
+    assert fit.call == f"{first.call}.update(…, 5 times, 5 rows)"
+    counts, own = all_counts(fit.fit.draws).astype(np.int64), fit.fit
+    at_once = first.update(table[100:])
+    assert counts.tolist() == all_counts(at_once.fit.draws)[:, :105].tolist()
+    for b, tree in enumerate(own.forest.tree(b) for b in range(len(counts))):
+        expected = filled(
+            tree, own.data.X, own.data.y, own.data.weights, counts[b],
+            own.control.settings.criterion, own.control.settings.n_classes,
+        )  # fmt: skip
+        nodes = [expected[i] for i in range(tree.n_nodes)]
+        assert tree.count.tolist() == [node.count for node in nodes]
+        for name in ("weight", "value", "impurity"):
+            values = [getattr(node, name) for node in nodes]
+            np.testing.assert_allclose(getattr(tree, name), values, rtol=1e-9, atol=1e-12)
+
+
+def test_what_updates_had_says_what_to_use_instead(table, grown):
+    with pytest.raises(InputError, match=r"'keep': update\(\) keeps all rows: fit again"):
+        grown.update(table[:20], keep=50)
+    for fit in (grown, grown.tree(0), odrf.odbt(REGRESSION, table, n_trees=2, seed=1)):
+        with pytest.raises(InputError, match=r"'drift_path': compare predict\(newdata\) with"):
+            fit.drift_path()
 
 
 @pytest.mark.parametrize("honest", [False, True])

@@ -42,8 +42,6 @@ class Draws(NamedTuple):
         Threads.
     codes : RowCodes or None
         Which rows belong together.
-    counts : (B, n) uint16, optional
-        How often each tree drew each row, if the draws cannot be repeated because rows have left.
     """
 
     weights: NDArray[np.float64]
@@ -51,13 +49,10 @@ class Draws(NamedTuple):
     streams: NDArray[np.uint64]
     n_jobs: int
     codes: RowCodes | None = None
-    counts: NDArray[np.uint16] | None = None
 
     def again(self, b: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return how often tree `b` drew each row (n,), and the state (4,) of its stream then."""
         state = self.streams[b].copy()
-        if self.counts is not None:
-            return self.counts[b].astype(np.int64), state
         return draw_counts(state, self.weights, self.samplings[b], self.codes), state
 
     def filling(self, b: int) -> NDArray[np.int64]:
@@ -65,8 +60,6 @@ class Draws(NamedTuple):
 
         As often as it was drawn; in an honest tree 0 for the rows that chose its splits.
         """
-        if self.counts is not None:
-            return self.counts[b].astype(np.int64)
         return filling_counts(self.streams[b].copy(), self.weights, self.samplings[b], self.codes)
 
     def unseen(self, b: int) -> NDArray[np.bool_]:
@@ -79,13 +72,11 @@ class Draws(NamedTuple):
     def unseen_again(self, b: int) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
         """Return `unseen`, and the state (4,) of the stream of tree `b` after its draw."""
         state = self.streams[b].copy()
-        if self.counts is not None:
-            return self.counts[b] == 0, state
         return unseen_rows(state, self.weights, self.samplings[b], self.codes), state
 
     def all_unseen(self) -> NDArray[np.bool_]:
         """Return the mask (B, n) of the out-of-bag rows of each tree."""
-        apart = self.counts is None and self.codes is None and bool((self.weights > 0.0).all())
+        apart = self.codes is None and bool((self.weights > 0.0).all())
         B, n = len(self.streams), len(self.weights)
         require_memory(
             float(B) * n,

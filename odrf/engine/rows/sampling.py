@@ -32,7 +32,6 @@ __all__ = [
     "SUBSAMPLE",
     "Batch",
     "Sampling",
-    "draw_added",
     "draw_counts",
     "draw_halves",
     "filling_counts",
@@ -40,7 +39,6 @@ __all__ = [
     "n_drawn",
     "n_units_drawn",
     "rows_drawn_once",
-    "state_of_added",
     "unseen_rows",
 ]
 
@@ -234,27 +232,6 @@ def _draw_later(
         each = np.repeat(fractions, np.diff([*begins, n]))
         _draw_each(branched(state, DRAWN), each, sampling.resample, counts)
     return counts
-
-
-def draw_added(
-    state: NDArray[np.uint64], resample: int, fraction: float, n: int
-) -> NDArray[np.int64]:
-    """Draw how often each of the next n added rows enters a tree, were its weight positive.
-
-    `state` (4,) is that of `state_of_added`, and is advanced.
-    """
-    counts = np.ones(n, dtype=np.int64)
-    if resample != ALL_ROWS:
-        _draw_each(state, np.full(n, fraction), resample, counts)
-    return counts
-
-
-def state_of_added(stream: NDArray[np.uint64], sampling: Sampling, n: int) -> NDArray[np.uint64]:
-    """Return the state (4,) of the stream that draws added rows, when there are n rows in all."""
-    state = branched(stream, DRAWN)
-    for batch, end in zip(sampling.later, [*sampling.begins[1:], n], strict=False):
-        draw_added(state, sampling.resample, batch.fraction, end - batch.begin)
-    return state
 
 
 def halved(

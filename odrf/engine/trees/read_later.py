@@ -24,12 +24,6 @@ class ReadLater:
         trees.__dict__["_reading"] = reading
         return trees
 
-    def read_rest_by(self: Trees, reading: Callable[[Trees], None], *names: str) -> None:
-        """Let `reading` set the fields of these names, by `set_fields`, when one is needed."""
-        for name in names:
-            self.__dict__.pop(name, None)
-        self.__dict__["_reading"] = reading
-
     @classmethod
     @cache
     def _names(cls) -> tuple[str, ...]:

@@ -30,8 +30,6 @@ from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.fits.updatable.stream_record import StreamRecord
-from odrf.statistics.arrival import N_SUMS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
 from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
@@ -67,11 +65,6 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         if fit.blend is not None:
             _require(_within(fit.blend.of_tree, 0, len(fit.kinds)))
             _require(len(fit.blend.of_tree) == len(fit.streams))
-        if fit.arrival_losses is not None:
-            arrived = n - fit.control.sampling.first(n)
-            _require(fit.arrival_losses.shape == (arrived,))
-        if fit.stream is not None:
-            _require_record(fit.stream, n, len(fit.streams))
         choice = None if fit.pruning is None else fit.pruning.choice
         if choice is not None:
             _require(choice.fold.shape == (n,) and choice.alphas.ndim == 2)
@@ -99,15 +92,6 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         if isinstance(fit, BoostedSurvivalFit):
             _require(fit.event_times.ndim == 1)
             _require_curves(fit.curves)
-
-
-def _require_record(record: StreamRecord, n: int, n_trees: int) -> None:
-    numbers = record.numbers
-    _require(numbers.shape == (n,) and bool((np.diff(numbers, prepend=-1) > 0).all()))
-    _require(n <= record.keep and record.first > 0 and record.updates > 0)
-    _require(numbers[-1] < record.seen and record.first < record.seen)
-    _require(record.counts.shape == (n_trees, n) and record.states.shape == (n_trees, 4))
-    _require(record.arrivals.ndim == 2 and record.arrivals.shape[1] == N_SUMS)
 
 
 def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:

@@ -59,7 +59,6 @@ from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 from odrf.fits.survival.inference.estimand_fit import EstimandFit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.fits.updatable.stream_record import StreamRecord
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl
@@ -84,8 +83,7 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums, AllRowsFit),
-        *(StreamRecord, EstimandFit),
-        *(Control, GuidedControl, BoostingControl, Request, Rule),
+        *(EstimandFit, Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
         *(Cox, EventRanks, LogNormal, LogLogistic, Weibull, LogTimes),

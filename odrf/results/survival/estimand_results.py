@@ -39,7 +39,6 @@ WITHOUT = {
     "changes": f"{GROWN_FOR_CURVES}, which is not updated",
     "combine": f"{GROWN_FOR_CURVES}: combine these, and call estimand() of the result",
     "consistency": f"{GROWN_FOR_CURVES}, of which theorems on squared errors say nothing",
-    "drift_path": f"{GROWN_FOR_CURVES}, which is not updated",
     "get_prediction": 'its responses are pseudo-values: use predict(interval="confidence")',
     "grow": f"{GROWN_FOR_CURVES}: fit that with a larger n_trees=, and call estimand() again",
     "growth_path": f"{GROWN_FOR_CURVES}, whose curves are those of leaves alone: see error_path",

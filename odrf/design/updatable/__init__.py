@@ -1,1 +1,0 @@
-"""Training rows to which others are added, and which may leave."""

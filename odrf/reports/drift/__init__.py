@@ -1,1 +1,0 @@
-"""Errors along the updates of a fit."""
