@@ -24,6 +24,10 @@ NOT_NEAR = f"{STEPS}, so that sharing a leaf does not mean to be near: use odrf(
 SEVERAL = "it has several models"
 IN_FOREST = 'it is of one forest: see part("forest").{}'
 SMOOTHERS = 'its smoothers have no trees: see part("forest").{}'
+OF_A_STACK = (
+    f'{SEVERAL}: see part("forest").{{}}, or shap.PermutationExplainer of the package shap for all '
+    "of them together"
+)
 NOT_ALONE = f"{SEVERAL}, whose weights belong to these trees and rows: fit again"
 WEIGHED = (
     "it needs models that all draw rows anew, and smoothers and weights use all rows: see "
@@ -182,6 +186,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "GRAFResults": ALL_ROWS,
         "AutoResults": IN_FOREST.format("select_variables"),
     },
+    "shap": {"AutoResults": OF_A_STACK.format("shap")},
+    "shap_interactions": {"AutoResults": OF_A_STACK.format("shap_interactions")},
     "splits": {
         "GRAFResults": GUIDED_TREES,
         "AutoResults": SMOOTHERS.format("splits"),

@@ -25,6 +25,7 @@ from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.of_one_tree.prunable_tree import FOLDS, PrunableTree, require_no_folds
 from odrf.results.of_one_tree.readable_tree import ReadableTree
@@ -40,7 +41,9 @@ __all__ = ["ODTResults"]
 PLOTS = ("tree", "importance")
 
 
-class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResults):
+class ODTResults(
+    PrunableTree, ReadableTree, Updatable, Explained, ShapleyResults, ProximityResults
+):
     """A fitted oblique decision tree, as returned by `odrf.odt`.
 
     Parameters

@@ -36,6 +36,7 @@ from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.fit_properties import properties_of_boosted
 from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 from odrf.results.explaining.imitated import SurrogateTreeResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.fitted import Priors
 from odrf.results.keeping.compactable import CompactableResults
 from odrf.results.of_pixels import PixelResults
@@ -58,6 +59,7 @@ class ODBTResults(
     PixelResults,
     Panelled,
     SurrogateTreeResults,
+    ShapleyResults,
 ):
     """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 
