@@ -57,7 +57,6 @@ SHORT = {
             )
             for shows in ("plot", "summary")
         ),
-        "CompactionReport.summary",
         "DataSummary.summary",
         "EffectCurve.slopes",
         "Explanation.summary",
@@ -80,7 +79,7 @@ SHORT = {
     "a second or less for 20,000 rows": ["calibration", "discrimination", "roc"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
-        "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",
+        "drift_path", "impute", "map", "outliers", "prototypes",
         "proximity", "BesideFormula.left_out", "TimesToScore.frame", "TimesToScore.keeping",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",

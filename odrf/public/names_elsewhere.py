@@ -58,13 +58,14 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 }
 # Of these the value is another one, too: 1 less the level.
 COMPLEMENTS: dict[str, str] = {"alpha": "level"}
-# What the results of some functions have, and those of others do not.
+# What some functions or their results have, or had, and others have not.
 OF_SOME: dict[str, str] = {
     **dict.fromkeys(
         ("interval", "level"),
         "intervals of numbers are those of odrf.odrf and odrf.auto; those of curves are bands()",
     ),
     "subset": "give these rows of the data, as in data[rows]",
+    "compact": "use without_data() of the fit, which leaves out the training rows",
     **dict.fromkeys(("se", "se_fit"), "standard errors are those of odrf.odrf: get_prediction()"),
 }
 

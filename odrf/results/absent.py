@@ -35,15 +35,11 @@ WEIGHED = (
 )
 NOT_WRITTEN = 'its smoothers sum over the training rows: see part("forest").{}'
 
-PLANES_SHARED = "its trees keep their planes once already, for all regions"
-SMALLER_PARTS = 'it has several models: see part("forest").compact'
 UPDATES_CHANGES = "they are those of update(), which it does not have"
 UPDATES_ROWS = "it is of rows of update(), which it does not have"
 UNSAVED = "save it by save(data=False), and load() it again"
 
 ABSENT: dict[str, dict[str, str]] = {
-    "compact": {"GRAFResults": PLANES_SHARED, "AutoResults": SMALLER_PARTS},
-    "compaction": {"GRAFResults": PLANES_SHARED, "AutoResults": SMALLER_PARTS},
     "without_data": {"GRAFResults": UNSAVED, "AutoResults": UNSAVED},
     "forest": {"AutoResults": f'{SEVERAL}; see part("forest").forest'},
     "predictive_check": {
@@ -247,7 +243,6 @@ OF_A_FOREST = (
     'it predicts curves: use estimand("survival", time=...) of a forest of odrf(), which has it '
     "for one number"
 )
-CURVES_IN_LEAVES = "its leaves have curves: use without_data() for a smaller fit"
 NOT_OF_TIMES = "it is of responses that are numbers or classes: see {}"
 FOR_CLASSES = "it is for classes: see score(), calibration() and roc()"
 OF_ONE_NUMBER = (
@@ -267,8 +262,6 @@ OF_CLASSES = dict.fromkeys(
 OF_LEAVES_WITH_CURVES = {
     **OF_CLASSES,
     "changes": UPDATES_CHANGES,
-    "compact": CURVES_IN_LEAVES,
-    "compaction": CURVES_IN_LEAVES,
     "drift_path": UPDATES_ROWS,
     "pixel_importance": NOT_OF_TIMES.format("importance()"),
     "projection_importance": NOT_OF_TIMES.format("importance()"),
@@ -327,6 +320,13 @@ ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
     },
 }
 """By the results for times to an event what others have, with the way out."""
+GONE = {
+    **dict.fromkeys(
+        ("compact", "compaction"),
+        "use without_data() for a smaller fit, and save(data=False) for a smaller file",
+    ),
+}
+"""What no fit has any more, with what to use instead."""
 SAME_FUNCTION = {
     "StreamedResults": "ODRFResults",
     "AllRowsResults": "ODTResults",
@@ -343,5 +343,5 @@ def why_absent(kind: str, name: str) -> str | None:
     Results for times to an event, or of rows in chunks, lack what those of the same function lack
     for other responses and rows, for the same reason if they have none of their own.
     """
-    own = ABSENT_OF_TIMES.get(kind, {}).get(name)
+    own = GONE.get(name) or ABSENT_OF_TIMES.get(kind, {}).get(name)
     return own or ABSENT.get(name, {}).get(SAME_FUNCTION.get(kind, kind))

@@ -38,7 +38,7 @@ from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.fitted import Priors
-from odrf.results.keeping.compactable import CompactableResults
+from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
@@ -53,7 +53,7 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 class ODBTResults(
     RoundsOfTrees,
-    CompactableResults,
+    ForgettingResults,
     OutOfBagResults,
     SeveralTrees,
     PixelResults,
