@@ -87,7 +87,6 @@ def _reports_of(p: int) -> dict[str, object]:
             f"shadows for {kind}": forest.select_variables("boruta", rounds=2),
             f"knockoffs for {kind}": numbers_only.select_variables("knockoff", fdr=0.5),
             f"strength for {kind}": forest.strength_correlation(),
-            f"compaction of {kind}": forest.compact().compaction(),
             f"projections of a tree of {kind}": tree.projection_importance(),
             f"projections of a forest of {kind}": forest.projection_importance(),
             f"consistency for {kind}": forest.consistency(),

@@ -60,11 +60,6 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
         "odt": ONE_TREE, "odbt": "a mapping `projection=` mixes families in every tree",
         "graf": "one kind of planes",
     },
-    "compact": {
-        "odt": "one tree fits into memory: call `compact()` afterwards",
-        "odbt": "its trees are small: call `compact()` afterwards",
-        "graf": "regions share their planes, which are kept once",
-    },
     "cause": {
         "odbt": "one of several causes: `Surv(time, event == \"…\")`",
         "graf": PLANES,

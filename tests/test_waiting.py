@@ -56,7 +56,6 @@ SHORT = {
             )
             for shows in ("plot", "summary")
         ),
-        "CompactionReport.summary",
         "DataSummary.summary",
         "EffectCurve.slopes",
         "Explanation.summary",
@@ -79,7 +78,7 @@ SHORT = {
     "a second or less for 20,000 rows": ["calibration", "discrimination", "roc"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
-        "compact", "compaction", "impute", "map", "outliers", "prototypes",
+        "impute", "map", "outliers", "prototypes",
         "proximity", "BesideFormula.left_out", "TimesToScore.frame", "TimesToScore.keeping",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "estimand", "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",

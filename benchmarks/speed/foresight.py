@@ -94,21 +94,6 @@ CASES: dict[str, Case] = {
     "blend of many rows": Case("friedman", rows=200_000, options={"n_trees": 200}),
     "five classes": Case("classes", rows=100_000, options={"n_trees": 100}),
     "factors": Case("factors", rows=100_000, options={"n_trees": 200}),
-    "a million rows": Case(
-        "friedman",
-        rows=1_000_000,
-        options={"n_trees": 60, "blend": True, "compact": 16},
-    ),
-    "a million rows and 500 trees": Case(
-        "friedman",
-        rows=1_000_000,
-        options={"n_trees": 500, "blend": True, "compact": 16},
-    ),
-    "a million rows and min_leaf 3": Case(
-        "friedman",
-        rows=1_000_000,
-        options={"n_trees": 30, "blend": True, "compact": 16, "min_leaf": 3},
-    ),
     "odt": Case("friedman", "odt", 500_000),
     "odt without pruning": Case("friedman", "odt", 500_000, {"alpha": None}),
     "odt of classes": Case("classes", "odt", 300_000),

@@ -137,10 +137,9 @@ def auto(
     columns.  There is none with fewer than 20 rows, and gradients have no part with more than 150
     columns (a factor has one for each level).
 
-    The result has intervals and quantiles of responses, importances, curves, Shapley values and
-    most of what a forest tells, of all models together; for what it lacks it says why.  Shapley
-    values predict each row with many mixtures of values, by all models, and `interactions` fits the
-    stack again: both take long.
+    The result has intervals and quantiles of responses, importances, curves and most of what a
+    forest tells, of all models together; for what it lacks it says why.  `interactions` fits the
+    stack again, which takes long.
 
     The fit takes three to four times as long as the forest alone
     (``benchmarks/accuracy/stacks.py``).  For standard errors, and for a model that is read, use

@@ -54,7 +54,6 @@ def odrf(
     sample_fraction: ShareRule = "auto",
     honest: bool = False,
     inference: bool = False,
-    compact: int | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
     groups: str | ArrayLike | None = None,
@@ -145,10 +144,6 @@ def odrf(
         of averaged predictions are close to their variation over samples.  The trees are not honest
         unless you set `honest`: averages of honest forests are further from the truth
         (``benchmarks/inference/effects_coverage.py``).
-    compact : {32, 16, None}, default None
-        Keep only what predicts of each tree as soon as it is grown, as `ODRFResults.compact` does
-        afterwards: memory never holds all nodes.  What needs nodes then raises `InputError`.  Not
-        together with `alpha`.
     weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight; the weights then count within the tree
         and out of bag.

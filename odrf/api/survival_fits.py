@@ -6,7 +6,6 @@ import pandas as pd
 
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
-from odrf.errors import InputError
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree
@@ -19,7 +18,7 @@ from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
 
-__all__ = ["require_no_compact_curves", "survival_boosted", "survival_forest", "survival_tree"]
+__all__ = ["survival_boosted", "survival_forest", "survival_tree"]
 
 
 def survival_forest(
@@ -33,24 +32,9 @@ def survival_forest(
     """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``.
 
     The `data` are read from the `table`.
-
-    Raises
-    ------
-    InputError
-        Its trees are to be compact, and their curves would be left out.
     """
-    require_no_compact_curves(request)
     fit = with_curves(grow_fit(call, design, data, request, progress))
     return SurvivalForestResults(warned_of_data(fit, table))
-
-
-def require_no_compact_curves(request: Request) -> None:
-    """Raise `InputError` if trees are to be compact: their curves would be left out."""
-    if request.compact is not None:
-        raise InputError(
-            f"compact={request.compact!r} keeps numbers of leaves, and trees for times to an event "
-            "have curves in them: leave it out"
-        )
 
 
 def survival_tree(

@@ -209,7 +209,7 @@ def odt(
         random directions also as the least or the largest value of the node.  Large nodes take
         these values from their first rows, which are a random sample.  In a factor they are one
         more level.  If cells of a predictor are empty only in new rows, the mean of the training
-        rows of the node fills them; after ``without_data()`` or ``compact()`` a fit refuses such
+        rows of the node fills them; after ``without_data()`` a fit refuses such
         rows.
 
         ``"surrogate"`` also keeps them, as rpart does (Breiman et al. 1984, section 5.3): a split

@@ -151,11 +151,6 @@ class Design:
             fills={name: fill for name, fill in self.fills.items() if name in needed},
         )
 
-    def no_rows(self) -> Matrix:
-        """Return the matrix (p, 0) of no rows, in the layout of all others."""
-        columns = self.recipe.columns_on(pd.DataFrame())
-        return columns._replace(pieces=lambda: iter(())).scaled(self.scaling)
-
     def matrix(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.bool_]]:
         """Return the predictors of new data.
 

@@ -33,7 +33,7 @@ from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
+from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.engine.workers.handing_out_trees import trees_in_order
 from odrf.fits.judging.pilot_evidence import Judge, pilot_evidence
 from odrf.options.kinds import ERROR
@@ -139,7 +139,6 @@ def grow_blend(
     expect: Callable[[int], object] = lambda n: None,
     codes: RowCodes | None = None,
     objective: str = ERROR,
-    joining: Joining = PLAIN,
     ranks: EventRanks | None = None,
     evidence_of: Judge = pilot_evidence,
 ) -> Blended:
@@ -161,8 +160,6 @@ def grow_blend(
         again after the pilot trees.
     objective : {"error", "brier", "log_loss"}, default "error"
         What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
-    joining : Joining, optional
-        How the trees are joined; by default as they are.
     evidence_of : callable
         How pilot trees are judged: `pilot_evidence`, or another function of the same arguments.
     """
@@ -184,7 +181,7 @@ def grow_blend(
             missing = [(g, i) for i in range(n_pilot) for g in range(G) if i >= len(by_kind[g])]
             n_missing = len(missing)
             expect(n_missing + n_trees - n_pilot)
-            _grow_pilots(growing, missing, by_kind, n_trees, joining)
+            _grow_pilots(growing, missing, by_kind, n_trees)
             evidence = evidence_of(
                 [of_kind[:n_pilot] for of_kind in by_kind], X, y, weights,
                 [kind.sampling for kind in kinds], tree_streams[:n_pilot], n_jobs, codes,
@@ -200,7 +197,7 @@ def grow_blend(
         grown = {(g, i): tree for g in range(G) for i, tree in enumerate(by_kind[g][: counts[g]])}
         by_kind.clear()
         places = list(zip(of_tree.tolist(), rank.tolist(), strict=True))
-        forest = joining.join(_in_place(growing, places, grown, n_grown), n_trees)
+        forest = joined(_in_place(growing, places, grown, n_grown), n_trees)
     return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
 
 
@@ -235,7 +232,6 @@ def _grow_pilots(
     missing: Sequence[tuple[int, int]],
     by_kind: list[list[Forest]],
     n_trees: int,
-    joining: Joining,
 ) -> None:
     """Append to the trees `by_kind` the pilot trees that are missing.
 
@@ -246,7 +242,7 @@ def _grow_pilots(
     for (g, _), tree in zip(first, trees, strict=False):
         by_kind[g].append(tree)
         growing.advance()
-    _require_memory_for_smallest([of_kind[0] for of_kind in by_kind], n_trees, joining)
+    _require_memory_for_smallest([of_kind[0] for of_kind in by_kind], n_trees)
     for (g, _), tree in zip(others, within_memory(trees, len(others)), strict=True):
         by_kind[g].append(tree)
         growing.advance()
@@ -275,9 +271,9 @@ def _waiting(tree: Forest) -> Forest:
     return tree.lean() if tree.n_nodes > FEW_NODES else tree
 
 
-def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int, joining: Joining) -> None:
+def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
     """Raise `MemoryError` if not even trees like the smallest one fit."""
-    smallest = min(trees, key=joining.size)
+    smallest = min(trees, key=lambda tree: tree.nbytes)
     require_memory_for_all(
-        joining.size(smallest), 1, n_trees, smallest.n_nodes, "the smallest of the first"
+        smallest.nbytes, 1, n_trees, smallest.n_nodes, "the smallest of the first"
     )

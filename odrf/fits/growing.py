@@ -15,9 +15,7 @@ from odrf.design.columns.missing import SURROGATE
 from odrf.design.survival.subjects import rows_a_subject
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.trees.compact_forest import CompactJoining
-from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
-from odrf.errors import InputError
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
 from odrf.fits.scales.choosing_scale import chosen_scale
@@ -37,7 +35,7 @@ from odrf.options.scale_names import require_split_scale
 from odrf.options.survival_kinds import kinds_of_survival_trees, with_leaves_for_curves
 from odrf.public.progress import progress_bar
 
-__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "joining_of", "kinds_of_blend", "one_kind"]
+__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "kinds_of_blend", "one_kind"]
 
 
 def grow_fit(
@@ -111,7 +109,6 @@ def grow_alike(
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
     progress: bool,
-    joining: Joining = PLAIN,
 ) -> Forest:
     """Grow a tree for each of the streams (B, 4), all of one kind."""
     grown = grown_response(data, control)
@@ -128,7 +125,6 @@ def grow_alike(
             n_jobs,
             bar.update,
             data.codes,
-            joining,
             grown.ranks,
             grown.case_weights(data.weights),
         )
@@ -142,7 +138,6 @@ def grow_in_kinds(
     progress: bool,
     start: Blended | None = None,
     objective: str = ERROR,
-    joining: Joining = PLAIN,
 ) -> Blended:
     """Grow a blend, from the options `controls` of each kind.
 
@@ -172,7 +167,6 @@ def grow_in_kinds(
             expect,
             data.codes,
             objective,
-            joining,
             grown.ranks,
             judge_of_pilots(data, controls[0]),
         )
@@ -183,8 +177,7 @@ def _fit_one_kind(
 ) -> Fit:
     control = one_kind(request, design, data)
     tree_streams = streams(control.seed, 0, control.n_trees)
-    joining = joining_of(data, control)
-    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress, joining)
+    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
     return Fit(call, design, data, control, forest, tree_streams, request)
 
 
@@ -195,7 +188,7 @@ def _fit_blend(
     base = next(iter(controls.values()))
     grown = grow_in_kinds(
         design, data, list(controls.values()), base.n_jobs, progress,
-        objective=request.objective, joining=joining_of(data, base),
+        objective=request.objective,
     )  # fmt: skip
     return Fit(
         call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls,
@@ -224,27 +217,6 @@ def kinds_of_blend(
         for name, kind in kinds.items()
     }
     return controls, scale_errors
-
-
-def joining_of(data: TrainingData, control: Control) -> Joining:
-    """Return how the trees are joined, as the option `compact` says.
-
-    Raises
-    ------
-    InputError
-        The trees are to be pruned, and would not have what that needs.
-    """
-    bits = control.compact
-    if bits is None:
-        return PLAIN
-    if control.alpha is not None or control.alpha_rule.needs_search:
-        raise InputError(
-            f"compact={bits} keeps only what predicts, and alpha= needs the nodes to "
-            "prune trees: leave one of them out, or call compact() afterwards"
-        )
-    K = control.n_classes
-    span = (0.0, 1.0) if K > 1 else (float(data.y.min()), float(data.y.max()))
-    return CompactJoining(data.X, K, control.criterion == "ordinal", bits, span)
 
 
 def _scale(

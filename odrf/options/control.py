@@ -77,8 +77,6 @@ class Control:
         Threads.
     inference : bool
         Whether the forest was asked for with ``inference=True``.
-    compact : int or None
-        The bits of leaf values of trees that keep only what predicts; None if they keep all.
     cause : str or None
         The cause of events that splits are about; None if about all.
     subdistribution : bool
@@ -99,7 +97,6 @@ class Control:
     seed: int
     n_jobs: int
     inference: bool = False
-    compact: int | None = None
     cause: str | None = None
     subdistribution: bool = False
 
@@ -302,7 +299,6 @@ def resolve(
         seed=options["seed"],
         n_jobs=options["n_jobs"],
         inference=options["inference"],
-        compact=options["compact"],
         cause=cause,
         subdistribution=criterion == GRAY,
     )

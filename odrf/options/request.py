@@ -50,7 +50,6 @@ class Request:
     inference: Any = False
     objective: Any = "error"
     split_scale: Any = "response"
-    compact: Any = None
     cause: Any = None
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)

@@ -73,11 +73,6 @@ def streamed_request(request: Request) -> Request:
             f"alpha={request.alpha!r} with rows in chunks: it is chosen by predictions of all "
             "rows for each size: use a number, or a function of n"
         )
-    if request.compact is not None:
-        raise InputError(
-            f"compact={request.compact!r} with rows in chunks: the pass that judges the trees "
-            "needs their nodes: leave it out, and use compact() of the forest"
-        )
     share: Any = request.sample_fraction
     if is_word(share, AUTO):
         share = share_of_rows

@@ -20,12 +20,10 @@ from odrf.checks import (
     checked_truth,
     checked_whole,
     is_number,
-    is_whole,
     is_word,
 )
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
-from odrf.engine.trees.distinct_values import BITS
 from odrf.errors import InputError
 from odrf.options.devices import CPU, CUDA
 from odrf.options.kinds import FEWEST_TREES, OBJECTIVES
@@ -98,12 +96,6 @@ def _seconds(name: str, value: Any) -> float | None:
     return float(value)
 
 
-def _bits(name: str, value: Any) -> int:
-    if not is_whole(value) or value not in BITS:
-        raise InputError(f"{name}={value!r}: use 32, 16 or None")
-    return int(value)
-
-
 TREES, BOOSTED, GUIDED, STACKED = ("odt", "odrf"), ("odbt",), ("graf",), ("auto",)
 
 CHECKS = (
@@ -123,7 +115,6 @@ CHECKS = (
     Option("resample", ("odrf",), _one_of(AUTO, *RESAMPLES)),
     Option("honest", TREES, checked_truth),
     Option("inference", ("odrf",), checked_truth),
-    Option("compact", ("odrf",), _or_none(_bits)),
     Option("learning_rate", BOOSTED, _or_auto(checked_share)),
     Option("leaf_values", BOOSTED, _one_of(NEWTON, REFIT)),
     Option("l2", BOOSTED, checked_amount),

@@ -66,6 +66,7 @@ OF_SOME: dict[str, str] = {
     ),
     "subset": "give these rows of the data, as in data[rows]",
     "keep": "update() keeps all rows: fit again to those that you want to keep, as in data[-n:]",
+    "compact": "use without_data() of the fit, which leaves out the training rows",
     **dict.fromkeys(("se", "se_fit"), "standard errors are those of odrf.odrf: get_prediction()"),
 }
 

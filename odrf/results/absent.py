@@ -24,6 +24,10 @@ NOT_NEAR = f"{STEPS}, so that sharing a leaf does not mean to be near: use odrf(
 SEVERAL = "it has several models"
 IN_FOREST = 'it is of one forest: see part("forest").{}'
 SMOOTHERS = 'its smoothers have no trees: see part("forest").{}'
+OF_A_STACK = (
+    f'{SEVERAL}: see part("forest").{{}}, or shap.PermutationExplainer of the package shap for all '
+    "of them together"
+)
 NOT_ALONE = f"{SEVERAL}, whose weights belong to these trees and rows: fit again"
 WEIGHED = (
     "it needs models that all draw rows anew, and smoothers and weights use all rows: see "
@@ -31,14 +35,10 @@ WEIGHED = (
 )
 NOT_WRITTEN = 'its smoothers sum over the training rows: see part("forest").{}'
 
-PLANES_SHARED = "its trees keep their planes once already, for all regions"
-SMALLER_PARTS = 'it has several models: see part("forest").compact'
 UPDATES_CHANGES = "they are those of update(), which it does not have"
 UNSAVED = "save it by save(data=False), and load() it again"
 
 ABSENT: dict[str, dict[str, str]] = {
-    "compact": {"GRAFResults": PLANES_SHARED, "AutoResults": SMALLER_PARTS},
-    "compaction": {"GRAFResults": PLANES_SHARED, "AutoResults": SMALLER_PARTS},
     "without_data": {"GRAFResults": UNSAVED, "AutoResults": UNSAVED},
     "forest": {"AutoResults": f'{SEVERAL}; see part("forest").forest'},
     "predictive_check": {
@@ -176,6 +176,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "GRAFResults": ALL_ROWS,
         "AutoResults": IN_FOREST.format("select_variables"),
     },
+    "shap": {"AutoResults": OF_A_STACK.format("shap")},
+    "shap_interactions": {"AutoResults": OF_A_STACK.format("shap_interactions")},
     "splits": {
         "GRAFResults": GUIDED_TREES,
         "AutoResults": SMOOTHERS.format("splits"),
@@ -235,7 +237,6 @@ OF_A_FOREST = (
     'it predicts curves: use estimand("survival", time=...) of a forest of odrf(), which has it '
     "for one number"
 )
-CURVES_IN_LEAVES = "its leaves have curves: use without_data() for a smaller fit"
 NOT_OF_TIMES = "it is of responses that are numbers or classes: see {}"
 FOR_CLASSES = "it is for classes: see score(), calibration() and roc()"
 OF_ONE_NUMBER = (
@@ -255,8 +256,6 @@ OF_CLASSES = dict.fromkeys(
 OF_LEAVES_WITH_CURVES = {
     **OF_CLASSES,
     "changes": UPDATES_CHANGES,
-    "compact": CURVES_IN_LEAVES,
-    "compaction": CURVES_IN_LEAVES,
     "pixel_importance": NOT_OF_TIMES.format("importance()"),
     "projection_importance": NOT_OF_TIMES.format("importance()"),
 }
@@ -315,6 +314,10 @@ ABSENT_OF_TIMES: dict[str, dict[str, str]] = {
 """By the results for times to an event what others have, with the way out."""
 GONE = {
     "drift_path": "compare predict(newdata) with the responses before each update(newdata)",
+    **dict.fromkeys(
+        ("compact", "compaction"),
+        "use without_data() for a smaller fit, and save(data=False) for a smaller file",
+    ),
 }
 """What no fit has any more, with what to use instead."""
 SAME_FUNCTION = {

@@ -15,10 +15,8 @@ from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
 from odrf.fits.fit import AnyFit
-from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.saving import save
 from odrf.public import public
-from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.data_summary import DataSummary
 from odrf.results.absent import why_absent
 from odrf.text.card import Card, Carded
@@ -55,8 +53,6 @@ class AnyResults(Carded):
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
-        if is_compact(self.fit):
-            return CompactionReport(self.fit)._card()
         if self.fit.data.has_rows:
             return self._card()
         facts = {"Call": self.call, "Training rows": f"{self.nobs}, {self._why_without_rows}"}

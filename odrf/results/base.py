@@ -15,14 +15,14 @@ from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.fit_properties import properties_of
 from odrf.reports.forest_path import require_own_path
 from odrf.reports.projection_importance import ProjectionImportance
-from odrf.results.keeping.compactable import CompactableResults
+from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.row_predicting import RowPredicting
 
 __all__ = ["TreeResults"]
 
 
-class TreeResults(CompactableResults, PixelResults, RowPredicting):
+class TreeResults(ForgettingResults, PixelResults, RowPredicting):
     """Base class of `ODTResults` and `ODRFResults`.
 
     Parameters

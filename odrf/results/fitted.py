@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_truth
 from odrf.fits.fit import AnyFit
-from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.prediction.predicting import (
     PREDICTIONS,
     RowsToPredict,
@@ -35,7 +34,6 @@ from odrf.fits.prediction.training_rows import (
 )
 from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
-from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import with_data
 from odrf.results.any_results import AnyResults
@@ -270,8 +268,7 @@ class FittedResults(AnyResults, Measured):
         progress : bool, default False
             Show a progress bar while the importances are computed.
         """
-        compact = is_compact(self.fit)
-        summary = CompactionReport(self.fit).summary() if compact else self._summary(progress)
+        summary = self._summary(progress)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     @abstractmethod

@@ -41,6 +41,7 @@ from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explaining.checked_forest import CheckedForest
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.extendable import Extendable
 from odrf.results.measured import KNOCKOFF
 from odrf.results.panelled import Drawing, Panelled
@@ -65,6 +66,7 @@ class ODRFResults(
     Updatable,
     Panelled,
     SurrogateTreeResults,
+    ShapleyResults,
     ProximityResults,
 ):
     """A fitted oblique random forest, as returned by `odrf.odrf`.

@@ -25,6 +25,7 @@ from odrf.reports.guided_summary import guided_card, guided_summary
 from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.extendable import Extendable
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.row_predicting import RowPredicting
@@ -38,7 +39,9 @@ __all__ = ["GRAFResults"]
 THRESHOLD, DIVIDES = "threshold", "divides"
 
 
-class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, ProximityResults):
+class GRAFResults(
+    Extendable, RowPredicting, Panelled, SurrogateTreeResults, ShapleyResults, ProximityResults
+):
     """A fitted guided random forest (Gupta et al., GRAF), as returned by `odrf.graf`.
 
     Parameters

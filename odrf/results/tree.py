@@ -24,6 +24,7 @@ from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.reports.summaries import tree_card, tree_summary
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.of_one_tree.prunable_tree import FOLDS, PrunableTree, require_no_folds
 from odrf.results.of_one_tree.readable_tree import ReadableTree
@@ -39,7 +40,9 @@ __all__ = ["ODTResults"]
 PLOTS = ("tree", "importance")
 
 
-class ODTResults(PrunableTree, ReadableTree, Updatable, Explained, ProximityResults):
+class ODTResults(
+    PrunableTree, ReadableTree, Updatable, Explained, ShapleyResults, ProximityResults
+):
     """A fitted oblique decision tree, as returned by `odrf.odt`.
 
     Parameters

@@ -76,7 +76,7 @@ class Updatable(TreeResults):
         InputError
             If the new rows lack a column, have classes that the first rows do not have, or have
             missing values that the option `missing` does not allow; if the fit was pruned by
-            `prune` (update its ``parent`` and prune that), or is compact, or a tree that
+            `prune` (update its ``parent`` and prune that), or a tree that
             `surrogate` made; if the fit has `order`; if an option was a function of n that
             `odrf.load` could not restore.
 

@@ -39,7 +39,6 @@ def test_options_of_every_function(name, options, message):
     [
         ({"split_scale": "log"}, "this one is a time to an event: leave it out"),
         ({"objective": "brier"}, "is for classes, and the response has none: leave it out"),
-        ({"compact": 16}, "compact=16 keeps numbers of leaves.*curves in them: leave it out"),
         (
             {"criterion": "gini"},
             "is not for times to an event: use 'log_rank' or 'gray' or 'exponential'",
@@ -101,8 +100,6 @@ def test_no_reason_is_given_for_what_is_there():
 
 def test_what_forests_lack_is_there_for_one_number_of_their_curves():
     forest = odrf.odrf(FORMULA, DATA, n_trees=20, seed=1)
-    with pytest.raises(AttributeError, match="leaves have curves: use without_data"):
-        forest.compact()
     of_one_number = forest.estimand("survival", time=0.5)
     for name, reason in ABSENT_OF_TIMES["SurvivalForestResults"].items():
         with pytest.raises(AttributeError, match=re.escape(f"no '{name}': {reason}")):

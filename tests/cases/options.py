@@ -43,7 +43,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     "odrf": OF_ALL | OF_SPLITS | OF_TREES | {
         "n_trees": [1, 2, 12], "resample": ["none", "bootstrap", "subsample"], "blend": [True],
         "sample_fraction": [0.2, 1.0], "alpha": [0.01, "oob"],
-        "inference": [True], "compact": [32, 16], "objective": ["brier", "log_loss"],
+        "inference": [True], "objective": ["brier", "log_loss"],
         "split_scale": ["auto", "log", "ranks"],
     },
     "odbt": OF_ALL | OF_SPLITS | {
@@ -60,10 +60,10 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     },
 }  # fmt: skip
 # What fits of times to an event have, and what is for others and therefore asked seldom.
-OF_OTHERS = ("class_weights", "kind", "objective", "criterion", "loss", "compact")
+OF_OTHERS = ("class_weights", "kind", "objective", "criterion", "loss")
 OF_TIMES: dict[str, dict[str, list[Any]]] = {
     "odt": {"criterion": ["log_rank", "exponential", "gini"]},
-    "odrf": {"criterion": ["log_rank", "exponential"], "compact": [32]},
+    "odrf": {"criterion": ["log_rank", "exponential"]},
     "odbt": {"loss": ["cox", "lognormal", "loglogistic", "weibull", "squared_error"]},
     "graf": {},
 }

@@ -54,7 +54,6 @@ CASES = {
     "one kind": ("y ~ .", NUMBERS, odrf.odrf, {"n_trees": 60, "blend": False}),
     "few trees": ("k ~ .", CLASSES, odrf.odrf, {"n_trees": 12}),
     "blend": ("y ~ .", NUMBERS[:400], odrf.odrf, {"n_trees": 40, "blend": True}),
-    "compact": ("y ~ .", NUMBERS, odrf.odrf, {"n_trees": 40, "blend": False, "compact": 16}),
     "tree": ("y ~ .", NUMBERS, odrf.odt, {"alpha": None}),
     "pruned tree": ("k ~ .", CLASSES, odrf.odt, {}),
     "guided": ("k ~ .", CLASSES, odrf.graf, {"n_trees": 60}),
@@ -72,7 +71,7 @@ CASES = {
     ),
 }
 # The fit, and its file, are foreseen to within these shares.
-FEW = "few trees", "tree", "pruned tree", "compact", "boosted", "tree of times"
+FEW = "few trees", "tree", "pruned tree", "boosted", "tree of times"
 WITHIN = dict.fromkeys(FEW, 0.25)
 OF_FILES = {"boosted": 0.45, "curves": 0.35, "curves of causes": 0.4}
 
@@ -111,8 +110,6 @@ def test_rows_of_few_events_have_pilot_trees():
 
 
 def test_what_times_do_not_have_is_refused_as_by_the_fit():
-    with pytest.raises(InputError, match="curves in them: leave it out"):
-        odrf.foresee(TIMES, LIVES, compact=16)
     with pytest.raises(InputError, match=r"events of 2 causes, and odbt\(\) takes one"):
         odrf.foresee(TIMES, RISKS, model=odrf.odbt)
 
@@ -166,7 +163,6 @@ def test_what_does_not_fit_is_said_beforehand(monkeypatch):
     assert not again.fits
     text = str(again.summary())
     assert "It does not fit into memory: about 150 trees would (n_trees=)" in text
-    assert "compact=16" in text
 
 
 @pytest.mark.parametrize(

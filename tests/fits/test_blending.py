@@ -14,7 +14,6 @@ from forests import same_bits
 from odrf.engine.apportioning import apportion
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import SUBSAMPLE, Sampling, draw_counts
-from odrf.engine.trees import forest_arrays
 from odrf.fits import blending
 from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
 from odrf.fits.judging import pilot_evidence as judging
@@ -147,7 +146,7 @@ def test_large_leaves_win_on_noise_and_small_ones_without():
 
 def test_trees_are_held_once(monkeypatch):
     """Pilot trees, too, are let go as the forest takes their nodes over."""
-    held, grower_of, join = [], blending.TreeGrower, forest_arrays.joined
+    held, grower_of, join = [], blending.TreeGrower, blending.joined
 
     def tree_grower(*arguments):
         grow = grower_of(*arguments)
@@ -166,7 +165,7 @@ def test_trees_are_held_once(monkeypatch):
 
     alive = []
     monkeypatch.setattr(blending, "TreeGrower", tree_grower)
-    monkeypatch.setattr(forest_arrays, "joined", joined)
+    monkeypatch.setattr(blending, "joined", joined)
     blend()
     assert len(held) > 30
     assert alive == [0]

@@ -205,14 +205,9 @@ def test_grown_updated_and_pruned_fits_keep_their_fills():
     assert honest.predict(new).notna().all()
 
 
-def test_a_compact_fit_names_the_column_that_it_cannot_fill():
+def test_a_fit_without_rows_names_the_column_that_it_cannot_fill():
     penguins = odrf.load_data("penguins").dropna()
-    fit = odrf.odrf("species ~ island + year + body_mass_g", penguins, n_trees=5, seed=1).compact()
+    fit = odrf.odrf("species ~ island + year + body_mass_g", penguins, n_trees=5, seed=1)
     new = penguins.head(2).astype({"year": float}).assign(year=[2007.0, np.nan])
-    words = r"'year' is missing in new rows and .*compact\(\).*fill in these cells, or use the fit"
-    with pytest.raises(odrf.InputError, match=words):
-        fit.predict(new)
-    with pytest.raises(odrf.InputError, match=words):
-        fit.row_predictor()(new.iloc[1])
-    with pytest.raises(odrf.InputError, match=r"'year' is missing.*compact\(\)"):
+    with pytest.raises(odrf.InputError, match=r"'year' is missing in new rows .*: fill in these"):
         fit.without_data().predict(new)

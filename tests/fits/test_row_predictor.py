@@ -147,15 +147,6 @@ def test_fills_are_found_when_the_first_empty_cell_comes(table, monkeypatch):
     assert "_reading" not in vars(again.filling) and again(empty) == expected
 
 
-def test_compact_trees_predict_rows_without_empty_cells(table):
-    small = odrf.odrf("y ~ a + b + f", table, n_trees=3, seed=1).compact()
-    for predict_row in (small.row_predictor(), pickle.loads(pickle.dumps(small.row_predictor()))):
-        found = list(map(predict_row, rows_as_lists(small, table)))
-        assert found == pytest.approx(small.predict(table).tolist(), rel=1e-12)
-        with pytest.raises(InputError, match=r"'a' is missing.*compact\(\) has not kept"):
-            predict_row([None, 1.0, "x"])
-
-
 def test_a_predictor_shows_its_predictors_and_cannot_be_changed(class_tree):
     predict_row = class_tree.row_predictor()
     assert repr(predict_row) == "RowPredictor(type='response') of a row: 'a', 'b', 'f'"

@@ -25,7 +25,7 @@ FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf
 OUTSIDE = {"formula", "data", "backend", "progress", "offset", *DESIGN_ARGUMENTS}
 # Options that a single tree does not have.
 FIXED_OF_TREES = {
-    "n_trees", "blend", "objective", "resample", "sample_fraction", "inference", "compact",
+    "n_trees", "blend", "objective", "resample", "sample_fraction", "inference",
 }  # fmt: skip
 # Options that are checked with the data at hand.
 BY_DATA = {

@@ -36,7 +36,6 @@ OPTIONS: dict[str, Any] = {
     "sample_fraction": "auto",
     "honest": False,
     "inference": False,
-    "compact": None,
     "seed": 1,
     "n_jobs": None,
 }

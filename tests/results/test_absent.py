@@ -13,6 +13,6 @@ OF_CHUNKS = {"StreamedResults": "ODRFResults", "AllRowsResults": "ODTResults"}
 @pytest.mark.parametrize("own", OF_CHUNKS)
 def test_results_of_rows_in_chunks_lack_what_those_of_the_function_lack(own):
     lacking = [name for name in ABSENT if name.isidentifier() and not hasattr(RESULTS[own], name)]
-    assert {"compact", "nodes", "oob_error"} & set(lacking)
+    assert {"nodes", "oob_error"} & set(lacking)
     for name in lacking:
         assert why_absent(own, name) == ABSENT[name][OF_CHUNKS[own]]

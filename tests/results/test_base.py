@@ -90,13 +90,12 @@ def test_what_a_property_refuses_is_absent_and_says_why(request, name, refused):
     assert hasattr(fit, "fittedvalues")
 
 
-def test_without_rows_or_nodes_properties_are_absent(table):
+def test_without_rows_properties_are_absent(table):
     forest = odrf.odrf("y ~ a + b", table, n_trees=3, seed=1)
     classes = odrf.odt("c ~ a", table, seed=1)
     for fit, attribute, words in [
         (forest.without_data(), "resid", "this needs the training rows"),
         (forest.without_data().fit, "draws", "this needs the training rows"),
-        (forest.compact(), "splits", "this needs the nodes of the trees"),
         (classes.without_data().consistency(), "evidence", "this needs the training rows"),
         (classes.consistency(), "normal_quantiles", "classes have no"),
     ]:

@@ -190,6 +190,13 @@ def test_what_cannot_be_used_is_named(how, words):
         fitted("forest", "number").shap(**how)
 
 
+def test_shares_of_votes_are_refused_with_what_to_use_instead():
+    fit = fitted("guided", "classes")
+    for call in (fit.shap, fit.shap_interactions):
+        with pytest.raises(InputError, match=r"shares of votes: use shap\.PermutationExplainer"):
+            call(rows().head(2))
+
+
 def test_the_report_is_asked_for_rows_terms_and_classes():
     found = fitted("forest", "classes").shap(rows().head(4), background=5)
     assert set(found.row(2)["value"]) == set(

@@ -23,7 +23,7 @@ from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling, rows_drawn_once
 from odrf.engine.settings import Settings
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
+from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.engine.workers.handing_out_trees import trees_in_order
 
 __all__ = ["TreeGrower", "grow_forest", "pays_to_copy"]
@@ -45,7 +45,6 @@ def grow_forest(
     n_jobs: int,
     advance: Callable[[], object],
     codes: RowCodes | None = None,
-    joining: Joining = PLAIN,
     ranks: EventRanks | None = None,
     case_weights: NDArray[np.float64] | None = None,
 ) -> Forest:
@@ -75,8 +74,6 @@ def grow_forest(
         Called after each tree, in the order of the trees.
     codes : RowCodes, optional
         Which rows are drawn together.
-    joining : Joining, optional
-        How the trees are joined; by default as they are.
     ranks : EventRanks, optional
         If the response is a time to an event: each node is then split by its log-rank scores, and y
         has those of all rows.
@@ -94,7 +91,7 @@ def grow_forest(
             advance()
 
     with compiled_at_ease(growth_kernel(settings)):
-        return joining.join(grown(), len(streams))
+        return joined(grown(), len(streams))
 
 
 class TreeGrower:

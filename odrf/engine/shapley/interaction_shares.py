@@ -15,14 +15,14 @@ from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_or
 from odrf.engine.shapley.tree_shares import TRIALS, differing
 from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
-__all__ = ["add_interactions", "pair_weight"]
+__all__ = ["add_interactions"]
 
 # Ranks of a term that all prefixes of an order have, and of one that none has.
 ALWAYS, NEVER = -1, 2**40
 
 
 @part
-def pair_weight(weights, a, b, i_inside, j_inside):
+def _pair_weight(weights, a, b, i_inside, j_inside):
     """Return half of the interaction index of two players in the game that is 1 in a box.
 
     The box has a players inside and b outside, the pair among them.
@@ -50,7 +50,7 @@ def _pair_boxes(n_boxes, n_players, value, output, weights, scratch, total):
                 other = one << np.uint64(j)
                 if i == j or not (inside | outside) & other:
                     continue
-                weight = pair_weight(weights, a, b, inside & bit > 0, inside & other > 0)
+                weight = _pair_weight(weights, a, b, inside & bit > 0, inside & other > 0)
                 own -= weight
                 for c in range(value.shape[1]):
                     total[player[i], player[j], output + c] += weight * value[leaf, c]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +32,7 @@ __all__ = [
     "ARRAYS",
     "OF_NODES",
     "OF_TERMS",
-    "PLAIN",
     "Forest",
-    "Joining",
-    "Plain",
     "concatenated",
     "joined",
 ]
@@ -154,7 +151,6 @@ class Forest(ReadLater):
 
     def lean(self) -> Forest:
         """Return the same trees; arrays that follow from others are made when they are used."""
-        self.require_nodes()
         kept = self.in_memory()
         if kept.keys().isdisjoint(FOLLOWING):
             return self
@@ -213,9 +209,6 @@ class Forest(ReadLater):
         if self.surrogates is not None:
             return pack_with_surrogates(*arrays, self.surrogates, layout)
         return pack(*arrays, layout)
-
-    def require_nodes(self) -> None:
-        """Raise `InputError` if the nodes of the trees are not there."""
 
     def __getstate__(self) -> dict[str, Any]:
         return self.in_memory()
@@ -347,31 +340,6 @@ def concatenated(trees: Sequence[Forest]) -> Forest:
     follow = set(FOLLOWING).difference(*(tree.in_memory() for tree in trees))
     arrays = concatenated_arrays(trees, follow)
     return Forest.of(arrays | {"ordered": trees[-1].ordered, "surrogates": None}).lean()
-
-
-class Joining(Protocol):
-    """How the trees of a forest are put together as they come."""
-
-    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
-        """Return the forest of the trees, of which about `n_trees` are expected."""
-
-    def size(self, tree: Forest) -> int:
-        """Return about how many bytes a tree takes in the forest."""
-
-
-class Plain:
-    """Trees are joined as they are: by `joined`."""
-
-    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
-        """Return the joined trees."""
-        return joined(trees, n_trees)
-
-    def size(self, tree: Forest) -> int:
-        """Return the bytes of a tree."""
-        return tree.nbytes
-
-
-PLAIN = Plain()
 
 
 def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:

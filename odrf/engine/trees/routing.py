@@ -29,7 +29,6 @@ __all__ = [
     "predict",
     "project_at_node",
     "routing_blocks",
-    "value_places",
 ]
 
 # Nodes of up to this many rows are not divided: their rows walk on, which costs less.
@@ -216,17 +215,6 @@ def leaf_nodes(
     """Return the node (n, B) in which each row of X (p, n) ends in each tree.
 
     `advance` is told the rows that are done.
-    """
-    forest.require_nodes()
-    return value_places(forest, X, n_jobs, advance)
-
-
-def value_places(
-    forest: Forest, X: Matrix, n_jobs: int, advance: Callable[[int], object] = lambda n: None
-) -> NDArray[np.int64]:
-    """Return where in ``forest.value`` the value of each row's leaf is, (n, B), by `leaf_nodes`.
-
-    That is the number of its node, unless the forest is compact.
     """
     require_memory(
         8.0 * X.shape[1] * forest.n_trees,

@@ -51,8 +51,6 @@ class Forecast(NamedTuple):
     pilots : str
         The trees that were grown for it, in words.
     notes : tuple of str
-    compactable : bool
-        Whether the option `compact` would make it smaller.
     trees_of_round : int
         Trees for each one that the option `n_trees` asks for: those of a round of boosting.
     """
@@ -65,7 +63,6 @@ class Forecast(NamedTuple):
     leaves: float
     pilots: str
     notes: tuple[str, ...] = ()
-    compactable: bool = False
     trees_of_round: int = 1
 
 

@@ -15,7 +15,6 @@ from odrf.api.growth_request import TREE, requested
 from odrf.api.guided_forests import graf, guided_control
 from odrf.api.oblique_forests import odrf
 from odrf.api.streamed_forests import OF_DESIGN
-from odrf.api.survival_fits import require_no_compact_curves
 from odrf.api.trees import odt
 from odrf.checks import checked_truth
 from odrf.design import Design, TrainingData
@@ -160,8 +159,6 @@ def _of_design(
         models = models_of_stack(given, design, training)
         return forecast_of_stack(design, training, *models, perf_counter() - began, shown)
     request = requested(model, given, TREE if model is odt else {})
-    if training.times is not None:
-        require_no_compact_curves(request)
     of = forecast_of_tree if request.is_single_tree else forecast_of_forest
     return of(design, training, request, perf_counter() - began, shown)
 

@@ -55,8 +55,6 @@ class Foresight(Carded):
     parts : dict of str to tuple
         The bytes of each part: during growth, in the fit, in the file.
     notes : tuple of str
-    compactable : bool
-        Whether the option `compact` would make it smaller.
     limits : tuple of str
         The options of the function that limit the number of trees or their sizes.
     trees_of_round : int
@@ -86,7 +84,6 @@ class Foresight(Carded):
     pilots: str
     parts: dict[str, Bytes]
     notes: tuple[str, ...] = ()
-    compactable: bool = False
     limits: tuple[str, ...] = ()
     trees_of_round: int = 1
 
@@ -108,7 +105,6 @@ class Foresight(Carded):
             forecast.pilots,
             forecast.parts,
             forecast.notes,
-            forecast.compactable,
             tuple(name for name in (OF_NUMBER, *OF_SIZES) if name in set(options)),
             forecast.trees_of_round,
         )
@@ -161,10 +157,7 @@ class Foresight(Carded):
         """Return what to say below the table."""
         if self.fits:
             return self.notes
-        way_out = f"It does not fit into memory: {self._smaller()}."
-        if self.compactable:
-            way_out += " A forest that keeps only what predicts is much smaller: compact=16."
-        return (way_out, *self.notes)
+        return (f"It does not fit into memory: {self._smaller()}.", *self.notes)
 
     def _smaller(self) -> str:
         """Return what would fit into memory."""

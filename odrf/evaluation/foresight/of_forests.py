@@ -34,7 +34,7 @@ from odrf.evaluation.foresight.pilot_rows import (
 )
 from odrf.fits.blending import pilot_trees
 from odrf.fits.fit import Fit
-from odrf.fits.growing import joining_of, kinds_of_blend, one_kind
+from odrf.fits.growing import kinds_of_blend, one_kind
 from odrf.fits.saving import saved_bytes
 from odrf.fits.survival.evidence_of_curves import judge_of_pilots
 from odrf.fits.survival.grown_response import grown_response
@@ -74,7 +74,7 @@ class PilotTrees(NamedTuple):
     seconds, nodes, splits, terms : float
     whole, lean, memory : float
         Bytes of a tree as it has grown, of a pilot tree that waits, and what a tree takes in the
-        forest: less if that is compact.
+        forest.
     curves : float
         Bytes of the curves of its leaves; 0 if the response is no time to an event.
     """
@@ -129,13 +129,12 @@ def forecast_of_forest(
     return Forecast(
         parts,
         seconds + forest.seconds + weighing,
-        0.0 if base.compact else forest.packed,
+        forest.packed,
         (B + 8.0 * (base.n_classes + 1)) * n if out_of_bag else 0.0,
         B,
         forest.mean("nodes") / 2 + 0.5,
         _in_words(number, controls, rows),
         _notes(base),
-        base.compact is None,
     )
 
 
@@ -238,8 +237,7 @@ def _pilots_of(
     _grown(control, design, random_rows(tables[0], WARM, control.seed), 1, 1)
     found = [_grown(control, design, table, number, n_trees, advance) for table in tables]
     trees = found[-1].trees
-    joining = joining_of(tables[-1], control)
-    kept = joining.join(trees, number)
+    kept = joined(trees, number)
     splits, terms = (
         [float(np.mean([one(tree) for tree in grown.trees])) for grown in found]
         for one in (_n_splits, _n_terms)
@@ -300,11 +298,10 @@ def _saved(
     whole = 0.0
     for pilot, control, count in zip(pilots, kinds, counts.tolist(), strict=True):
         if count:
-            joining = joining_of(data, control)
             size = np.cumsum([tree.nbytes for tree in pilot.trees])
             number = max(1, int((size <= COMPRESSED_BYTES).sum()))
-            few = joining.join(pilot.trees[:number], number)
-            root = joining.join([root_of(pilot.trees[0])], 1)
+            few = joined(pilot.trees[:number], number)
+            root = joined([root_of(pilot.trees[0])], 1)
             saved = [
                 saved_bytes(_fit_of(each, control, design, data), False) for each in (few, root)
             ]

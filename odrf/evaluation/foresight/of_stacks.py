@@ -99,7 +99,6 @@ def forecast_of_stack(
         predicting=0.0,
         out_of_bag=predictions,
         notes=_notes(control),
-        compactable=False,
     )
 
 

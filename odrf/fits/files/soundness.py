@@ -15,9 +15,7 @@ from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import Coded, Layout, Matrix, stored
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
-from odrf.engine.trees.compact_forest import CompactForest
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
-from odrf.engine.trees.record_soundness import records_are_sound
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.boosted_fit import BoostedFit
@@ -108,9 +106,6 @@ def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) ->
 
     It must predict `K` numbers, and have `n_trees` trees if that is known.
     """
-    if isinstance(forest, CompactForest):
-        _require_sound_records(forest, p, K, n_trees)
-        return
     m, z, root, left = len(forest.left), len(forest.index), forest.root, forest.left
     require_sound_roots(root, m)
     _require(len(root) == (n_trees or len(root) - 1) + 1)
@@ -133,24 +128,6 @@ def require_sound_roots(root: NDArray, m: int) -> None:
     """Raise `InputError` unless trees have at least a node each, and m together."""
     _require_ranges(root, m)
     _require(bool((np.diff(root) > 0).all()))
-
-
-def _require_sound_records(forest: CompactForest, p: int, K: int, n_trees: int | None) -> None:
-    at, words, value, layout = forest.at, forest.words, forest.value, forest.layout
-    levels = np.empty(0, np.int32) if forest.level_words is None else forest.level_words
-    for array in (at, words, levels, forest.n_of_tree):
-        _require(array.ndim == 1)
-    _require(len(at) == len(forest.n_of_tree) == (n_trees or len(at)) > 0)
-    _require(value.ndim == 2 and value.shape[1] == K and _within(forest.n_of_tree, 1, 2**62))
-    _require((layout is None) == (forest.level_words is None))
-    n_numbers = forest.n_stored
-    if layout is None:
-        _require(n_numbers == p)
-    else:
-        _require_layout(layout, forest.n_stored, p)
-        n_numbers = layout.n_numbers
-    sound = records_are_sound(at, words, levels, len(value), n_numbers, forest.n_stored)
-    _require(bool(sound))
 
 
 def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> None:

@@ -43,7 +43,6 @@ from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, No
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.survival.leaf_curves import LeafCurves
 from odrf.engine.survival.log_times import LogTimes
-from odrf.engine.trees.compact_forest import KEPT, CompactForest, Compaction
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.blending import Blend
@@ -90,7 +89,6 @@ CLASSES: dict[str, type] = {
         *(BoostedSurvivalFit, SurvivalTimes, ProportionalHazards, FailureTimes),
         *(NormalError, LogisticError, ExtremeValueError),
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
-        *(CompactForest, Compaction),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),
@@ -107,8 +105,6 @@ CLASSES: dict[str, type] = {
 
 def field_names(kind: type) -> tuple[str, ...]:
     """Return the names of the fields of a dataclass or named tuple."""
-    if kind is CompactForest:
-        return KEPT
     if is_dataclass(kind):
         return tuple(field.name for field in fields(kind))
     return tuple(getattr(kind, "_fields", ()))
@@ -117,8 +113,6 @@ def field_names(kind: type) -> tuple[str, ...]:
 @cache
 def needed_fields(kind: type) -> frozenset[str]:
     """Return the names of the fields that have no default."""
-    if kind is CompactForest:
-        return frozenset(KEPT)
     if is_dataclass(kind):
         return frozenset(
             field.name

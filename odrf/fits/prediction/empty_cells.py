@@ -5,7 +5,7 @@ node.  A split on one factor alone keeps what it does with a level that the node
 
 A fit on rows in chunks, which has no rows to take these means of, fills with the mean of the column
 over all training rows; a level that none of them has is none of the known ones.  Other fits without
-training rows, and compact ones, refuse such cells.
+training rows refuse such cells.
 
 A tree with surrogates needs no fills: it only has to be told which cells are empty.
 """
@@ -29,7 +29,6 @@ from odrf.engine.rows.coded import (
     with_layout,
     with_rows,
 )
-from odrf.engine.trees.compact_forest import CompactForest
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.packing import Packed, groups_of_trees
 from odrf.engine.trees.read_later import ReadLater
@@ -41,14 +40,9 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.streamed.streamed_fit import StreamedFit
 
-__all__ = ["FillingRule", "NoFills", "empty_columns", "filling_rule", "reading_empty_cells"]
+__all__ = ["FillingRule", "empty_columns", "filling_rule", "reading_empty_cells"]
 
 NO_COLUMNS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-# Why there are no means, and what to do then.
-NO_ROWS = "the fit has none of them: fill in these cells"
-NO_NODES = (
-    "compact() has not kept which rows these are: fill in these cells, or use the fit before it"
-)
 
 
 def reading_empty_cells(
@@ -65,19 +59,14 @@ def reading_empty_cells(
         return fit, X
     if isinstance(fit, StreamedFit) and fit.fills is not None:
         return fit, _with_means(X, columns, fit.fills)
-    if isinstance(fit.forest, CompactForest):
-        raise _without_fills(fit.design.columns[columns[0]], NO_NODES)
     if not fit.data.has_rows:
-        raise _without_fills(fit.design.columns[columns[0]], NO_ROWS)
+        raise InputError(
+            f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "
+            "where a split takes the mean of its training rows, and the fit has none of them: fill "
+            "in these cells"
+        )
     data = replace(fit.data, X=beside([fit.data.X, _nothing(columns, len(fit.data.y))]))
     return _with_forest(fit, data, filling_forest(fit, columns)), with_empty_cells(X, columns)
-
-
-def _without_fills(column: str, why: str) -> InputError:
-    return InputError(
-        f"{column!r} is missing in new rows and in no training row, where a split takes the mean "
-        f"of its training rows, and {why}"
-    )
 
 
 def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64]) -> Matrix:
@@ -108,17 +97,12 @@ def with_empty_cells(X: Matrix, columns: NDArray[np.int64]) -> Matrix:
     return beside([filled, empty.astype(np.float32)])
 
 
-def filling_rule(fit: AnyFit) -> FillingRule | NoFills:
+def filling_rule(fit: AnyFit) -> FillingRule:
     """Return what predicts single rows with empty cells.
 
     The fills are found when the first such row comes, which may be never: that takes the training
     rows, and the trees with fills take about twice as much memory.
     """
-    if isinstance(fit.forest, CompactForest):
-        columns = number_columns(fit.data.X)
-        places = _rows(fit.data.X, columns).tolist()
-        named = [fit.design.columns[column] for column in columns]
-        return NoFills(dict(zip(places, named, strict=True)))
 
     def find(rule: FillingRule) -> None:
         X = fit.data.X
@@ -128,23 +112,6 @@ def filling_rule(fit: AnyFit) -> FillingRule | NoFills:
         rule.set_fields({"packed": packed, "columns": columns, "layout": layout_of(X)})
 
     return FillingRule.read_by(find)
-
-
-@dataclass(frozen=True)
-class NoFills:
-    """Stands for the fills of compact trees, which have none.
-
-    Attributes
-    ----------
-    columns : dict
-        The names of columns by their places among the numbers of a row.
-    """
-
-    columns: dict[int, str]
-
-    def mean(self, value: NDArray[np.float64], x: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Raise `InputError`: a row with empty cells needs the nodes."""
-        raise _without_fills(self.columns[int(np.isnan(x).argmax())], NO_NODES)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.engine.trees.routing import leaf_nodes, predict, value_places
+from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
@@ -169,7 +169,7 @@ def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object
     require_memory(
         24.0 * n * B, f"{n} predictions of each of {B} trees", "use fewer rows at a time"
     )
-    leaves = value_places(fit.forest, rows.X, fit.control.n_jobs, advance)
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs, advance)
     columns = _tree_numbers(fit.forest)
     drew = np.zeros(leaves.shape, dtype=bool)
     if rows.oob is not None and isinstance(fit, Fit):

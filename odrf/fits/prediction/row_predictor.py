@@ -16,7 +16,7 @@ from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.single import predict_row
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.empty_cells import FillingRule, NoFills, filling_rule
+from odrf.fits.prediction.empty_cells import FillingRule, filling_rule
 from odrf.fits.prediction.predicting import require_classes
 
 __all__ = ["ROW_PREDICTIONS", "RowPredictor", "row_predictor"]
@@ -43,7 +43,7 @@ class RowPredictor:
         How raw values become scaled predictors.
     packed : Packed
         The trees.
-    filling : FillingRule, NoFills or None
+    filling : FillingRule or None
         The trees for rows with empty cells in predictors that have none in training: with a fill
         for each term, or surrogates.  None unless ``missing`` is "split" or "surrogate".
     value : (m, K) float64
@@ -72,7 +72,7 @@ class RowPredictor:
     type: str
     plan: RowPlan
     packed: Packed
-    filling: FillingRule | NoFills | None
+    filling: FillingRule | None
     value: NDArray[np.float64]
     labels: tuple[Any, ...]
     votes: bool

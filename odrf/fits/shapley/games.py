@@ -12,19 +12,10 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import empty_columns, reading_empty_cells
-from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.predicting import mean_values
-from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.statistics.shapley.game import Game
 
-__all__ = [
-    "game_of",
-    "is_vote",
-    "output_names",
-    "predicted_outputs",
-    "side_by_side",
-    "term_of_rows",
-]
+__all__ = ["game_of", "is_vote", "output_names", "predicted_outputs", "side_by_side"]
 
 
 def side_by_side(first: Matrix, second: Matrix) -> Matrix:
@@ -51,7 +42,7 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
         K,
         scale,
         _used(forest, term, len(fit.design.predictors)),
-        term_of_rows(read, term),
+        _term_of_rows(read, term),
         np.ascontiguousarray(stored(read).T),
         n_background,
     )
@@ -63,8 +54,6 @@ def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
     The mean response or the probabilities of the classes; of boosted trees the scores, without
     offsets.
     """
-    if isinstance(fit, StackedFit):
-        return expected_response(fit, X)
     reader, read = reading_empty_cells(fit, X)
     if isinstance(reader, BoostedFit):
         return reader.scores(read, np.zeros(read.shape[1])).T
@@ -83,7 +72,7 @@ def output_names(fit: AnyFit) -> pd.Index:
     return response.classes[: fit.control.n_outputs]
 
 
-def term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
+def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the predictor of each row of what X holds."""
     layout = layout_of(X)
     if layout is None:

@@ -36,8 +36,9 @@ from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.fit_properties import properties_of_boosted
 from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 from odrf.results.explaining.imitated import SurrogateTreeResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.fitted import Priors
-from odrf.results.keeping.compactable import CompactableResults
+from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
@@ -52,12 +53,13 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 class ODBTResults(
     RoundsOfTrees,
-    CompactableResults,
+    ForgettingResults,
     OutOfBagResults,
     SeveralTrees,
     PixelResults,
     Panelled,
     SurrogateTreeResults,
+    ShapleyResults,
 ):
     """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 

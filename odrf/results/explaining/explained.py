@@ -6,16 +6,9 @@ from odrf.results.explaining.averaged import AveragedResults
 from odrf.results.explaining.curved import CurveResults
 from odrf.results.explaining.judged_probabilities import CalibrationResults
 from odrf.results.explaining.locally_read import LocalResults
-from odrf.results.explaining.shared_by_shapley import ShapleyResults
 
 __all__ = ["Explained"]
 
 
-class Explained(
-    AveragedResults,
-    CurveResults,
-    ShapleyResults,
-    LocalResults,
-    CalibrationResults,
-):
-    """Base class of results with effects, curves, Shapley values and what else explains a fit."""
+class Explained(AveragedResults, CurveResults, LocalResults, CalibrationResults):
+    """Base class of results with effects, curves and what else explains any fit."""

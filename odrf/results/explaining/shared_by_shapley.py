@@ -7,12 +7,10 @@ from typing import Any
 import pandas as pd
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
+from odrf.errors import InputError
 from odrf.fits.shapley.background import background_rows
-from odrf.fits.shapley.explained_rows import (
-    HowToShare,
-    explained_rows,
-    interactions_in_rows,
-)
+from odrf.fits.shapley.explained_rows import HowToShare, explained_rows, interactions_in_rows
+from odrf.fits.shapley.games import is_vote
 from odrf.public import public
 from odrf.reports.shapley.shapley_interactions import ShapleyInteractions, interactions_report
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
@@ -57,16 +55,12 @@ class ShapleyResults(FittedResults):
             Rows of unequal case weights are drawn in proportion to them, with replacement.
         max_boxes : int, default 4096
             Values are exact where all coalitions of a tree and a pair of rows fall into at most so
-            many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  For
-            shares of votes it is the most coalitions of the forest.  With more, orders of the terms
-            are drawn; of a tree only for the boxes of little weight, below 3/√max_boxes.  Of a
-            stack every model predicts every coalition, which counts as 16 boxes: values are exact
-            where rows differ in at most 8 terms, with 4096.  A smaller number is faster and less
-            exact; with 0 all orders are drawn.
+            many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  With
+            more, orders of the terms are drawn for the boxes of little weight, below 3/√max_boxes.
+            A smaller number is faster and less exact; with 0 all orders are drawn.
         draws : int, optional
             How many random orders are drawn, each together with its reverse, at least 2: of each
-            box that is drawn, or of each pair of rows if these are drawn as a whole.  By default as
-            many as give a reliable standard error.
+            box that is drawn.  By default as many as give a reliable standard error.
         seed : int, SeedSequence or Generator, optional
             Seed of the orders; by default that of the fit.
         n_jobs : int, optional
@@ -83,7 +77,8 @@ class ShapleyResults(FittedResults):
         Raises
         ------
         InputError
-            If an argument is out of range, or rows cannot be predicted.
+            If an argument is out of range, or rows cannot be predicted; for class probabilities of
+            a guided forest, which are shares of votes and no mean over trees.
 
         Notes
         -----
@@ -103,10 +98,9 @@ class ShapleyResults(FittedResults):
         before those that it excludes.  Random orders that meet it are drawn, and their prefixes go
         down the tree together.  What is drawn adds up exactly, too.
 
-        Probabilities of guided forests are shares of votes, no mean over trees: then all trees
-        together are one game.  So are all models of a stack, whose mixed rows are predicted as any
-        rows are.  This takes longer than the boxes of trees: give some rows as `newdata`, or a
-        smaller `background`.
+        What is no sum or mean of trees, ``shap.PermutationExplainer`` of the package shap explains,
+        from a function that predicts and a table of numbers as background.  Factors are given as
+        codes, which the function turns back into levels.
 
         References
         ----------
@@ -162,8 +156,7 @@ class ShapleyResults(FittedResults):
         Raises
         ------
         InputError
-            If an argument is out of range, or rows cannot be predicted; for classes of a guided
-            forest, if two rows have more than `max_boxes` coalitions: those are not drawn.
+            As in `shap`.
         MemoryError
             If the values of all rows take more memory than there is.
 
@@ -191,7 +184,19 @@ class ShapleyResults(FittedResults):
 def _checked(
     result: FittedResults, max_boxes: Any, draws: Any, seed: Any, n_jobs: Any
 ) -> HowToShare:
-    """Return the options of Shapley values; raise `InputError` if one is out of range."""
+    """Return the options of Shapley values.
+
+    Raises
+    ------
+    InputError
+        An option is out of range, or predictions are no sum or mean of trees.
+    """
+    if is_vote(result.fit):
+        raise InputError(
+            "shap() and shap_interactions() are for sums and means of trees, and probabilities of "
+            "graf() are shares of votes: use shap.PermutationExplainer of the package shap with "
+            'predict(…, type="prob"), or shap() of a forest of odrf()'
+        )
     control = result.fit.control
     return HowToShare(
         checked_whole("max_boxes", max_boxes, 0, MOST_BOXES),

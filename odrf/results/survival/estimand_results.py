@@ -22,6 +22,7 @@ from odrf.reports.proximity.proximity_of_rows import Proximity
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.fitted import Priors
 from odrf.results.measured import BY_HELD_OUT, KNOCKOFF
 from odrf.results.panelled import Drawing, Panelled
@@ -80,7 +81,12 @@ class NotHere:
 
 
 class EstimandResults(
-    ForestImportances, SeveralTrees, Panelled, SurrogateTreeResults, ProximityResults
+    ForestImportances,
+    SeveralTrees,
+    Panelled,
+    SurrogateTreeResults,
+    ShapleyResults,
+    ProximityResults,
 ):
     """One number of the curves of a survival forest, as returned by its method `estimand`.
 

@@ -16,9 +16,7 @@ from odrf.checks import (
     checked_whole,
 )
 from odrf.errors import InputError
-from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.survival.boosted_survival_fit import enlarged_boosted_survival
-from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,
@@ -33,7 +31,7 @@ from odrf.reports.survival.boosted_survival_summary import (
     boosted_survival_summary,
 )
 from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
-from odrf.results.keeping.compactable import CompactableResults
+from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.survival.judged_boosted_curves import JudgedBoostedCurves
 from odrf.results.survival.survival_plots import CURVES
 from odrf.text.card import Card
@@ -48,7 +46,7 @@ PLOTS = "loss", CURVES, "importance"
 IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
 
 
-class SurvivalBoostedResults(CompactableResults, JudgedBoostedCurves):
+class SurvivalBoostedResults(ForgettingResults, JudgedBoostedCurves):
     """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
 
     Parameters
@@ -195,11 +193,8 @@ class SurvivalBoostedResults(CompactableResults, JudgedBoostedCurves):
         -------
         Summary
         """
-        if is_compact(self.fit):
-            summary = CompactionReport(self.fit).summary()
-        else:
-            importance = self._measured_importance(progress)
-            summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
+        importance = self._measured_importance(progress)
+        summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     def _card(self) -> Card:

@@ -208,7 +208,6 @@ def test_the_usual_share():
         ({"sample_fraction": 2.0}, "sample_fraction=2.0"),
         ({"alpha": "oob"}, "alpha='oob' with rows in chunks"),
         ({"alpha": "log6/n"}, "use a number, or a function of n"),
-        ({"compact": 16}, r"compact=16 with rows in chunks.*use compact\(\) of the forest"),
         ({"groups": "f"}, "groups= with rows in chunks"),
         ({"order": "a"}, "order= with rows in chunks"),
         ({"strata": "f"}, "strata= with rows in chunks"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import odrf
@@ -13,7 +12,6 @@ from blends import with_quick_stacks
 from odrf import InputError
 from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
 from odrf.results.stacked.auto_results import AutoResults
-from reference.shapley import coalition_values, interaction_values, values_by_definition
 
 HOW = {"n_trees": 20, "seed": 1}
 FORMULAS = {"number": "y ~ a + b + f", "classes": "c ~ a + b + f"}
@@ -37,34 +35,6 @@ def predicting(name, fit):
         return fit.predict(frame, KINDS[name]).to_numpy().reshape(len(frame), -1)
 
     return predict
-
-
-def test_shapley_values_are_those_of_the_definition(named, table):
-    name, fit = named
-    new, background = table.iloc[[0, 5, 9]], table.iloc[40:47].copy()
-    background.iloc[0, background.columns.get_loc("b")] = np.nan
-    found = fit.shap(new, background=background)
-    pairs = fit.shap_interactions(new, background=background)
-    assert found.drawn == pairs.sums.drawn == 0
-    for i in range(3):
-        game = coalition_values(predicting(name, fit), new[NAMES].iloc[[i]], background[NAMES])
-        own = found.values[i].reshape(3, -1)
-        np.testing.assert_allclose(own, values_by_definition(game), atol=1e-12)
-        own = pairs.values[i].reshape(3, 3, -1)
-        np.testing.assert_allclose(own, interaction_values(game), atol=1e-12)
-    assert found.explains == ("mean response" if name == "number" else "probability")
-
-
-def test_shapley_values_add_up_and_do_not_depend_on_other_rows_or_threads(named, table):
-    name, fit = named
-    how = {"background": 11, "max_boxes": 0}
-    found = fit.shap(table.head(6), n_jobs=2, **how)
-    predicted = predicting(name, fit)(table.head(6))
-    np.testing.assert_allclose(found.prediction, predicted, atol=1e-12)
-    values = found.values.reshape(6, 3, -1)
-    np.testing.assert_allclose(found.base + values.sum(axis=1), predicted, atol=1e-9)
-    alone = fit.shap(table.iloc[[4]], n_jobs=1, **how)
-    assert (alone.values[0] == found.values[4]).all() and found.drawn > 0.8
 
 
 def test_curves_are_means_of_predictions(named, table):
@@ -129,11 +99,12 @@ def test_a_stack_that_depended_on_time_is_not_grown_again(table):
     assert len(fit.interactions(rows=4, permutations=0).table)
 
 
-@pytest.mark.parametrize("kind", ["global", "row", "term"])
-def test_shapley_values_of_stacks_have_plots(stacks, table, kind):
-    found = stacks["number"].shap(table.head(8), background=5)
-    assert found.plot(kind).get_figure() is not None
-    assert isinstance(found.table, pd.DataFrame)
+def test_shapley_values_are_those_of_a_part(stacks, table):
+    fit = stacks["number"]
+    with pytest.raises(InputError, match=r'no \'shap\': .*part\("forest"\).shap, or shap.Permu'):
+        fit.shap(table.head(2))
+    found = fit.part("forest").shap(table.head(2), background=5)
+    assert found.values.shape == (2, 3)
 
 
 def test_one_prediction_has_changes_and_slopes_and_no_paths(named, table):

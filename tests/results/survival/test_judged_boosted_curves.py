@@ -89,34 +89,16 @@ def test_offsets_count():
         fit.curves(NEW)
 
 
-def test_compact_fits_predict_the_same_curves(fit):
-    small = fit.compact()
-    assert type(small) is type(fit)
-    np.testing.assert_allclose(
-        small.predict(NEW, type="survival"), fit.predict(NEW, type="survival"), atol=1e-6
-    )
-    np.testing.assert_allclose(small.roc(0.5).table, fit.roc(0.5).table, atol=1e-6, equal_nan=True)
-    np.testing.assert_allclose(small.predict(), fit.predict(), atol=1e-6)
-    assert small.forest.nbytes < fit.forest.nbytes
-    report = small.compaction()
-    assert report.changes["largest change"].max() < 1e-6
-    assert repr(small) == repr(report) and str(small.summary()) == str(report.summary())
-    with pytest.raises(InputError, match="compact"):
-        small.importance("impurity")
-
-
 def test_fits_without_rows_predict_new_rows(fit, tmp_path):
     bare = fit.without_data()
     times = [0.2, 1.0]
     expected = fit.predict(NEW, type="survival", times=times)
     assert bare.predict(NEW, type="survival", times=times).equals(expected)
-    assert bare.compact().curves(NEW, times).table.shape == (100, 2)
+    assert bare.curves(NEW, times).table.shape == (100, 2)
     assert "left out" in repr(bare)
-    bare.compact().save(tmp_path / "fit")
+    bare.save(tmp_path / "fit")
     loaded = odrf.load(tmp_path / "fit")
-    np.testing.assert_allclose(
-        loaded.predict(NEW, type="survival", times=times), expected, atol=1e-6
-    )
+    assert loaded.predict(NEW, type="survival", times=times).equals(expected)
     for needs_rows in (lambda: bare.roc(0.5), bare.score, bare.summary, bare.predict):
         with pytest.raises(InputError, match="training rows"):
             needs_rows()

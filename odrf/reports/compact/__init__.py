@@ -1,1 +1,0 @@
-"""What compact fits have kept, and what that changes."""
