@@ -132,6 +132,13 @@ def test_the_design_is_that_of_one_data_frame(formula, seed, n, cuts, holes):
     assert_same(learned(formula, frames), design, training)
 
 
+@pytest.mark.parametrize("cuts", [[], [20, 41]])
+def test_levels_that_meet_only_where_the_number_is_empty_have_their_column(cuts):
+    formula, data = FORMULAS[3], table(49, 67, holes=True)
+    frames = [data[a:b] for a, b in pairwise([0, *cuts, 67])]
+    assert_same(learned(formula, frames), *in_one_frame(formula, data))
+
+
 @settings(max_examples=6)
 @given(seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_the_chunks_change_no_bit(seed, cuts):
