@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from odrf.datasets.separated import names_in_first_line, read_separated
 from odrf.design.columns.measurement import TEXT
 from odrf.errors import InputError
+from odrf.warn import warn_user
 
 __all__ = [
     "COMPRESSIONS",
@@ -29,6 +31,11 @@ FORMATS = ("csv", "csv2", "tsv", "parquet")
 SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
 # Endings of tables that other programs write: as text these would be one column of odd signs.
 OTHERS = ("xls", "xlsx", "ods", "dta", "sav", "sas7bdat", "rds", "rda", "rdata", "feather", "json")
+# A fit warns of more texts that are numbers by itself.
+MANY = 30
+# A number such as 1.234,5 where decimals have commas; and what stands in cells without a value.
+GROUPED = r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"
+SIGNS_OF_EMPTY = ("", "?", ".", "-", "--", "*", "n.a.", "missing", "unknown")
 NOT_UTF8 = "it is no text in UTF-8; save it so, or convert it with iconv -f latin1 -t utf-8"
 UTF16 = "it is text in UTF-16; save it in UTF-8, or convert it with iconv -f utf-16 -t utf-8"
 MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -80,6 +87,7 @@ def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) 
             separator, decimal = SEPARATED.get(format, (",", "."))
             _require_columns(names_in_first_line(source, separator), named)
             table = read_separated(source, separator, decimal, text, named)
+            _warn_of_numbers_as_text(table.drop(columns=list(text), errors="ignore"), decimal)
     except InputError:
         raise
     except Exception as error:  # whatever the readers of damaged files raise
@@ -122,6 +130,33 @@ def _require_columns(names: list[str], named: str) -> None:
             raise InputError(
                 f"{named} has one column, {names[0]!r}: if {separator!r} separates columns, "
                 f"{'add --format csv' if separator == ',' else 'write the table with commas'}"
+            )
+
+
+def _warn_of_numbers_as_text(table: pd.DataFrame, decimal: str) -> None:
+    """Warn of columns that are text for points of thousands, or signs of empty cells."""
+    for name in table.columns[[not is_numeric_dtype(dtype) for dtype in table.dtypes]]:
+        cells = pd.Series(table[name].dropna().unique(), dtype=object).astype(str)
+        bare = cells.str.strip()
+        grouped = bare.str.fullmatch(GROUPED) if decimal == "," else bare.eq("") & False
+        points = bare.str.replace(".", "", regex=False) if grouped.any() else bare
+        numbers = pd.to_numeric(
+            points.str.replace(decimal, ".", regex=False), errors="coerce"
+        ).notna()
+        if grouped.any() and numbers.all():
+            warn_user(
+                f"{name!r} has points of thousands, such as {cells[grouped].iloc[0]!r}, and is "
+                "read as text: write its numbers without them"
+            )
+        elif (
+            len(cells) < MANY
+            and numbers.any()
+            and (numbers | bare.isin(SIGNS_OF_EMPTY)).all()
+            and not numbers.all()
+        ):
+            warn_user(
+                f"{name!r} has {cells[~numbers].iloc[0]!r} among numbers, and is read as text: "
+                "leave such cells empty if it holds numbers"
             )
 
 

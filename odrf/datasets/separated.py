@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
+import lzma
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from io import StringIO, TextIOWrapper
+from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 import pandas as pd
-from pandas.io.common import get_handle  # type: ignore[import-not-found]  # no stubs
 
 from odrf.errors import InputError
 from odrf.warn import warn_user
@@ -143,6 +149,9 @@ def _looked_through(source: Any, separator: str, named: str) -> _Rows:
 
     So they are if the names have them, or if quotation marks count only without them.
     """
+    simple = _rows_without_quotes(source, separator)
+    if simple is not None:
+        return simple
     plain = _rows_of(source, separator, False, named)
     names = plain.names
     of_names = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
@@ -151,6 +160,30 @@ def _looked_through(source: Any, separator: str, named: str) -> _Rows:
         if of_names or without.fit:
             return without
     return plain
+
+
+def _rows_without_quotes(source: Any, separator: str) -> _Rows | None:
+    """Return what is known of rows of one length without quotation marks; None of any others.
+
+    To count separators takes a third of the time that it takes to cut lines into fields.
+    """
+    names: list[str] = []
+    with _lines(source) as lines:
+        for line in lines:
+            if '"' in line:
+                return None
+            if names and line.count(separator) == len(names) - 1:
+                continue
+            if not line.strip():
+                if separator.isspace():
+                    return None
+                continue  # pandas leaves out blank lines
+            if names:
+                return None
+            names = line.rstrip("\r\n").split(separator)
+            if any(name.startswith(" ") for name in names[1:]):
+                return None
+    return _Rows(names, len(names), None, None, False, False, False, False) if names else None
 
 
 def _rows_of(source: Any, separator: str, blanks: bool, named: str) -> _Rows:
@@ -235,9 +268,31 @@ def _lines(source: Any) -> Iterator[Iterable[str]]:
     """Give the lines of a path, also of a compressed file, or of a stream, which is left at 0."""
     if hasattr(source, "seek"):
         source.seek(0)
-    with get_handle(
-        source, "r", encoding="utf-8-sig", compression="infer", is_text=True
-    ) as handles:
-        yield handles.handle
-    if hasattr(source, "seek"):
+        held = source.read()
         source.seek(0)
+        text = held if isinstance(held, str) else held.decode("utf-8-sig")
+        yield StringIO(text, newline="")
+        return
+    with ExitStack() as opened:
+        binary = opened.enter_context(_opened(Path(source), opened))
+        yield opened.enter_context(TextIOWrapper(binary, encoding="utf-8-sig", newline=""))
+
+
+def _opened(path: Path, opened: ExitStack) -> Any:
+    """Return the bytes of a file, without the compression that its ending names."""
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.open(path)
+        case ".bz2":
+            return bz2.open(path)
+        case ".xz":
+            return lzma.open(path)
+        case ".zst":
+            return import_module("zstandard").open(path, "rb")
+        case ".zip":
+            archive = opened.enter_context(ZipFile(path))
+            held = archive.namelist()
+            if len(held) != 1:
+                raise ValueError(f"the archive has {len(held)} files, and one is read")
+            return archive.open(held[0])
+    return path.open("rb")

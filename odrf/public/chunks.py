@@ -117,6 +117,25 @@ class Chunks:
             If a chunk is no data frame, or has not the columns of the first one; if a file cannot
             be read.
         """
+        for _, frame in self.named_frames(columns):
+            yield frame
+
+    def named_frames(
+        self, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the chunks as `frames` does, each with what messages call it.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            As in `frames`.
+
+        Yields
+        ------
+        called : str
+            Such as "chunk 2 of data", or its file.
+        frame : DataFrame
+        """
         begin, names = 0, pd.Index([])
         for number, batch in enumerate(self._batches(columns)):
             called = f"chunk {number + 1} of data"
@@ -130,7 +149,7 @@ class Chunks:
             frame = checked_frame(table, columns, called)
             end = begin + len(frame)
             own = isinstance(batch, pd.DataFrame)
-            yield frame if own else frame.set_axis(pd.RangeIndex(begin, end), axis=0)
+            yield called, frame if own else frame.set_axis(pd.RangeIndex(begin, end), axis=0)
             begin = end
 
     def columns(self) -> list[str]:

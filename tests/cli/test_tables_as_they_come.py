@@ -253,3 +253,26 @@ def test_cumulative_probabilities_of_ordered_classes(inside, data, capsys):
     assert np.allclose(found[["low", "middle"]], expected)
     odrf.odt("y ~ x", data, seed=1, max_leaves=4, alpha=None).save("fit.odrf")
     assert "needs classes" in refusal(capsys, *asked)
+
+
+@pytest.mark.parametrize(
+    ("cells", "format", "said"),
+    [
+        (["1.234,5", "2.345,5", "12,5"], "csv2", "'x' has points of thousands, such as '1.234,5'"),
+        (["1.234", "2.345", "12"], "csv2", "'x' has points of thousands, such as '1.234'"),
+        (["1", "2", "?"], "csv", "'x' has '?' among numbers"),
+        (["1.5", "2", "  "], "csv", "'x' has '  ' among numbers"),
+    ],
+)
+def test_numbers_that_are_read_as_text_are_told(inside, capsys, cells, format, said):
+    rows = "".join(f"{i % 7};{cells[i % 3]}\n" for i in range(60))
+    text = "y;x\n" + rows
+    (inside / "t.csv").write_text(text if format == "csv2" else text.replace(";", ","))
+    assert main(("tree", "y ~ x", "t.csv", *OPTIONS, "--format", format)) == 0
+    assert said in capsys.readouterr().err
+
+
+def test_labels_are_no_numbers_read_as_text(inside, capsys):
+    (inside / "t.csv").write_text("y;x\n" + "".join(f"{i % 7};{'ab1'[i % 3]}\n" for i in range(60)))
+    assert main(("tree", "y ~ x", "t.csv", *OPTIONS, "--format", "csv2")) == 0
+    assert "'x' has" not in capsys.readouterr().err

@@ -92,7 +92,7 @@ def test_an_open_quotation_mark_is_said():
         read_separated(io.StringIO(text))
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.xz", ".csv.zip"])
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zip"])
 def test_compressed_tables_are_checked_too(tmp_path, ending):
     path = tmp_path / f"t{ending}"
     ends = RIGHT.assign(d=None).rename(columns={"d": ""})

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 
@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 ROWS_PER_BLOCK = 2**16
+# So many values of a chunk are kept, to say what text it has.
+SOME = 1000
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -89,7 +91,8 @@ class ChunkBlocks:
         InputError
             The chunks give other rows than in the first pass over these columns.
         """
-        frames = (rows_of_weight(each, self.weights) for each in self.chunks.frames(columns))
+        read = _of_one_kind(self.chunks.named_frames(columns))
+        frames = (rows_of_weight(each, self.weights) for each in read)
         known, sums = self._sums.get(tuple(columns)), []
         for block in in_blocks_of_rows(frames, ROWS_PER_BLOCK):
             hashed = pd.util.hash_pandas_object(block, index=False).to_numpy()
@@ -147,14 +150,38 @@ def require_alike(parts: Sequence[pd.DataFrame]) -> None:
                 _require_one_order(name, columns)
             held = {contents(column): column for column in columns if len(column)}
             if held.keys() == {NUMBERS, TEXT}:
-                texts = held[TEXT].astype(str)
-                odd = texts[pd.to_numeric(texts, errors="coerce").isna()]
-                raise InputError(
-                    f"{name!r} holds numbers in some chunks and text in others, such as "
-                    f"{listed((odd if len(odd) else texts).unique(), 3)}: tell the reader of the "
-                    f"chunks its type, as by dtype={{{name!r}: str}} of pd.read_csv(), or which "
-                    "texts are empty cells, by na_values="
-                )
+                raise _numbers_and_text(name, held[TEXT])
+
+
+def _of_one_kind(named: Iterable[tuple[str, pd.DataFrame]]) -> Iterator[pd.DataFrame]:
+    """Yield the frames of chunks; name the chunk that has text where others have numbers."""
+    held: dict[str, tuple[Any, str, str, pd.Series]] = {}
+    for called, frame in named:
+        for name, dtype in frame.dtypes.items():
+            if name in held and held[name][0] == dtype:
+                continue
+            known = frame[name].dropna()
+            if known.empty:
+                continue
+            kind = contents(known)
+            of_text = [(called, known)] if kind == TEXT else []
+            if name in held and {held[name][1], kind} == {NUMBERS, TEXT}:
+                where, texts = (of_text or [held[name][2:]])[0]
+                raise _numbers_and_text(name, texts, f" in {where}")
+            # a copy of some, so that the chunk need not be kept
+            held[name] = dtype, kind, called, known.iloc[:SOME].copy()
+        yield frame
+
+
+def _numbers_and_text(name: str, texts: pd.Series, where: str = "") -> InputError:
+    texts = texts.astype(str)
+    odd = texts[pd.to_numeric(texts, errors="coerce").isna()]
+    return InputError(
+        f"{name!r} holds numbers in some chunks and text in others, such as "
+        f"{listed((odd if len(odd) else texts).unique(), 3)}{where}: tell the reader of the "
+        f"chunks its type, as by dtype={{{name!r}: str}} of pd.read_csv(), or which "
+        "texts are empty cells, by na_values="
+    )
 
 
 def _require_one_order(name: str, columns: Sequence[pd.Series]) -> None:

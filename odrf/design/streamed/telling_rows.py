@@ -177,8 +177,11 @@ class TellingRows:
         """Return the numbers of rows that tell of a term."""
         columns = dict.fromkeys(name for atom in term for name in atom.columns)
         rows = np.flatnonzero(rows_known(frame, list(columns)))
+        # levels that meet have a column, also where all their numbers are empty
+        labels = [] if len(rows) == len(frame) else self._labels_of(term, frame)
+        of_labels = self._of_term(labels, frame) if 0 < len(labels) < len(term) else rows[:0]
         if len(rows) == 0:
-            return rows
+            return of_labels
         known = frame if len(rows) == len(frame) else frame.iloc[rows]
         values = [self._values(atom, known) for atom in term]
         if len(term) > 1:
@@ -188,7 +191,15 @@ class TellingRows:
         numbers = [each for _, each in parts if each is not None]
         with np.errstate(all="ignore"):
             product = reduce(_products, numbers) if numbers else None
-        return rows[_telling(codes, product)]
+        return np.concatenate([rows[_telling(codes, product)], of_labels])
+
+    def _labels_of(self, term: Sequence[Atom], frame: pd.DataFrame) -> list[Atom]:
+        """Return the atoms of a product that are labels, of those that some row knows."""
+        if len(term) == 1:
+            return []
+        found = [(atom, *self._known_values(atom, frame)) for atom in term
+                 if rows_known(frame, list(atom.columns)).any()]  # fmt: skip
+        return [atom for atom, _, values in found if _labels_and_numbers(values)[1] is None]
 
     def _known_values(self, atom: Atom, frame: pd.DataFrame) -> tuple[NDArray[np.int64], Values]:
         rows = np.flatnonzero(rows_known(frame, list(atom.columns)))

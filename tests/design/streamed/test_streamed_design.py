@@ -132,6 +132,13 @@ def test_the_design_is_that_of_one_data_frame(formula, seed, n, cuts, holes):
     assert_same(learned(formula, frames), design, training)
 
 
+@pytest.mark.parametrize("cuts", [[], [20, 41]])
+def test_levels_that_meet_only_where_the_number_is_empty_have_their_column(cuts):
+    formula, data = FORMULAS[3], table(49, 67, holes=True)
+    frames = [data[a:b] for a, b in pairwise([0, *cuts, 67])]
+    assert_same(learned(formula, frames), *in_one_frame(formula, data))
+
+
 @settings(max_examples=6)
 @given(seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_the_chunks_change_no_bit(seed, cuts):
@@ -229,7 +236,7 @@ def test_pieces_of_text_whose_types_differ(monkeypatch, size):
     monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", size)
     data = table(1, 64, holes=False)
     odd = data[32:].assign(b=["n.a.", *data["b"][33:].astype(str)])
-    said = r"'b' holds numbers in some chunks and text in others, such as 'n\.a\.': .*na_values="
+    said = r"'b' holds numbers in some chunks and text in others, such as 'n\.a\.' in chunk 2 of data: .*na_values="
     with pytest.raises(InputError, match=said):
         learned("y ~ a + b", [data[:32], odd])
     empty = data[32:].assign(f=np.nan, b=data["b"][32:] + 0.5)
@@ -315,3 +322,25 @@ def test_chunks_without_a_column():
     data = table(1, 40, holes=False)
     with pytest.raises(InputError, match="chunk 2 of data lacks column 'a'"):
         learned("y ~ a + b", [data[:20], data[20:].drop(columns="a")])
+
+
+@pytest.mark.parametrize("text_at", [0, 1, 2])
+def test_the_chunk_with_text_among_numbers_is_named(text_at):
+    data = table(5, 90, holes=False)
+    frames = [data[:30], data[30:60], data[60:]]
+    frames[text_at] = frames[text_at].assign(a=["n.a.", *frames[text_at]["a"].astype(str)[1:]])
+    with pytest.raises(InputError, match=rf"'n\.a\.'.* in chunk {text_at + 1} of data"):
+        learned("y ~ a + f", frames)
+
+
+def test_the_file_with_text_among_numbers_is_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    data = table(5, 60, holes=False)[["y", "a"]]
+    data[:30].to_parquet(tmp_path / "one.parquet")
+    data[30:].assign(a="n.a.").to_parquet(tmp_path / "two.parquet")
+    source = ChunkBlocks(Chunks(tmp_path))
+    with pytest.raises(InputError, match=r"'a'.*two\.parquet"):
+        learn_streamed_design(
+            "y ~ a", source, env=EvalEnvironment.capture(), weights=None, class_weights=None,
+            **OPTIONS,
+        )  # fmt: skip
