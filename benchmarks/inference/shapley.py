@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 import odrf
 from odrf.results.boosted.boosted_results import ODBTResults
-from odrf.results.explaining.explained import Explained
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
 
 PREDICTORS = [f"x{j}" for j in range(1, 21)]
 FITS: dict[str, Callable[..., Any]] = {
@@ -88,7 +88,7 @@ def made_up(n: int) -> pd.DataFrame:
     return table
 
 
-def measures(fit: Explained, new: pd.DataFrame, background: pd.DataFrame) -> pd.DataFrame:
+def measures(fit: ShapleyResults, new: pd.DataFrame, background: pd.DataFrame) -> pd.DataFrame:
     """Return what is measured of a fit, a row for each setting."""
     for max_boxes in (0, 2):  # compiled
         fit.shap(new.head(1), background=background.head(2), max_boxes=max_boxes)
@@ -124,7 +124,7 @@ def times_faster(seconds: float, error: float, shap_seconds: float, shap_error: 
     return shap_seconds * (shap_error / error) ** 2 / seconds
 
 
-def timed(fit: Explained, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
+def timed(fit: ShapleyResults, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
     """Return Shapley values and the seconds they take."""
     start = time.process_time()
     found = fit.shap(new, background=background, **how)
@@ -132,7 +132,7 @@ def timed(fit: Explained, new: Any, background: Any, **how: Any) -> tuple[Any, f
 
 
 def by_shap(
-    fit: Explained, new: pd.DataFrame, background: pd.DataFrame
+    fit: ShapleyResults, new: pd.DataFrame, background: pd.DataFrame
 ) -> tuple[NDArray[np.float64], float]:
     """Return the values that the permutation explainer of shap gives, and its seconds."""
     shap = import_module("shap")

@@ -155,7 +155,7 @@ def require_alike(parts: Sequence[pd.DataFrame]) -> None:
 
 def _of_one_kind(named: Iterable[tuple[str, pd.DataFrame]]) -> Iterator[pd.DataFrame]:
     """Yield the frames of chunks; name the chunk that has text where others have numbers."""
-    held: dict[str, tuple[Any, str, str, pd.Series]] = {}
+    held: dict[Any, tuple[Any, str, str, pd.Series]] = {}
     for called, frame in named:
         for name, dtype in frame.dtypes.items():
             if name in held and held[name][0] == dtype:
@@ -167,7 +167,7 @@ def _of_one_kind(named: Iterable[tuple[str, pd.DataFrame]]) -> Iterator[pd.DataF
             of_text = [(called, known)] if kind == TEXT else []
             if name in held and {held[name][1], kind} == {NUMBERS, TEXT}:
                 where, texts = (of_text or [held[name][2:]])[0]
-                raise _numbers_and_text(name, texts, f" in {where}")
+                raise _numbers_and_text(str(name), texts, f" in {where}")
             # a copy of some, so that the chunk need not be kept
             held[name] = dtype, kind, called, known.iloc[:SOME].copy()
         yield frame
