@@ -48,19 +48,16 @@ from odrf.text.summary import Summary
 
 __all__ = ["Foresight", "foresee"]
 
-# Rows on which functions are compiled, or loaded, before time is taken.
-WARM, WARM_BLEND = 200, 600
-# Rows that are compressed to see how well they can be.
-COMPRESSED_ROWS = 20_000
-# Pilot trees on all rows are at most this share of the trees of a fit.  Otherwise they grow
-# on three smaller numbers, which have this share of the work.
+# Rows on which functions are compiled before time is taken, and those that are compressed.
+WARM, WARM_BLEND, COMPRESSED_ROWS = 200, 600, 20_000
+# The most pilot trees on all rows, as a share; otherwise the share of the work of three sizes.
 FEWEST_PILOTS, MOST_SHARE, SMALLER_SHARE = 3, 0.1, 0.12
 SIZES, FEWEST_ROWS, OF_BLEND = (0.1, 0.3, 0.6), 500, 300_000
 # Exponents: leaves grow as the rows at most, and time has a share that does not depend on them.
 OF_LEAVES, OF_TIME = (0.0, 1.0), (1.0, 1.2)
 # Rows of the sample of rows in chunks; bytes of response and weight, and of packed nodes by leaf.
 SAMPLED, OF_ROW, PACKED = 2**18, 16.0, 40.0
-MINUTE, HOUR, SHORT = 60.0, 3600.0, 0.1
+TITLE, MINUTE, HOUR, SHORT = "What a fit will take", 60.0, 3600.0, 0.1
 
 
 @public
@@ -71,7 +68,6 @@ class Foresight(Carded):
     Attributes
     ----------
     call : str
-        The call of the fit.
     peak_bytes : float
         Memory that the call takes where it takes most, in addition to what the process has.
     fit_bytes : float
@@ -108,10 +104,10 @@ class Foresight(Carded):
     def summary(self) -> Summary:
         """Return what is known, and what would fit into memory if the fit does not."""
         notes = () if self.fits else (self._way_out(),)
-        return Summary("What a fit will take", self.call, self._facts(), {}, notes)
+        return Summary(TITLE, self.call, self._facts(), {}, notes)
 
     def _card(self) -> Card:
-        return Card("What a fit will take", self._facts())
+        return Card(TITLE, self._facts())
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -146,8 +142,7 @@ def foresee(
 
     A few pilot trees are grown and saved: of a large forest on all rows, of a tree or a small
     forest on some of them.  Leaves and seconds follow by a power law of the rows; memory and file
-    are proportional to the leaves.  The first pass over rows in chunks keeps a random sample of up
-    to 262,144 of them, on which pilot trees grow and are judged.
+    by the leaves.  Of rows in chunks, pilot trees grow on a random sample of up to 262,144.
 
     Parameters
     ----------
@@ -176,11 +171,10 @@ def foresee(
 
     Notes
     -----
-    Foreseen divided by found, of eleven fits of 5,000 to 400,000 rows: memory of the fit 0.9 to
-    1.3, its file 0.9 to 1.2, and seconds 0.7 to 1.3.  Memory at the peak was 0.8 to 1.3 of that of
-    fits that take 100 MB or more; of smaller ones it lacks some 30 MB that the process takes.  The
-    leaves of a tree that is pruned by cross-validation are foreseen badly, by a factor of 2 to 5.
-    Not counted are the data frame itself, and what compilation takes in the first fit.
+    Foreseen divided by found, of nine fits of 5,000 to 400,000 rows: memory of the fit 0.9 to 1.3,
+    its file 0.9 to 1.2, seconds 0.7 to 1.4.  Memory at the peak was 0.9 to 1.3 of that of fits that
+    take 400 MB or more; of smaller ones it may lack some 30 MB.  The leaves of a tree that is
+    pruned by cross-validation are foreseen badly.  The data frame and compilation do not count.
 
     Examples
     --------
@@ -230,11 +224,9 @@ def foresee(
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return all options of a model; raise `InputError` for a name that it does not have."""
     defaults = default_options(model)
-    for name in options:
-        if name not in defaults:
-            raise UnknownArgumentError(
-                f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
-            )
+    for name in options.keys() - defaults.keys():
+        said = f"{model.__name__}() has no argument {name!r}{suggestion(name, defaults)}"
+        raise UnknownArgumentError(said)
     return options_of({**defaults, **options})
 
 
@@ -247,13 +239,17 @@ class _Pilot(NamedTuple):
     memory: float
     file: float
 
+    def n_pilots(self, n_trees: int) -> int:
+        """Return how many trees choose the shares of a blend of `n_trees`."""
+        G = 0 if self.fit.blend is None else len(self.fit.blend.weights)
+        return G and G * pilot_trees(len(self.fit.data.y), G, n_trees)
+
     def grown(self, n_trees: int) -> float:
-        """Return how many trees grow for a fit of `n_trees`: more in a blend, for its pilots."""
+        """Return how many trees grow for a fit of `n_trees`: pilot trees may be left out."""
         if self.fit.blend is None:
             return n_trees
         weights = self.fit.blend.weights
-        pilots = pilot_trees(len(self.fit.data.y), len(weights), n_trees)
-        return float(np.maximum(pilots, n_trees * weights).sum())
+        return float(np.maximum(self.n_pilots(n_trees) / len(weights), n_trees * weights).sum())
 
 
 class _Rows(NamedTuple):
@@ -273,15 +269,14 @@ def _foreseen(call: str, rows: _Rows, request: Request, shown: bool) -> Foresigh
     B, jobs, tree = control.n_trees, control.n_jobs, request.is_single_tree
     # few rows need more pilot trees to find the shares of the kinds of trees of a blend
     least = max(FEWEST_TREES, OF_BLEND // n) if blended else max(FEWEST_PILOTS, jobs)
-    number = min(B, least)
-    asked = replace(request, n_trees=number, seed=control.seed, blend=blended)
+    asked = replace(request, n_trees=(number := min(B, least)), seed=control.seed, blend=blended)
     # on fewer rows, a blend has other shares of its kinds of trees
     sizes = [len(data.y)] if blended else _pilot_rows(n, number, B, len(data.y))
     two = replace(asked, n_trees=min(2, number), blend=False)
     warm = _grown(design, _random_rows(data, WARM, 0), two)
     if blended:
         _grown(design, _random_rows(data, WARM_BLEND, 0), asked)
-    pilots = []
+    pilots: list[_Pilot] = []
     with progress_bar(total=len(sizes), unit="fit", progress=shown) as bar:
         for size in sizes:
             pilots.append(_grown(design, _random_rows(data, size, control.seed), asked))
@@ -293,9 +288,8 @@ def _foreseen(call: str, rows: _Rows, request: Request, shown: bool) -> Foresigh
     memory, file = (_at_leaves(warm, last, B * leaves, name) for name in ("memory", "file"))
     searched = tree and (control.alpha_rule.needs_search or control.max_leaves_rule.needs_search)
     abreast, kept = min(jobs, FOLDS if searched else B), FOLDS if searched else 0
-    if last.fit.blend is not None:
-        G = len(last.fit.blend.weights)
-        kept = G * pilot_trees(n, G, B)
+    if blended:
+        kept = last.n_pilots(B)
     drawn, K = rows_drawn_once(control.sampling, n), control.n_classes
     growing = abreast * growth_bytes(drawn, design.n_terms, K) + (abreast + kept) * memory / B
     of_all = bytes_in_memory(data) * n / len(data.y)
@@ -313,11 +307,9 @@ def _foreseen(call: str, rows: _Rows, request: Request, shown: bool) -> Foresigh
             judging = B * leaves * (16.0 * (K + 1) + PACKED) + ROWS_PER_BLOCK * 6.0 * B
             peak = seen.resident + memory + max(growing + at_once * of_rows, judging)
             seconds += ceil(B / at_once) * seen.of_pass + B * n * _judging_seconds(last, data)
-    pilots_said = f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows"
-    return Foresight(
-        call, peak, kept_rows + memory, file + file_rows, seconds, times_available(1.0), B, leaves,
-        pilots_said,
-    )  # fmt: skip
+    said = f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows"
+    kept_bytes, saved, free = kept_rows + memory, file + file_rows, times_available(1.0)
+    return Foresight(call, peak, kept_bytes, saved, seconds, free, B, leaves, said)
 
 
 def _grown(design: Design, data: TrainingData, request: Request) -> _Pilot:
@@ -378,23 +370,19 @@ def _pilot_rows(n: int, number: int, n_trees: int, available: int) -> list[int]:
 
 def _random_rows(data: TrainingData, size: int, seed: int) -> TrainingData:
     """Return `size` random rows, of positive weight if possible."""
-    n = len(data.y)
-    if size >= n:
+    if size >= (n := len(data.y)):
         return data
     order = np.random.default_rng(seed).permutation(n)
     order = order[np.argsort(data.weights[order] <= 0, kind="stable")]
-    mask = np.zeros(n, dtype=np.bool_)
-    mask[order[:size]] = True
-    return data.keeping(mask)
+    return data.keeping(np.isin(np.arange(n), order[:size]))
 
 
 def _at_rows(
     rows: Sequence[int], values: Sequence[float], n: float, exponents: tuple[float, float]
 ) -> float:
     """Return what `values` at some numbers of `rows` are at n rows, by a power law."""
-    slope = exponents[1]
-    if len(rows) > 1:
-        slope = float(np.polyfit(np.log(rows), np.log(np.maximum(values, 1e-9)), 1)[0])
+    found = np.log(np.maximum(values, 1e-9))
+    slope = np.polyfit(np.log(rows), found, 1)[0] if len(rows) > 1 else exponents[1]
     return float(values[-1] * (n / rows[-1]) ** np.clip(slope, *exponents))
 
 

@@ -133,7 +133,7 @@ def test_other_models_are_refused(model):
 
 def test_times_to_an_event_are_refused():
     lives = odrf.simulate.proportional_hazards(p=5).sample(100, seed=1)
-    with pytest.raises(InputError, match="foresee.* is for numbers and classes"):
+    with pytest.raises(InputError, match=r"foresee.* is for numbers and classes"):
         odrf.foresee("Surv(time, event) ~ .", lives)
 
 
