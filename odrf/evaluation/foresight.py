@@ -171,7 +171,7 @@ def foresee(
 
     Notes
     -----
-    Foreseen divided by found, of eleven fits of 5,000 to 400,000 rows: the fit in memory 0.8 to 1.3,
+    Foreseen divided by found, of eleven fits of 5,000 to 400,000 rows: memory of fits 0.8 to 1.3,
     its file 0.9 to 1.2, seconds 0.7 to 1.4.  Memory at the peak was 0.9 to 1.3 of that of fits that
     take 400 MB or more; of smaller ones it may lack some 30 MB.  The leaves of a tree that is
     pruned by cross-validation are foreseen badly.  The data frame and compilation do not count.
