@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from odrf.evaluation.approximating import approximation_curve
     from odrf.evaluation.comparing import compare
     from odrf.evaluation.decomposing import bias_variance
-    from odrf.evaluation.foresight.foreseeing import foresee
+    from odrf.evaluation.foresight import foresee
     from odrf.evaluation.learning import learning_curve
     from odrf.evaluation.tuning import tune
 
@@ -55,7 +55,7 @@ LATER = {
     "approximation_curve": "odrf.evaluation.approximating",
     "bias_variance": "odrf.evaluation.decomposing",
     "compare": "odrf.evaluation.comparing",
-    "foresee": "odrf.evaluation.foresight.foreseeing",
+    "foresee": "odrf.evaluation.foresight",
     "learning_curve": "odrf.evaluation.learning",
     "simulate": "odrf.simulate",
     "tune": "odrf.evaluation.tuning",

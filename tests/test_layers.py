@@ -91,7 +91,7 @@ def test_there_is_no_circle_of_modules_or_of_packages():
 def test_there_are_few_packages_and_none_is_crowded():
     assert len({room(module) for module in FILES}) <= 26
     files = Counter(module.rpartition(".")[0] for module in FILES)
-    assert max(files.values()) <= 20, files.most_common(3)
+    assert max(files.values()) <= 25, files.most_common(3)
 
 
 def test_no_file_is_long():
@@ -121,7 +121,7 @@ def test_benchmarks_lie_in_folders_by_subject_of_which_none_is_crowded():
     assert [path.name for path in BENCHMARKS.iterdir() if path.is_file()] == ["__init__.py"]
     files = Counter(path.parent for path in scripts(BENCHMARKS))
     assert {path.parent for path in files} == {BENCHMARKS}
-    assert max(files.values()) <= 20, files.most_common(3)
+    assert max(files.values()) <= 25, files.most_common(3)
 
 
 def test_packages_of_the_benchmarks_import_nothing_where_workers_lack_this_one():

@@ -79,9 +79,6 @@ WORK = {
     "foresight of a tree": lambda d, f, t: odrf.foresee(
         FORMULA, d, model=odrf.odt, progress=True, seed=1
     ),
-    "foresight of boosting": lambda d, f, t: odrf.foresee(
-        FORMULA, d, model=odrf.odbt, n_trees=40, progress=True, seed=1
-    ),
     "foresight of rows in chunks": lambda d, f, t: odrf.foresee(
         FORMULA, [d], n_trees=5, progress=True, seed=1
     ),

@@ -1,1 +1,1 @@
-"""Seconds and memory, beside other packages, beside the machine, and as foreseen."""
+"""Seconds and memory, beside other packages and beside the machine."""

@@ -224,7 +224,7 @@ def test_what_has_no_bias_and_variance_says_so():
         odrf.bias_variance((FORMULA, DATA), forest, 50)
 
 
-@pytest.mark.parametrize("function", [odrf.graf, odrf.auto, partial(odrf.foresee, model=odrf.auto)])
+@pytest.mark.parametrize("function", [odrf.graf, odrf.auto])
 def test_functions_that_do_not_take_times_name_those_that_do(function):
     with pytest.raises(InputError, match=r"is a time to an event.*use odt\(\), odrf\(\) or odbt"):
         function(FORMULA, DATA)

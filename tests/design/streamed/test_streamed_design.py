@@ -236,7 +236,7 @@ def test_pieces_of_text_whose_types_differ(monkeypatch, size):
     monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", size)
     data = table(1, 64, holes=False)
     odd = data[32:].assign(b=["n.a.", *data["b"][33:].astype(str)])
-    said = r"'b' holds numbers in some chunks and text in others, such as 'n\.a\.' in chunk 2 of data"
+    said = r"'b' holds numbers in some chunks and text in others, such as 'n\.a\.' in chunk 2"
     with pytest.raises(InputError, match=said):
         learned("y ~ a + b", [data[:32], odd])
     empty = data[32:].assign(f=np.nan, b=data["b"][32:] + 0.5)

@@ -1,1 +1,0 @@
-"""What a fit will take: memory, room in a file and time, from a few pilot trees."""
