@@ -202,7 +202,7 @@ def foresee(
                 "the response is a time to an event, and foresee() is for numbers and classes: "
                 "make a forest of a few trees instead, and multiply"
             )
-        rows = _Rows(design, training, len(training.y), perf_counter() - began)
+        rows = _PilotRows(design, training, len(training.y), perf_counter() - began)
         return _foreseen(call, rows, request, shown)
     if is_partitioned(chunks.source):
         raise InputError(
@@ -218,7 +218,9 @@ def foresee(
         asked = streamed_request(request)
         share: Any = asked.sample_fraction
         request = replace(asked, sample_fraction=share(used) if callable(share) else share)
-    return _foreseen(call, _Rows(design, training, used, 2 * seen.of_pass, seen), request, shown)
+    return _foreseen(
+        call, _PilotRows(design, training, used, 2 * seen.of_pass, seen), request, shown
+    )
 
 
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -252,7 +254,7 @@ class _Pilot(NamedTuple):
         return float(np.maximum(self.n_pilots(n_trees) / len(weights), n_trees * weights).sum())
 
 
-class _Rows(NamedTuple):
+class _PilotRows(NamedTuple):
     """The design, rows or a sample of the n rows `seen`, and the seconds that they took."""
 
     design: Design
@@ -262,7 +264,7 @@ class _Rows(NamedTuple):
     seen: _SampledSource | None = None
 
 
-def _foreseen(call: str, rows: _Rows, request: Request, shown: bool) -> Foresight:
+def _foreseen(call: str, rows: _PilotRows, request: Request, shown: bool) -> Foresight:
     """Return what a fit takes; it is grown as on `rows.n` rows like those of `rows.data`."""
     design, data, n, seconds, seen = rows
     control, blended = one_kind(request, design, data), blends(request)
