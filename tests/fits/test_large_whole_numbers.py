@@ -73,3 +73,15 @@ def test_large_numbers_are_set_exactly_and_shared_out_as_small_ones():
     values = [fit.shap(rows.assign(x=rows["x"] - less)).values
               for fit, less in ((large, 0), (small, 2**60))]  # fmt: skip
     assert values[0] == pytest.approx(values[1], abs=0.1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_interactions_tell_them_apart():
+    found = []
+    for least in (0, 2**60):
+        data = pd.DataFrame(
+            {"x": least + K % 2, "z": K // 2 % 2, "y": 1.0 * (K % 2) * (K // 2 % 2)}
+        )
+        fit = odrf.odt("y ~ x + z", data, seed=1, alpha=None, projection="axis")
+        found.append(fit.interactions(permutations=0).table["strength"][0])
+    assert found[0] == pytest.approx(found[1]) and found[0] > 0.1
