@@ -18,6 +18,7 @@ from odrf.evaluation.survival.times_to_score import (
     integrated_brier_of_curves,
     uno_of_risks,
 )
+from odrf.fits.prediction.scores import explained_part
 
 __all__ = ["AUTO", "METRICS", "Metric", "metric_for"]
 
@@ -98,7 +99,7 @@ def _mae(y: NDArray, predicted: NDArray) -> float:
 
 def _r2(y: NDArray, predicted: NDArray) -> float:
     variance = float(np.var(y))
-    return 1.0 - _mse(y, predicted) / variance if variance > 0 else np.nan
+    return explained_part(_mse(y, predicted), variance)
 
 
 def _error(y: NDArray, predicted: NDArray) -> float:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from odrf.errors import InputError
+from odrf.pruning.rates import IN_WORDS
+
 __all__ = ["CV", "FIXED", "FUNCTION", "NONE", "ONE_SE", "OOB", "RATE", "Rule"]
 
 # Not set; a number; a function of n; a rate c·r(n).
 NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
 # Chosen on held-out rows.
 CV, ONE_SE, OOB = "cv", "1se", "oob"
+KINDS = (NONE, FIXED, FUNCTION, RATE, CV, ONE_SE, OOB)
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,10 @@ class Rule:
     along: tuple[float, ...] = ()
     found_by: str = ""
     earlier: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or (self.kind == RATE and self.name not in IN_WORDS):
+            raise InputError(f"{self.kind!r} {self.name!r} is no rule for a value")
 
     @property
     def needs_search(self) -> bool:

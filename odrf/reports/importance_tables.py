@@ -95,10 +95,7 @@ def impurity_table(fit: AnyFit) -> pd.DataFrame:
 
 
 def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
-    """Return the out-of-bag importance of each predictor and its share, the largest first.
-
-    Importances below 0 have a negative share of the sum of the others.
-    """
+    """Return the out-of-bag importance of each predictor and its share, the largest first."""
     data = fit.data
     with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
         importance = out_of_bag_importance(
@@ -108,9 +105,13 @@ def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
 
 
 def with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:
-    """Return importances (P,) with their shares of the sum of those above 0, the largest first."""
-    total = importance[importance > 0].sum()
-    share = importance / total if total > 0 else np.zeros(len(importance))
+    """Return importances (P,) with their shares of the sum of those above 0, the largest first.
+
+    Shares add up to 1.  Importances below 0, of rows that did not grow the trees, have the share 0.
+    """
+    above = np.maximum(importance, 0.0)
+    total = above.sum()
+    share = above / total if total > 0 else np.zeros(len(importance))
     return _sorted(fit, {"importance": importance, "share": share})
 
 

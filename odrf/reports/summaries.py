@@ -15,7 +15,13 @@ from odrf.engine.judging.out_of_bag_losses import OutOfBag
 from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
+from odrf.fits.prediction.scores import (
+    confusion_table,
+    explained_part,
+    mean_loss,
+    mean_rank_error,
+    r_squared,
+)
 from odrf.fits.pruned import cut_by_call
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import ALL, Control
@@ -188,7 +194,7 @@ def held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
     root = root_error(fit) or 1.0
     error, explained = HELD_OUT[fit.kind]
     words = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
-    of_root = {f"Held-out {explained}": f"{1 - share:.3f}"} if explained else {}
+    of_root = {f"Held-out {explained}": f"{explained_part(share, 1.0):.3f}"} if explained else {}
     return {f"Held-out {error}": words, **of_root}
 
 

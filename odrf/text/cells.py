@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from odrf.text.wording import number
+from odrf.text.wording import LEAST_P, SMALLER, number
 
 __all__ = ["TextColumn", "labels_of", "text_columns"]
 
 # With common decimals the largest entry of a column has four digits, and the smallest one at least;
 # else each has three digits, as where these would be too many decimals.
 DIGITS, DIGITS_APART, MOST_DECIMALS = 4, 3, 8
+# Columns with these names, and what follows, hold p-values.
+OF_TESTS = ("p_value", "p_adjusted")
 NUMBER = re.compile(r"|nan|-?inf|-?\d[\d.]*(e[+-]\d+)?")
 
 
@@ -51,7 +53,12 @@ def labels_of(table: pd.DataFrame) -> list[str]:
 
 def _column(header: str, column: pd.Series) -> TextColumn:
     if pd.api.types.is_float_dtype(column):
-        return TextColumn(header, _float_cells(column), True)
+        cells = _float_cells(column)
+        if header.startswith(OF_TESTS):
+            cells = [
+                SMALLER if p < LEAST_P else cell for p, cell in zip(column, cells, strict=True)
+            ]
+        return TextColumn(header, cells, True)
     cells = ["" if value is pd.NA else str(value) for value in column]
     return TextColumn(header, cells, bool(cells) and all(map(NUMBER.fullmatch, cells)))
 

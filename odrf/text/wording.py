@@ -23,7 +23,11 @@ from odrf.text.own_values import own_value
 from odrf.text.shortening import shortened
 from odrf.text.units import user_splits
 
-__all__ = ["SplitText", "SplitWriter", "number", "with_limits"]
+__all__ = ["LEAST_P", "SMALLER", "SplitText", "SplitWriter", "number", "p_in_words", "with_limits"]
+
+LEAST_P = 1e-300
+"""Smaller p-values are said to be smaller: floats have none much smaller but 0, which none is."""
+SMALLER = f"< {LEAST_P:.0e}"
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -32,6 +36,11 @@ def number(value: float, digits: int = 4) -> str:
     if math.isfinite(value) and 10**digits - 0.5 <= abs(value) < 1e12:
         return f"{value:.0f}"
     return f"{value:.{digits}g}"
+
+
+def p_in_words(p: float, digits: int = 3) -> str:
+    """Return "= " and a p-value with `digits` significant digits, or a bound of a tiny one."""
+    return SMALLER if p < LEAST_P else f"= {p:.{digits}g}"
 
 
 def with_limits(estimate: float, low: float, high: float) -> str:

@@ -431,6 +431,38 @@ def test_a_name_that_is_changed_is_refused_or_said(data, tmp_path, kind):
                     str(again.summary())
 
 
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("Rule", "kind"),
+        ("Rule", "name"),
+        ("Control", "kind"),
+        ("Control", "criterion"),
+        ("Response", "kind"),
+        ("Schema", "columns"),
+        ("Design", "formula"),
+        ("Variable", "name"),
+    ],
+)
+@pytest.mark.parametrize("response", ["f", "y", "Surv(a, b)"])
+def test_a_text_that_is_changed_is_refused_or_only_said(tmp_path, response, kind, field):
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"x": rng.normal(size=60), "a": rng.exponential(size=60) + 0.1, "b": 1})
+    rows["y"], rows["f"] = rows["x"] + rng.normal(size=60), np.where(rows["x"] > 0, "u", "v")
+    fit = odrf.odt(f"{response} ~ x", rows, seed=1)
+    for text in ("other", ""):
+
+        def change(parts, text=text):
+            for part in of_kind(parts, kind):
+                part[field] = [text] if isinstance(part.get(field), list) else text
+
+        file = changed_file(fit, tmp_path, change)
+        with suppress(InputError):
+            again = odrf.load(file)
+            again.predict(rows)
+            str(again.summary())
+
+
 def test_fits_with_functions_of_the_user_can_be_copied(data):
     twice = lambda column: 2 * column  # noqa: E731
     root = {"max_leaves": lambda n: n**0.5}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
+from odrf.fits.prediction.scores import explained_part
+from odrf.reports.importance_tables import with_shares
 from odrf.reports.residuals.training_scores import training_score, without_rounding
 
 ROUNDED = re.compile(r"\de-(1[0-9]|[2-9]\d)")
@@ -71,3 +74,18 @@ def test_losses_keep_all_but_rounding():
     losses = pd.DataFrame({"training": [2.0, -1e-13, 1e-11, np.nan]})
     assert without_rounding(losses)["training"].tolist()[:3] == [2.0, 0.0, 1e-11]
     assert without_rounding(losses)["training"].isna().tolist() == [False] * 3 + [True]
+
+
+def test_what_rounding_leaves_of_an_explained_part_is_0():
+    assert explained_part(1 - 1e-16, 1.0) == 0 == explained_part(3.0000000000000004, 3.0)
+    assert explained_part(0.25, 1.0) == 0.75 and explained_part(2.0, 1.0) == -1
+    assert np.isnan(explained_part(0.0, 0.0))
+
+
+def test_shares_are_of_the_importances_above_0():
+    design = SimpleNamespace(predictors=("a", "b", "c"))
+    fit = SimpleNamespace(design=design)
+    table = with_shares(fit, np.array([-2.0, 1.0, 3.0]))
+    assert table["share"].to_dict() == {"c": 0.75, "b": 0.25, "a": 0.0}
+    assert table["importance"].to_dict() == {"c": 3.0, "b": 1.0, "a": -2.0}
+    assert (with_shares(fit, np.array([-2.0, -1.0, 0.0]))["share"] == 0).all()

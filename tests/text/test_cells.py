@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.text.cells import text_columns
+from odrf.text.summary import Summary
 
 
 def cells(*values):
@@ -28,3 +29,14 @@ def test_no_entry_but_zero_is_shown_as_zero():
     assert cells(134.4, 0.0621, 0.0) == ["134", "0.0621", "0"]
     assert cells(0.2376, 0.00041) == ["0.2376", "0.0004"]
     assert cells(12345.6, 0.25) == ["12346", "0.25"]
+
+
+def test_a_p_value_that_is_too_small_for_floats_is_a_bound_in_every_output():
+    table = pd.DataFrame({"p_value": [0.0, 0.25, np.nan], "p_adjusted": [0.0, 1e-310, 1e-200]})
+    small, adjusted = text_columns(table)
+    assert small.cells == ["< 1e-300", "0.2500", ""] and small.is_numeric
+    assert adjusted.cells == ["< 1e-300", "< 1e-300", "1e-200"]
+    summary = Summary("Tests", "", {}, {"": table})
+    assert "< 1e-300" in summary.as_text() and "&lt; 1e-300" in summary.as_html()
+    assert "1e-300" in summary.as_latex()
+    assert table["p_value"][0] == 0

@@ -21,6 +21,7 @@ __all__ = [
     "Contrast",
     "contrasts_of",
     "deviation_of",
+    "is_exact",
     "is_timed",
     "levels_of",
     "require_exact",
@@ -164,14 +165,18 @@ def is_timed(column: pd.Series) -> bool:
 
 def require_exact(name: str, *columns: pd.Series) -> None:
     """Raise `InputError` if steps from whole numbers would be lost, as floats do not hold them."""
-    for column in columns:
-        known = column.dropna() if is_integer_dtype(column.dtype) else column.iloc[:0]
-        if len(known) and max(-int(known.min()), int(known.max())) > LARGEST_EXACT:
-            raise InputError(
-                f"{name!r} has whole numbers beyond 2**53, of which floats lose the last digits: "
-                "fit to the numbers less the smallest one, as in "
-                f"data[{name!r}] - data[{name!r}].min()"
-            )
+    if not all(map(is_exact, columns)):
+        raise InputError(
+            f"{name!r} has whole numbers beyond 2**53, of which floats lose the last digits: "
+            "fit to the numbers less the smallest one, as in "
+            f"data[{name!r}] - data[{name!r}].min()"
+        )
+
+
+def is_exact(column: pd.Series) -> bool:
+    """Return whether floats hold all whole numbers of a column."""
+    known = column.dropna() if is_integer_dtype(column.dtype) else column.iloc[:0]
+    return not len(known) or max(-int(known.min()), int(known.max())) <= LARGEST_EXACT
 
 
 def levels_of(column: pd.Series) -> list[Any]:

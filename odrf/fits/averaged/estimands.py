@@ -22,6 +22,7 @@ from odrf.fits.averaged.contrasts import (
     Contrast,
     contrasts_of,
     deviation_of,
+    is_exact,
     is_timed,
     slope_of,
     usual_contrast,
@@ -75,10 +76,10 @@ def comparison_estimands(
         )
     asked = _asked(fit, names)
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
+    frame = _frame_of(fit, newdata)
     if names is None and not is_list(contrast):
         # of a fit to dates alone, the first one says what to give
-        asked = [name for name in asked if not is_timed(training[name])] or asked
-    frame = _frame_of(fit, newdata)
+        asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
     several = names is None or len(asked) > 1
     found = {
         name: contrasts_of(
@@ -116,17 +117,20 @@ def slope_estimands(
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
+    frame = _frame_of(fit, newdata)
     if names is None:
+        numbers = [name for name in asked if _is_number(training[name])]
+        # floats may be the same for large numbers that differ
         asked = [
             name
-            for name in asked
-            if _is_number(training[name]) and deviation_of(training[name], weights) > 0
+            for name in numbers
+            if not is_exact(training[name]) or deviation_of(training[name], weights) > 0
         ]
+        asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
         if not asked:
             raise InputError(
                 "no variable of the fit holds numbers that differ: use comparisons() for factors"
             )
-    frame = _frame_of(fit, newdata)
     found = {
         name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
     }
@@ -188,6 +192,11 @@ def _asked(fit: AnyFit, names: Any) -> list[str]:
 def _require_known(fit: AnyFit, combinations: Sequence[dict[str, Any]]) -> None:
     if combinations[0]:
         touched(fit.design, *combinations[0])
+
+
+def _has_steps(training: pd.Series, column: pd.Series) -> bool:
+    """Return whether a variable, among all, is compared: dates are not, nor too large numbers."""
+    return not is_timed(training) and is_exact(training) and is_exact(column)
 
 
 def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:

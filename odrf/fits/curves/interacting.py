@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 
 from odrf.engine.rows.coded import with_rows
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
@@ -100,7 +101,10 @@ def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
 
 
 def _values(rows: RawRows, name: str) -> NDArray[Any]:
-    return rows.frame[name].astype(object).to_numpy()
+    column = rows.frame[name]
+    # as objects, large whole numbers would become floats
+    kept = column if is_integer_dtype(column.dtype) else column.astype(object)
+    return np.asarray(kept.to_numpy())
 
 
 def _at_all(fit: AnyFit, rows: RawRows, values: dict[str, Any]) -> NDArray[np.float64]:

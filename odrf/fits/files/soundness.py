@@ -59,7 +59,7 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         _require_rows(data, p, K)
     if isinstance(fit, Fit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
-        _require(fit.control.settings.n_classes == K)
+        _require((fit.control.settings.n_classes, fit.control.kind) == (K, design.response.kind))
         if fit.blend is not None:
             _require(_within(fit.blend.of_tree, 0, len(fit.kinds)))
             _require(len(fit.blend.of_tree) == len(fit.streams))

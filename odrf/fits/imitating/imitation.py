@@ -26,6 +26,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
 from odrf.fits.prediction.expected_response import expected_response
+from odrf.fits.prediction.scores import explained_part
 from odrf.fits.pruned import pruned_at
 from odrf.options.request import inner_request
 from odrf.pruning.complexity import (
@@ -214,7 +215,7 @@ def _judged(
     target, predicted, y = target[known], predicted[known], fit.data.y[known]
     weights = fit.data.weights[known] / fit.data.weights[known].sum()
     spread = weights @ (target - weights @ target) ** 2
-    fidelity = 1.0 - float((weights @ (target - predicted) ** 2).sum() / spread.sum())
+    fidelity = explained_part((weights @ (target - predicted) ** 2).sum(), spread.sum())
     at_zero = isinstance(fit, BoostedFit) and fit.offset.given
     if target.shape[1] == 1:
         error = float(weights @ (y - predicted[:, 0]) ** 2)

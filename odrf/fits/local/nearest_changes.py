@@ -14,7 +14,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import variables, with_levels, with_values
 from odrf.engine.rows.coded import with_rows
-from odrf.fits.averaged.contrasts import deviation_of, require_exact
+from odrf.fits.averaged.contrasts import deviation_of, is_exact
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.raw_rows import RawRows
@@ -39,13 +39,15 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
 
     Of numbers the values of training rows, or 50 quantiles of them, rounded to a thousandth of a
     standard deviation, so that they can be shown as they are; the distance is in standard
-    deviations.  Of factors the levels, at the distance 1.
+    deviations.  Of factors the levels, at the distance 1.  Whole numbers that floats do not hold
+    are left out.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     found = []
     for name in variables(fit.design):
         own, known = row[name].iloc[0], training[name].dropna()
-        require_exact(name, known)
+        if not is_exact(known) or not is_exact(row[name]):
+            continue
         sd = deviation_of(training[name], fit.data.weights) if _is_number(known) else 0.0
         values = _values_tried(known, sd)
         others = [value for value in values if pd.isna(own) or value != own]

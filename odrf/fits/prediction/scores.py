@@ -19,6 +19,7 @@ from odrf.statistics.means import weighted_mean
 __all__ = [
     "confusion_table",
     "error_name",
+    "explained_part",
     "loss_name",
     "mean_loss",
     "mean_rank_error",
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 ERRORS = {"regression": "mean squared error", "survival": "exponential deviance"}
+# Smaller parts explained are what rounding leaves of 0.
+ROUNDING = 1e-14
 # Whole numbers below this are exact as floats.
 MOST_WHOLE = 2.0**53
 
@@ -143,7 +146,18 @@ def r_squared(fit: AnyFit, error: float) -> float:
     data = fit.data
     deviation = data.y - weighted_mean(data.y, data.weights)
     variance = weighted_mean(deviation**2, data.weights)
-    return 1.0 - error / variance if variance > 0 else float("nan")
+    return explained_part(error, variance)
+
+
+def explained_part(error: float, whole: float) -> float:
+    """Return 1 - `error` / `whole`, the error without predictors; NaN if that is 0.
+
+    What rounding leaves of 0 is 0.
+    """
+    if not whole > 0:
+        return float("nan")
+    part = 1.0 - float(error) / float(whole)
+    return part if abs(part) > ROUNDING else 0.0
 
 
 def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:

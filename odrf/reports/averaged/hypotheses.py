@@ -25,6 +25,7 @@ from odrf.statistics.averaged.hypotheses_of_estimates import (
 from odrf.statistics.averaged.normal_tests import with_errors
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
+from odrf.text.wording import p_in_words
 
 __all__ = ["HypothesisTests", "tested"]
 
@@ -84,7 +85,7 @@ def _said(joint: Wald) -> str:
     said = f"χ² = {statistic:.4g}, df = {df}"
     if np.isfinite(df_of_variance):
         said = f"F = {statistic / df:.4g}, df = {df} and {df_of_variance:.4g}"
-    return f"{said}, p = {p_value:.3g}"
+    return f"{said}, p {p_in_words(p_value)}"
 
 
 def tested(

@@ -12,7 +12,7 @@ from odrf.design.reading_back import training_frame
 from odrf.design.replacing import variables, with_levels
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.fits.averaged.contrasts import deviation_of, slope_of
+from odrf.fits.averaged.contrasts import deviation_of, is_exact, slope_of
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.local.nearest_changes import nearest_changes, predicted_at
@@ -164,10 +164,10 @@ def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataF
             continue
         if column[fit.data.weights > 0].astype(float).nunique() < 2:
             continue
+        if not is_exact(column) or not is_exact(row.frame[name]):
+            continue
         contrast = slope_of(name, row.frame[name], column, fit.data.weights, None)
         ends = [float(contrast.low[0]), float(contrast.high[0])]
-        if not ends[0] < ends[1]:  # whole numbers beyond 2⁵³
-            continue
         low, high = predicted_at(fit, row, {name: ends})
         found[name] = (high - low) / (ends[1] - ends[0])
     index = pd.Index(list(found), name="variable")

@@ -99,7 +99,7 @@ def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.fl
     if part.base is not None:
         importance = importance + _of_base(part, fit)
     total = importance[importance > 0].sum()
-    return np.asarray(importance / total if total > 0 else importance)
+    return np.asarray(importance / total if total > 0 else np.zeros(len(importance)))
 
 
 @one_thread()

@@ -12,6 +12,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.prediction.confusion import counts_of_classes
+from odrf.fits.prediction.scores import explained_part
 from odrf.pruning.complexity import root_losses
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score
@@ -46,7 +47,7 @@ def training_r_squared(fit: AllRowsFit) -> float:
     if fit.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
     variance = float(root_losses(fit.forest)[0])
-    return 1.0 - training_error(fit) / variance if variance > 0 else float("nan")
+    return explained_part(training_error(fit), variance)
 
 
 def training_confusion(fit: AllRowsFit) -> pd.DataFrame:

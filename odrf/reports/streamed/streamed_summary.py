@@ -8,6 +8,7 @@ import pandas as pd
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.confusion import counts_of_classes
+from odrf.fits.prediction.scores import explained_part
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table, with_shares
 from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
@@ -58,9 +59,7 @@ def streamed_r_squared(fit: StreamedFit) -> float:
     if fit.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
     judged = summed_rows(fit)
-    if not judged.variance > 0:
-        return float("nan")
-    return float(1.0 - judged.error_path[-1] / judged.variance)
+    return explained_part(judged.error_path[-1], judged.variance)
 
 
 def streamed_scores(fit: StreamedFit) -> pd.Series:

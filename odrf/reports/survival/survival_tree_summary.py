@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from odrf.fits.prediction.scores import explained_part
 from odrf.fits.survival.judged.judged_predictions import OUT_OF_BAG_ROWS, JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.pruning.complexity import root_errors
@@ -66,7 +67,7 @@ def _training(fit: SurvivalFit) -> dict[str, str]:
     leaf = (forest.left < 0) & (forest.depth() >= 0)
     deviance = float((forest.weight * forest.impurity)[leaf].sum() / forest.weight[0])
     root = float(root_errors(forest)[0])
-    explained = {"Deviance explained": f"{1 - deviance / root:.3f}"} if root > 0 else {}
+    explained = {"Deviance explained": f"{explained_part(deviance, root):.3f}"} if root > 0 else {}
     return {"Training deviance": number(deviance), **explained}
 
 

@@ -130,7 +130,8 @@ class AveragedResults(FittedResults):
         ----------
         variables : str or list of str, optional
             Columns of the data that predictors are computed from; a factor is one.  By default all
-            but dates, durations and periods, which have no usual contrast: name them, and give two.
+            but dates, durations, periods and whole numbers beyond 2⁵³, which have no usual
+            contrast: name them, and give two.
         contrast : {"sd", "unit", "iqr", "reference", "pairwise"} or a pair of values, optional
             Which two values are compared.
 
@@ -209,7 +210,8 @@ class AveragedResults(FittedResults):
         Parameters
         ----------
         variables : str or list of str, optional
-            Columns with numbers that predictors are computed from.  By default all such columns.
+            Columns with numbers that predictors are computed from.  By default all such columns but
+            those with whole numbers beyond 2⁵³.
         bandwidth : float, optional
             The distance, in the unit of the variable, above 0: half of it above and below, moved
             inside near the ends of the training range.  A forest is a step function, whose slope

@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 
+# What is a smaller part of the numbers that it was computed from is what rounding leaves of 0.
 ROUNDING = 1e-14
 
 
@@ -51,12 +52,16 @@ class RowwiseEstimate:
     @property
     @one_thread()
     def std_error(self) -> float:
-        """The root of the sum of squared influences, where rows are independent."""
-        return float(np.sqrt(self.influence @ self.influence))
+        """The root of the sum of squared influences, where rows are independent.
+
+        NaN where it is 0, or rounding: then no row has an influence, as with a single event, which
+        does not make the estimate certain.
+        """
+        return self._known(float(np.sqrt(self.influence @ self.influence)))
 
     def std_error_of_groups(self, groups: NDArray[np.int64]) -> float:
         """Return the standard error where groups of rows (n,) are independent, not the rows."""
-        return float(np.sqrt(variance_of_groups(self.influence, groups)))
+        return self._known(float(np.sqrt(variance_of_groups(self.influence, groups))))
 
     def interval(
         self, level: float = 0.95, groups: NDArray[np.int64] | None = None
@@ -72,6 +77,9 @@ class RowwiseEstimate:
         if groups is None:
             return float(2 * scipy.special.ndtr(-z))
         return float(2 * scipy.special.stdtr(len(np.unique(groups)) - 1, -z))
+
+    def _known(self, error: float) -> float:
+        return error if error > ROUNDING * (abs(self.estimate) or 1.0) else float("nan")
 
     def _reach(self, level: float, groups: NDArray[np.int64] | None) -> float:
         error = self.std_error if groups is None else self.std_error_of_groups(groups)
@@ -137,6 +145,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
     if whole.estimate == 0:
         return RowwiseEstimate(float("nan"), np.full(len(part.influence), np.nan))
     share = part.estimate / whole.estimate
+    share = 1.0 if abs(share - 1) <= ROUNDING else share
     off = part.influence - share * whole.influence
     # what cancels leaves no error, but for rounding
     off[np.abs(off) <= ROUNDING * np.abs(part.influence)] = 0.0

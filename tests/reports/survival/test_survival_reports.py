@@ -13,6 +13,7 @@ from odrf import InputError
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
 
 DATA = odrf.load_data("gbsg2").sample(300, random_state=1)
 TIME, EVENT = DATA["time"].to_numpy(dtype=float), DATA["event"].to_numpy()
@@ -184,3 +185,25 @@ def test_the_summary_has_follow_up_scores_and_importances(forest):
     np.testing.assert_array_equal(summary.sections[titles[0]], forest.oob_scores)
     assert titles[-1].startswith("Importance (fall of Uno's C")
     assert "OOB Uno's C" in repr(forest)
+
+
+def test_a_curve_of_all_rows_explains_nothing_and_has_no_error():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=60), "t": rng.exponential(size=60) + 0.1, "e": 1})
+    for rows in (data, pd.concat([data] * 3).assign(g=np.tile(np.arange(60), 3))):
+        groups = "g" if "g" in rows else None
+        root = odrf.odt("Surv(t, e) ~ a", rows, max_leaves=1, groups=groups, seed=1)
+        table = root.score(rows)
+        assert table.loc["explained", "estimate"] == 0
+        unknown = table.loc[["explained", "harrell_c"], ["std_error", "conf_low", "conf_high"]]
+        assert unknown.isna().all(axis=None)
+        assert "e-1" not in str(root.summary())
+
+
+def test_errors_that_are_rounding_are_unknown():
+    tiny = np.array([9e-17, -9e-17, 0.0])
+    for estimate in (1.0, 0.0, -0.5):
+        found = RowwiseEstimate(estimate, tiny)
+        assert np.isnan([found.std_error, found.std_error_of_groups(np.arange(3))]).all()
+        assert np.isnan([*found.interval(), found.p_value()]).all()
+    assert RowwiseEstimate(1e-5, np.array([1e-9, -1e-9])).std_error > 0
