@@ -20,10 +20,10 @@ from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 from odrf.warn import without_warnings
 
-__all__ = ["require_names", "require_names_of_rows", "require_trusted_formula"]
+__all__ = ["require_names_alike", "require_names_of_rows", "require_trusted_formula"]
 
 
-def require_names(design: Design) -> None:
+def require_names_alike(design: Design) -> None:
     """Raise `InputError` unless all that a design is computed from are columns, named alike."""
     known = set(design.schema.columns)
     recipe, response = design.recipe, design.response

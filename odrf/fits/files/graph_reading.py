@@ -29,7 +29,7 @@ from odrf.fits.files.archive import ArchiveReader, Part, damaged
 from odrf.fits.files.array_coding import ArrayForm
 from odrf.fits.files.costs import cost_of_built, cost_of_json
 from odrf.fits.files.design_names import (
-    require_names,
+    require_names_alike,
     require_names_of_rows,
     require_trusted_formula,
 )
@@ -203,7 +203,7 @@ class FitReader:
         self._require_fields(kind, values)
         built = _made(kind, values)
         if isinstance(built, Design):
-            require_names(built)
+            require_names_alike(built)
             if not self._trusted:
                 require_trusted_formula(built)
         elif isinstance(built, Fit | GuidedFit | BoostedFit):
