@@ -44,7 +44,7 @@ __all__ = [
 
 # Nodes whose children are looked at together.
 NODES = 2**18
-KINDS_WITHOUT_CAUSES = ("regression", "classification")
+KINDS = ("regression", "classification", SURVIVAL)
 
 
 def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
@@ -59,7 +59,7 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         _require_rows(data, p, K)
     if isinstance(fit, Fit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
-        _require((fit.control.settings.n_classes, fit.control.kind) == (K, design.response.kind))
+        _require(fit.control.settings.n_classes == K and fit.control.kind in KINDS)
         if fit.blend is not None:
             _require(_within(fit.blend.of_tree, 0, len(fit.kinds)))
             _require(len(fit.blend.of_tree) == len(fit.streams))
@@ -288,7 +288,7 @@ def _require_design(design: Design) -> None:
     classes = design.response.classes
     _require((design.response.kind == "classification") == (classes is not None))
     # a number of the curves of a survival forest has the causes of its events, too
-    kinds = (SURVIVAL, "regression") if design.response.causes else KINDS_WITHOUT_CAUSES
+    kinds = (SURVIVAL, "regression") if design.response.causes else KINDS[:2]
     _require(design.response.kind in kinds)
     _require(classes is None or (len(classes) >= 2 and classes.is_unique))
 

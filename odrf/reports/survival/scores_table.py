@@ -21,6 +21,9 @@ def estimates_table(
 ) -> pd.DataFrame:
     """Return estimates with their intervals, one row each.
 
+    Errors of 0 are blank, with the intervals: no row has an influence, as with a single event,
+    which does not make the estimate certain.
+
     Parameters
     ----------
     estimates : mapping of str to RowwiseEstimate
@@ -41,4 +44,5 @@ def estimates_table(
     }
     columns = ["estimate", "std_error", "conf_low", "conf_high"]
     table = pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+    table.loc[~(table["std_error"] > 0), columns[1:]] = np.nan
     return table.rename_axis(index=source)

@@ -54,8 +54,7 @@ class RowwiseEstimate:
     def std_error(self) -> float:
         """The root of the sum of squared influences, where rows are independent.
 
-        NaN where it is 0, or rounding: then no row has an influence, as with a single event, which
-        does not make the estimate certain.
+        What rounding leaves of 0 is 0: no row has an influence, as with a single event.
         """
         return self._known(float(np.sqrt(self.influence @ self.influence)))
 
@@ -79,7 +78,7 @@ class RowwiseEstimate:
         return float(2 * scipy.special.stdtr(len(np.unique(groups)) - 1, -z))
 
     def _known(self, error: float) -> float:
-        return error if error > ROUNDING * (abs(self.estimate) or 1.0) else float("nan")
+        return 0.0 if error <= ROUNDING * (abs(self.estimate) or 1.0) else error
 
     def _reach(self, level: float, groups: NDArray[np.int64] | None) -> float:
         error = self.std_error if groups is None else self.std_error_of_groups(groups)

@@ -10,6 +10,7 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.calibration_at import calibration_at
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
@@ -204,6 +205,8 @@ def test_errors_that_are_rounding_are_unknown():
     tiny = np.array([9e-17, -9e-17, 0.0])
     for estimate in (1.0, 0.0, -0.5):
         found = RowwiseEstimate(estimate, tiny)
-        assert np.isnan([found.std_error, found.std_error_of_groups(np.arange(3))]).all()
-        assert np.isnan([*found.interval(), found.p_value()]).all()
+        assert found.std_error == 0 == found.std_error_of_groups(np.arange(3))
+        assert np.isnan(found.p_value())
+        table = estimates_table({"C": found}, 0.95, None, "rows")
+        assert table.loc["C", "std_error":].isna().all()
     assert RowwiseEstimate(1e-5, np.array([1e-9, -1e-9])).std_error > 0
