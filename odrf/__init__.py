@@ -9,8 +9,7 @@ from odrf.api.guided_forests import graf
 from odrf.api.loading_fits import load
 from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
-from odrf.datasets import load_data
-from odrf.datasets.images import from_images
+from odrf.datasets import from_images, load_data
 from odrf.design.columns.censored import Surv
 from odrf.errors import InputError
 from odrf.loading import Package, loaded_later

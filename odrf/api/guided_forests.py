@@ -15,12 +15,12 @@ from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.columns.outlying_values import crowded_columns
 from odrf.design.formulas.lookup import environment
+from odrf.errors import warn_user
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.guided_fit import grow_guided_fit
 from odrf.options.guided_control import GuidedControl, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
-from odrf.warn import warn_user
 
 __all__ = ["graf", "guided_control"]
 

@@ -8,8 +8,8 @@ from odrf.engine.workers.dask_trees import DaskTrees
 from odrf.engine.workers.handing_out_trees import GroupsElsewhere, growing_elsewhere
 from odrf.engine.workers.joblib_trees import JoblibTrees
 from odrf.errors import InputError
-from odrf.public.backends import DASK, JOBLIB
-from odrf.public.partitions import required_client
+from odrf.public.arguments import DASK, JOBLIB
+from odrf.public.frames import required_client
 
 __all__ = ["grown_by"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from odrf.checks import checked_truth
-from odrf.errors import InputError
+from odrf.errors import InputError, warn_user
 from odrf.fits.files.archive import ArchiveReader, NotAFit
 from odrf.fits.files.graph_reading import FitReader
 from odrf.fits.files.reading_errors import errors_naming
@@ -27,7 +27,6 @@ from odrf.results.survival.survival_forest import SurvivalForestResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
-from odrf.warn import warn_user
 
 __all__ = ["load"]
 

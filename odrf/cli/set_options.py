@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from odrf.errors import InputError
-from odrf.public.names_elsewhere import suggestion
+from odrf.public.arguments import suggestion
 
 __all__ = ["read_grid", "read_options", "read_value"]
 

@@ -11,10 +11,9 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from odrf.datasets.separated import names_in_first_line, read_separated
+from odrf.datasets import names_in_first_line, read_separated
 from odrf.design.columns.measurement import TEXT
-from odrf.errors import InputError
-from odrf.warn import warn_user
+from odrf.errors import InputError, warn_user
 
 __all__ = [
     "COMPRESSIONS",

@@ -26,8 +26,7 @@ from odrf.design.survival.reading_times import (
     unit_of_times,
 )
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.errors import InputError, nearest
-from odrf.warn import warn_user
+from odrf.errors import InputError, nearest, warn_user
 
 __all__ = [
     "KINDS",

@@ -36,11 +36,9 @@ from odrf.options.kinds import FEWEST_TREES, blends
 from odrf.options.request import Request
 from odrf.options.streamed_options import require_no_structure, streamed_request
 from odrf.public import public
+from odrf.public.arguments import in_partitions, suggestion
 from odrf.public.chunks import ChunkSource, chunks_of
-from odrf.public.decorating import in_partitions
-from odrf.public.frames import in_pandas
-from odrf.public.names_elsewhere import suggestion
-from odrf.public.partitions import is_partitioned
+from odrf.public.frames import in_pandas, is_partitioned
 from odrf.public.progress import progress_bar
 from odrf.text.card import Card, Carded
 from odrf.text.quantity import quantity

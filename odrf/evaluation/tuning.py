@@ -35,7 +35,7 @@ from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
 from odrf.evaluation.tasks import arguments_given, with_weight
 from odrf.evaluation.tuned import Judged, Tuning
 from odrf.public import public
-from odrf.public.names_elsewhere import suggestion
+from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.fitted import FittedResults
 from odrf.text.quantity import quantity

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from odrf.errors import InputError
+from odrf.errors import InputError, warn_user
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.costs import bytes_in_memory
@@ -20,7 +20,6 @@ from odrf.fits.files.graph_writing import FitWriter
 from odrf.fits.fit import AnyFit
 from odrf.public.progress import progress_bar
 from odrf.version import __version__
-from odrf.warn import warn_user
 
 __all__ = [
     "as_mapping",

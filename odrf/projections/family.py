@@ -15,7 +15,7 @@ from odrf.engine.directions.samplers import DirectionSampler
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
-from odrf.public.decorating import require_taken
+from odrf.public.arguments import require_taken
 
 __all__ = ["FAMILIES", "Family", "Table"]
 

@@ -1,6 +1,6 @@
 """What every public function does with its arguments before its own work."""
 
-from odrf.public.decorating import MethodNow, in_partitions, public, respelled, warn_of_old
+from odrf.public.arguments import MethodNow, in_partitions, public, respelled, warn_of_old
 from odrf.public.frames import in_pandas
 
 __all__ = ["MethodNow", "in_pandas", "in_partitions", "public", "respelled", "warn_of_old"]

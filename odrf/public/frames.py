@@ -1,4 +1,4 @@
-"""Data frames of other libraries: each is converted to pandas once, where it enters the package.
+"""Data frames of other libraries, and tables in partitions: each enters the package here.
 
 Columns are converted one by one, because ``to_pandas()`` of these libraries turns whole numbers
 with empty cells into floats, which cannot tell apart whole numbers beyond 2^53.
@@ -6,7 +6,8 @@ with empty cells into floats, which cannot tell apart whole numbers beyond 2^53.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals
@@ -14,11 +15,97 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from odrf.errors import InputError
-from odrf.public.partitions import is_partitioned
-from odrf.public.types_of_columns import types_of_columns
+from odrf.errors import InputError, installing
 
-__all__ = ["in_native_order", "in_pandas", "is_table", "series_in_pandas"]
+__all__ = [
+    "active_client",
+    "computed_partitions",
+    "in_native_order",
+    "in_pandas",
+    "is_partitioned",
+    "is_table",
+    "required_client",
+    "series_in_pandas",
+    "types_of_columns",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The types that the columns of a data frame have, without a Series of them.
+# ------------------------------------------------------------------------------------------------
+
+
+def types_of_columns(data: pd.DataFrame) -> set[Any]:
+    """Return each type that a column of the data has, once.
+
+    The Series that ``data.dtypes`` makes takes as long as predicting dozens of rows.
+    """
+    blocks = getattr(getattr(data, "_mgr", None), "blocks", None)
+    return set(data.dtypes) if blocks is None else {block.dtype for block in blocks}
+
+
+# ------------------------------------------------------------------------------------------------
+# Tables in partitions, as Dask has them, and the cluster whose workers have them.
+# ------------------------------------------------------------------------------------------------
+
+PACKAGES = ("dask", "dask_expr")
+HOW = (
+    "start one with from dask.distributed import Client; client = Client(), which starts workers "
+    'on this machine, or Client("tcp://…") for a cluster that runs'
+)
+
+
+def is_partitioned(value: Any) -> bool:
+    """Return whether a value is a data frame of Dask."""
+    package = type(value).__module__.partition(".")[0]
+    return package in PACKAGES and hasattr(value, "to_delayed") and getattr(value, "ndim", 0) == 2
+
+
+def computed_partitions(frame: Any, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Yield the partitions of a data frame of Dask, one after the other, with some columns or all.
+
+    Columns that the frame lacks are left out.
+    """
+    if columns is not None:
+        frame = frame[[name for name in columns if name in frame.columns]]
+    for part in frame.to_delayed():
+        yield part.compute()
+
+
+def active_client() -> Any:
+    """Return the client of Dask's cluster that is active, as those who made it say; else None."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.Client.current()
+    except ValueError:
+        return None
+
+
+def required_client(argument: str) -> Any:
+    """Return the client that is active.
+
+    Raises
+    ------
+    InputError
+        There is none, Dask is not installed, or the client is for asynchronous code.
+    """
+    try:
+        import distributed  # noqa: F401, PLC0415  # optional
+    except ImportError:
+        raise InputError(f"{argument} needs Dask: install it with {installing('dask')}") from None
+    client = active_client()
+    if client is None:
+        raise InputError(f"{argument} needs a client of Dask, and none is active: {HOW}")
+    if client.asynchronous:
+        raise InputError(f"{argument} needs a client that waits: use Client(asynchronous=False)")
+    return client
+
+
+# ------------------------------------------------------------------------------------------------
+# Data frames of other libraries: each is converted to pandas once, where it enters the package.
+# ------------------------------------------------------------------------------------------------
 
 LABELS = (nw.Categorical, nw.Enum, nw.String)
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)

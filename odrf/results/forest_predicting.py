@@ -24,7 +24,7 @@ from odrf.fits.prediction.predicting import predict_rows
 from odrf.fits.prediction.prior_correction import checked_priors
 from odrf.fits.prediction.training_rows import asked_out_of_bag, predicting_rows_apart
 from odrf.public import in_partitions
-from odrf.public.partitions import is_partitioned
+from odrf.public.frames import is_partitioned
 from odrf.results.fitted import Priors
 from odrf.results.forest_out_of_bag import ForestOutOfBag
 

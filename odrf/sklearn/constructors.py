@@ -13,7 +13,7 @@ from typing import Any
 
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS
 from odrf.errors import UnknownArgumentError
-from odrf.public.names_elsewhere import suggestion
+from odrf.public.arguments import suggestion
 
 __all__ = [
     "ASIDE",

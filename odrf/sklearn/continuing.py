@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf.api.handing_out import grown_by
 from odrf.checks import AUTO, MOST, checked_choice, checked_whole
 from odrf.errors import InputError
-from odrf.public.backends import BACKENDS
+from odrf.public.arguments import BACKENDS
 from odrf.sklearn.sharing import threads_for
 from odrf.sklearn.tree_estimator import TreeEstimator
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.datasets.separated import read_separated
+from odrf.datasets import read_separated
 from odrf.errors import InputError
 
 

@@ -97,7 +97,7 @@ def test_installed_package_brings_its_own_tables(tmp_path):
     package = tmp_path / "odrf"
     shutil.copytree(ROOT / "odrf", package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "data", package / "_data")
-    command = "from odrf.datasets.tables import load_data; print(load_data('diabetes').shape)"
+    command = "from odrf.datasets import load_data; print(load_data('diabetes').shape)"
     found = subprocess.run(
         [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.public.types_of_columns import types_of_columns
+from odrf.public.frames import types_of_columns
 
 TABLE = pd.DataFrame(
     {

@@ -15,7 +15,7 @@ from pandas.api.types import is_object_dtype
 from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
 from odrf.errors import InputError, nearest, no_frame
-from odrf.public.types_of_columns import types_of_columns
+from odrf.public.frames import types_of_columns
 
 __all__ = ["Schema", "cells_as_floats", "check_frame", "column_blocks", "learn_schema", "selected"]
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf.design.columns.listing import listed
 from odrf.design.formulas.spelling import quoted
-from odrf.warn import warn_user
+from odrf.errors import warn_user
 
 __all__ = ["meant_as", "warn_of_spellings", "warn_of_text"]
 

@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed, rows_listed
-from odrf.errors import InputError, nearest
-from odrf.warn import warn_user
+from odrf.errors import InputError, nearest, warn_user
 
 __all__ = [
     "UNSEEN",

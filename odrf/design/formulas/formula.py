@@ -11,8 +11,7 @@ from patsy.parse_formula import parse_formula
 
 from odrf.design.formulas.atoms import Atom, Column, read_atom
 from odrf.design.formulas.spelling import DOT, respell
-from odrf.errors import InputError
-from odrf.warn import warn_user
+from odrf.errors import InputError, warn_user
 
 __all__ = ["Formula", "read_formula"]
 

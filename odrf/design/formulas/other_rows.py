@@ -11,8 +11,7 @@ import pandas as pd
 from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
 from odrf.design.formulas.evaluated import Evaluation
-from odrf.errors import InputError
-from odrf.warn import warn_user, without_warnings
+from odrf.errors import InputError, warn_user, without_warnings
 
 __all__ = ["alike", "warn_of_other_rows"]
 

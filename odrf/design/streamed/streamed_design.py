@@ -32,9 +32,8 @@ from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows, UsedRo
 from odrf.design.streamed.telling_rows import TellingRows, Told, looked_up
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, unit_of
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError, nearest, warn_user
 from odrf.public.progress import progress_bar
-from odrf.warn import warn_user
 
 __all__ = ["learn_streamed_design"]
 

@@ -14,8 +14,7 @@ from odrf.design.columns.finite import require_finite
 from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.columns.measurement import DATES, DURATIONS, NUMBERS, contents
 from odrf.design.survival.survival_times import ONE_CAUSE, SurvivalTimes
-from odrf.errors import InputError
-from odrf.warn import warn_user
+from odrf.errors import InputError, warn_user
 
 __all__ = ["censored_category", "read_causes", "read_times", "require_events", "unit_of_times"]
 

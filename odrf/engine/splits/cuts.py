@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, kernel, part
+from odrf.engine.compiling import ONE, ZERO, kernel, part
 from odrf.engine.radix_sorting import sort_by_digits
 from odrf.engine.sorting import key_of, sort_keys, sort_lanes
 from odrf.engine.splits.binning import MOST_BINS
 from odrf.engine.splits.scanning import best_of_lane, best_of_some, sums_beside
 
 __all__ = ["exact_cut", "exact_cuts", "refined_cut", "write_lane"]
-
-ONE = np.int64(1)
 
 
 @kernel

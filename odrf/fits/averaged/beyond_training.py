@@ -12,9 +12,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from odrf.checks import is_number
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import with_levels
-from odrf.errors import InputError
+from odrf.errors import InputError, warn_user
 from odrf.fits.fit import AnyFit
-from odrf.warn import warn_user
 
 __all__ = ["warn_of_values_beyond"]
 

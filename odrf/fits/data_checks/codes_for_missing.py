@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed
+from odrf.errors import warn_user
 from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
-from odrf.warn import warn_user
 
 __all__ = ["code_for_missing", "warn_of_codes_for_missing"]
 

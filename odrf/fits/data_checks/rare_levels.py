@@ -9,8 +9,8 @@ from odrf.design.columns.encoding import Indicators
 from odrf.design.columns.listing import listed
 from odrf.design.columns.text_as_read import meant_as
 from odrf.design.formulas.spelling import quoted
+from odrf.errors import warn_user
 from odrf.fits.fit import AnyFit
-from odrf.warn import warn_user
 
 __all__ = ["warn_of_rare_levels"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from odrf.errors import warn_user
 from odrf.fits.data_checks.repeated_rows import repeated_rows
 from odrf.fits.data_checks.rows_going_on import column_of_subjects
 from odrf.fits.data_checks.rows_in_time import followed_in_time
 from odrf.fits.fit import AnyFit, Fit
-from odrf.warn import warn_user
 
 __all__ = ["warn_of_repeated_rows"]
 

@@ -17,8 +17,7 @@ from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.formulas.spelling import names_in
 from odrf.design.formulas.trusted import UNTRUSTED, untrusted_part
 from odrf.design.training_data import TrainingData
-from odrf.errors import InputError
-from odrf.warn import without_warnings
+from odrf.errors import InputError, without_warnings
 
 __all__ = ["require_names_of_design", "require_names_of_rows", "require_trusted_formula"]
 

@@ -20,13 +20,12 @@ from odrf.design import Design, TrainingData, build_design
 from odrf.design.columns.measurement import TEXT, contents
 from odrf.engine.rows.coded import indicated
 from odrf.engine.workers.one_thread import one_thread
-from odrf.errors import InputError
+from odrf.errors import InputError, without_warnings
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.options.request import inner_request
 from odrf.statistics.ridge.ridge_regression import ridge_regression
-from odrf.warn import without_warnings
 
 __all__ = ["LabelLaw", "NumberLaw", "laws_given_others", "stand_ins"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odrf.warn import warn_user
+from odrf.errors import warn_user
 
 __all__ = ["warn_of_few_trees"]
 

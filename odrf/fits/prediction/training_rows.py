@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from odrf.checks import checked_choice
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.engine.rows.sampling import BOOTSTRAP, n_drawn
-from odrf.errors import InputError
+from odrf.errors import InputError, warn_user
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.fits.stacked.stacked_fit import StackedFit
-from odrf.warn import warn_user
 
 __all__ = [
     "IN_BAG",

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, is_list, is_number
-from odrf.errors import InputError
+from odrf.errors import InputError, warn_user
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict, leaf_frame
@@ -20,7 +20,6 @@ from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
-from odrf.warn import warn_user
 
 __all__ = [
     "CURVE_PREDICTIONS",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.workers.one_thread import one_thread
+from odrf.errors import warn_user
 from odrf.fits.fit import Fit
-from odrf.warn import warn_user
 
 __all__ = ["warn_of_correlation"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.design.columns.level_numbers import as_numbers
-from odrf.errors import InputError, installing, nearest
+from odrf.errors import InputError, installing, nearest, without_warnings
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.shapley.explained_rows import ExplainedRows
@@ -23,7 +23,6 @@ from odrf.text.card import Card, Carded
 from odrf.text.naming import free_name
 from odrf.text.summary import Summary
 from odrf.text.wording import number
-from odrf.warn import without_warnings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,12 +11,11 @@ import numpy as np
 from odrf.checks import checked_choice, is_number
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.curve_numbers import with_means_above
-from odrf.errors import InputError
+from odrf.errors import InputError, warn_user
 from odrf.fits.fit import Fit
 from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.inference.curve_estimands import CURVE_ESTIMANDS, CurveEstimand
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.warn import warn_user
 
 __all__ = ["ESTIMANDS", "EstimandFit", "estimand_fit"]
 

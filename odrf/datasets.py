@@ -1,4 +1,4 @@
-"""Tables of text: their numbers are read to the last bit, and every row has all its columns."""
+"""The bundled data sets, tables read from text, and tables made of images."""
 
 from __future__ import annotations
 
@@ -14,12 +14,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
-from odrf.errors import InputError
-from odrf.warn import warn_user
+from odrf.checks import checked_choice, is_whole
+from odrf.design.grid import set_grid
+from odrf.errors import InputError, warn_user
+from odrf.public import public
+from odrf.text.quantity import quantity
 
-__all__ = ["names_in_first_line", "read_separated"]
+__all__ = [
+    "data_names",
+    "from_images",
+    "load_data",
+    "names_in_first_line",
+    "read_separated",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Tables of text: their numbers are read to the last bit, and every row has all its columns.
+# ------------------------------------------------------------------------------------------------
 
 # pandas before 3.1 reads numbers faster than exactly, unless it is told otherwise.
 EXACT_BY_DEFAULT = (3, 1)
@@ -296,3 +312,205 @@ def _opened(path: Path, opened: ExitStack) -> Any:
                 raise ValueError(f"the archive has {len(held)} files, and one is read")
             return archive.open(held[0])
     return path.open("rb")
+
+
+# ------------------------------------------------------------------------------------------------
+# The bundled data sets.
+# ------------------------------------------------------------------------------------------------
+
+
+def data_names() -> list[str]:
+    """Return the names of the bundled data sets, in alphabetical order.
+
+    Examples
+    --------
+    >>> from odrf.datasets import data_names
+    >>> data_names()
+    ['auto_mpg', 'breast_cancer', 'diabetes', 'gbsg2', 'hitters', 'melanoma', 'penguins',
+     'publication', 'wine']
+    """
+    return sorted(path.stem for path in _folder().glob("*.csv"))
+
+
+@public
+def load_data(name: str) -> pd.DataFrame:
+    """Return one of the bundled data sets.
+
+    Parameters
+    ----------
+    name : str
+        One of the names below.
+
+        =============  ====  =======  ===================  ========================================
+        name           rows  columns  response             remarks
+        =============  ====  =======  ===================  ========================================
+        auto_mpg        397        8  ``mpg``              numeric; a factor; 5 missing cells
+        breast_cancer   569       31  ``diagnosis``        2 classes
+        diabetes        442       11  ``progression``      numeric
+        gbsg2           686       10  ``time``, ``event``  56% censored; 3 factors
+        hitters         322       20  ``salary``           numeric; 3 factors; 59 missing responses
+        melanoma        205        7  ``time``, ``event``  2 causes, 65% censored; 2 factors
+        penguins        344        8  ``species``          3 classes; 2 factors; 19 missing cells
+        publication     244        9  ``time``, ``event``  36% censored; a factor
+        wine            178       14  ``cultivar``         3 classes
+        =============  ====  =======  ===================  ========================================
+
+        Times and events are for the formula ``"Surv(time, event) ~ ."``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, its rows numbered from 0.  Text columns are categorical, as all of them are
+        factors.  Columns, units, sources and licences are described in ``data/README.md``.
+
+    Raises
+    ------
+    InputError
+        If no bundled data set has this name.
+
+    Examples
+    --------
+    >>> from odrf import load_data
+    >>> penguins = load_data("penguins")
+    >>> penguins.shape
+    (344, 8)
+    >>> list(penguins["species"].cat.categories)
+    ['Adelie', 'Chinstrap', 'Gentoo']
+    """
+    names = data_names()
+    checked_choice("name", name, names)
+    table = read_separated(_folder() / f"{name}.csv")
+    text = table.select_dtypes(exclude="number").columns
+    return table.astype(dict.fromkeys(text, "category"))
+
+
+def _folder() -> Path:
+    """Return the folder of the tables: in an installed package, or in a source tree beside it."""
+    package = Path(__file__).parent
+    installed = package / "_data"
+    return installed if installed.is_dir() else package.parent / "data"
+
+
+# ------------------------------------------------------------------------------------------------
+# Data frames made of images and series, one column for each pixel.
+# ------------------------------------------------------------------------------------------------
+
+RESPONSE = "y"
+
+
+@public
+def from_images(
+    array: ArrayLike, y: ArrayLike | None = None, *, channel_axis: int | None = None
+) -> pd.DataFrame:
+    """Return images or series as a data frame, for ``"y ~ ."`` and `odrf.Patch`.
+
+    Parameters
+    ----------
+    array : array
+        Images (n, H, W), or series (n, T).  With `channel_axis`, one more axis of C channels:
+        (n, H, W, C) or (n, C, H, W), and for series (n, T, C) or (n, C, T).
+    y : array of shape (n,), optional
+        Responses.  A numeric `y` means regression: if the numbers are classes, use
+        ``y.astype(str)``, or ``kind="classification"`` in the fit.  By default the frame has no
+        response, as for new images to be predicted.
+    channel_axis : int, optional
+        The axis of `array` that holds the channels, such as 1 or -1; by default there is none.
+
+    Returns
+    -------
+    DataFrame
+        A column for each pixel, in the order channel, row, column, numbered from 0 as in the
+        array: ``r3c14`` for images, ``t5`` for series, ``ch1_r3c14`` with several channels.  If
+        `y` is given, it is the last column, ``y``.  The ``attrs`` of the frame hold ``shape``,
+        (H, W) or (1, T), and ``channels`` if there are several.
+
+    Raises
+    ------
+    InputError
+        If the array has another number of dimensions, images of several sizes, no images, or
+        values that are not finite numbers; if `channel_axis` is not an axis of channels; if `y`
+        has not n values.
+
+    Examples
+    --------
+    >>> import numpy as np, odrf
+    >>> images = np.arange(12).reshape(2, 2, 3)
+    >>> data = odrf.from_images(images, ["a", "b"])
+    >>> data
+       r0c0  r0c1  r0c2  r1c0  r1c1  r1c2  y
+    0     0     1     2     3     4     5  a
+    1     6     7     8     9    10    11  b
+    >>> data.attrs["shape"]
+    (2, 3)
+    """
+    pixels = _with_channels(_numbers(array), channel_axis)
+    n, C, H, W = pixels.shape
+    series = np.ndim(array) == (2 if channel_axis is None else 3)
+    data = pd.DataFrame(pixels.reshape(n, C * H * W).copy(), columns=_names(C, H, W, series))
+    if y is not None:
+        data[RESPONSE] = _responses(y, n)
+    set_grid(data, C, H, W)
+    return data
+
+
+def _numbers(array: Any) -> NDArray:
+    try:
+        values = np.asarray(array)
+    except ValueError as error:  # lists of several lengths
+        raise InputError(
+            "array has images of several sizes: bring them to one height and width, or series to "
+            "one length"
+        ) from error
+    if values.dtype.kind not in "buif":
+        raise InputError(f"array holds {values.dtype}: use numbers")
+    if not np.isfinite(values).all():
+        raise InputError(
+            "array holds missing or infinite values: fill them in, or leave these images out"
+        )
+    if 0 in values.shape:
+        raise InputError(f"array of shape {values.shape} is empty: use at least one image")
+    return values
+
+
+def _with_channels(values: NDArray, axis: int | None) -> NDArray:
+    """Return the values (n, C, H, W)."""
+    found = f"array has {quantity(values.ndim, 'dimension')}"
+    if axis is None:
+        if values.ndim not in (2, 3):
+            raise InputError(
+                f"{found}: use (n, height, width) for images, "
+                "(n, length) for series, and give channel_axis= if there are channels"
+            )
+        values = values[:, np.newaxis]
+    else:
+        if values.ndim not in (3, 4):
+            raise InputError(f"{found}: with channel_axis= use 4 for images, 3 for series")
+        values = np.moveaxis(values, _channel_axis(axis, values.shape), 1)
+    return values if values.ndim == 4 else values[:, :, np.newaxis]
+
+
+def _channel_axis(axis: Any, shape: tuple[int, ...]) -> int:
+    if is_whole(axis):
+        from_front = axis + len(shape) if axis < 0 else axis
+        if 0 < from_front < len(shape):
+            return int(from_front)
+    raise InputError(
+        f"channel_axis={axis!r} is not an axis of channels of shape {shape}: use 1 to "
+        f"{len(shape) - 1}, or -1 for the last"
+    )
+
+
+def _names(C: int, H: int, W: int, series: bool) -> list[str]:
+    places = [f"t{t}" for t in range(W)] if series else []
+    places = places or [f"r{i}c{j}" for i in range(H) for j in range(W)]
+    return places if C == 1 else [f"ch{k}_{place}" for k in range(C) for place in places]
+
+
+def _responses(y: Any, n: int) -> Any:
+    """Return one response for each image, by position."""
+    values = y.array if isinstance(y, pd.Series | pd.Index) else np.asarray(y)
+    if values.ndim != 1 or len(values) != n:
+        raise InputError(
+            f"y has shape {np.shape(y)}, but there are {n} images: give one response for each"
+        )
+    return values
