@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odrf.engine.cores import available_cores, usual_threads
+from odrf.engine.running import available_cores, usual_threads
 from odrf.errors import InputError, allowed
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.guided.beyond_planes import (
+from odrf.engine.guided.device import (
     Device,
     DeviceRows,
     rows_on,

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import proposals_for
-from odrf.engine.directions.samplers import begin_samplers, draw_round, placed
-from odrf.engine.directions.workspace import workspace
-from odrf.engine.randomness import streams
-from odrf.engine.rows.factors import factors_of
-from odrf.engine.rows.rows import gather_rows
+from odrf.engine.directions.samplers import begin_samplers, draw_round, placed, workspace
+from odrf.engine.factors import factors_of
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
 from odrf.projections.family import Family
 from problems import Problem
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from odrf.engine.growth.tree_growth import grow_one
-from odrf.engine.settings import NO_PENALTY
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.growth.tree_builder import grow_one
+from odrf.engine.kernel_params import NO_PENALTY
+from odrf.engine.trees.forest import Forest
 from problems import Problem
 from reference.absent_levels import factor_alone, settled
 from reference.forests import direction, goes_left

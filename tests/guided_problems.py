@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.guided.beyond_planes import Device
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.guided.guided_growth import grow_guided
-from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.randomness import streams
+from odrf.engine.guided.device import Device
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.guided.growth import grow_guided
+from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.numeric import streams
 from odrf.simulate.problem import Problem
 from problems import design, response
 

@@ -6,8 +6,16 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, POISSON, SQUARED_ERROR
-from odrf.engine.splits.impurity import NEGLIGIBLE, Node, whole_logs
+from odrf.engine.splits.impurity import (
+    ENTROPY,
+    GINI,
+    NEGLIGIBLE,
+    ORDINAL,
+    POISSON,
+    SQUARED_ERROR,
+    Node,
+    whole_logs,
+)
 from problems import case_weights
 from reference.impurity import impurity
 

@@ -20,14 +20,14 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     indicator_levels,
 )
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import Coded, Layout
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
-from odrf.engine.settings import AIC, BIC, NO_PENALTY, ON_RESPONSE, Settings
-from odrf.engine.splits.candidate_gains import SORTED_TOGETHER
-from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Coded, Layout
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, Settings
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import ALL_ROWS, Sampling
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.splits.splitter import SORTED_TOGETHER
+from odrf.engine.trees.forest import Forest
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import (
     LDA,

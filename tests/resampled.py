@@ -8,10 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
-from odrf.engine.splits.criteria import SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Draws, Sampling
+from odrf.engine.splits.impurity import SQUARED_ERROR
+from odrf.engine.trees.forest import Forest, joined
 from odrf.projections.estimated.linear import LEAST_SQUARES
 from problems import Problem, problems
 

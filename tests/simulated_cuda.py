@@ -15,25 +15,25 @@ sys.path.insert(0, str(Path(__file__).parent))
 from devices import numpy_device, planes_and_rows
 from guided_problems import sampled
 from odrf import simulate
-from odrf.engine.guided import cuda_sums
+from odrf.engine.guided import cuda
 
 # Each thread of the simulator is one of Python: so blocks are small.
-cuda_sums.THREADS, cuda_sums.ROWS_PER_THREAD = 4, 2
+cuda.THREADS, cuda.ROWS_PER_THREAD = 4, 2
 
 
 def sums_are_those_of_the_twin() -> None:
-    device, longest = numpy_device(cuda_sums.sums_by_blocks), 0
+    device, longest = numpy_device(cuda.sums_by_blocks), 0
     for seed in range(8):
         case = planes_and_rows(seed)
         assert case.sums(device).tolist() == case.expected(device), seed
         longest = max(longest, *map(len, case.segments), 0)
-    assert longest > 2 * cuda_sums.THREADS * cuda_sums.ROWS_PER_THREAD  # several blocks
+    assert longest > 2 * cuda.THREADS * cuda.ROWS_PER_THREAD  # several blocks
 
 
 def trees_are_those_of_running_sums() -> None:
     problem = sampled(simulate.hypercube(3), 16, 1)
     one = problem.grow(device=numpy_device())
-    other = problem.grow(device=numpy_device(cuda_sums.sums_by_blocks))
+    other = problem.grow(device=numpy_device(cuda.sums_by_blocks))
     assert one.n_planes[0] > 2
     assert one.coef.tobytes() == other.coef.tobytes()
     assert one.value.tobytes() == other.value.tobytes()

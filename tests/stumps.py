@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 
 
 def stump(theta: dict[int, float], threshold: float, gain: float = 1.0) -> Forest:

@@ -8,13 +8,12 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import Sampling
+from odrf.engine.factors import Matrix
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import Draws, Sampling
 from odrf.engine.survival.event_ranks import EventRanks, event_ranks, null_residuals
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from problems import plain
 from reference.survival import Rows
 

@@ -17,7 +17,7 @@ from odrf.checks import (
     is_whole,
     require_default,
 )
-from odrf.engine.cores import available_cores, usual_threads
+from odrf.engine.running import available_cores, usual_threads
 from odrf.errors import InputError
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.engine.rows.sampling import draw_counts, filling_counts
+from odrf.engine.resamples import draw_counts, estimation_counts
 from odrf.results.tree import ODTResults
 
 FORMULA = " ~ a + b + f + noise"
@@ -42,7 +42,7 @@ def forest(table, request):
 
 def fills(fit, b=0):
     """How often each row fills a tree."""
-    return filling_counts(fit.fit.streams[b].copy(), fit.fit.data.weights, fit.fit.samplings[b])
+    return estimation_counts(fit.fit.streams[b].copy(), fit.fit.data.weights, fit.fit.samplings[b])
 
 
 def loss(fit: ODTResults, rows) -> float:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import odrf
 from odrf import InputError
 from odrf.engine.compiling import kernel
-from odrf.engine.judging.out_of_bag_losses import loss_of
-from odrf.engine.splits.criteria import ORDINAL
-from odrf.engine.trees.prediction_rule import MEDIAN, mean_ranks_off, predicted_classes
+from odrf.engine.oob import loss_of
+from odrf.engine.splits.impurity import ORDINAL
+from odrf.engine.trees.forest import MEDIAN, mean_ranks_off, predicted_classes
 from odrf.pruning.held_out import losses_of
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin

@@ -37,9 +37,9 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.origin import machine
 from benchmarks.shared.runs import go_on, parser
 from odrf import graf, simulate
-from odrf.engine.guided import on_device
-from odrf.engine.guided.beyond_planes import Device, running_sums, sums_beyond
-from odrf.engine.guided.guided_growth import grow_guided
+from odrf.engine.guided import device as on_device
+from odrf.engine.guided.device import Device, running_sums, sums_beyond
+from odrf.engine.guided.growth import grow_guided
 from odrf.fits.guided_fit import GuidedFit
 from odrf.options.devices import LIBRARIES, NAMES, device_of
 from odrf.results import GRAFResults

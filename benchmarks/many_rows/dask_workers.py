@@ -39,7 +39,7 @@ from benchmarks.many_rows.streamed import LEAF, NAMES, predictors, truth
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser
 from odrf import odrf
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.results.forest import ODRFResults
 
 MEASURES = ("seconds", "processor", "work", "moved", "returned", "tasks", "oob_mse", "same")

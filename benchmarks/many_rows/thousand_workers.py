@@ -33,7 +33,7 @@ import pandas as pd
 from benchmarks.many_rows.streamed import P
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser
-from odrf.engine.streamed.growing_apart import growth_bytes
+from odrf.engine.chunks import growth_bytes
 
 # Rows of the fits that were measured, and rows of their trees.
 MEASURED_ROWS, MEASURED_DRAWN = 1_000_000, 200_000

@@ -34,8 +34,8 @@ from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf import odrf
 from odrf.design import build_design
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.numeric import streams
 from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, pilot_trees
 from odrf.fits.judging.pilot_evidence import pilot_evidence

@@ -19,16 +19,21 @@ from numpy.typing import NDArray
 
 import odrf
 from benchmarks.speed.speed_problems import Simulation
-from odrf.engine.radix_sorting import DIGITS, RADIX, digit_scratch, sort_by_digits
-from odrf.engine.rows.rows import Rows, divide, divide_columns, project
-from odrf.engine.sorting import key_of, sort_keys, sort_lanes
-from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
-from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
+from odrf.engine.numeric import (
+    DIGITS,
+    RADIX,
+    digit_scratch,
+    key_of,
+    sort_by_digits,
+    sort_keys,
+    sort_lanes,
+)
+from odrf.engine.rows import Rows, divide, divide_columns, project
 from odrf.engine.splits.cuts import write_lane
-from odrf.engine.splits.impurity import Node
-from odrf.engine.splits.scanning import best_of_lane, sums_beside
-from odrf.engine.trees.routing import leaves_of
-from odrf.engine.trees.single import predict_row
+from odrf.engine.splits.histograms import MOST_BINS, bin_values, binned_cut, write_words
+from odrf.engine.splits.impurity import GINI, SQUARED_ERROR, Node
+from odrf.engine.splits.thresholds import best_of_lane, sums_beside
+from odrf.engine.trees.routing import leaves_of, predict_row
 
 __all__ = ["KERNELS", "Work"]
 

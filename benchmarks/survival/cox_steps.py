@@ -24,7 +24,7 @@ from odrf.engine.directions.candidates import ROUND
 from odrf.engine.directions.estimation import RIDGE, UNRELATED, add_ridge, solve, weigh
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import draw_terms, write_direction
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, sort_keys
+from odrf.engine.numeric import POSITION, VALUE_SHIFT, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
 from odrf.projections.estimated.on_subsets import OnSubsets
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from odrf.engine.workers.dask_trees import DaskTrees
-from odrf.engine.workers.handing_out_trees import GroupsElsewhere, growing_elsewhere
-from odrf.engine.workers.joblib_trees import JoblibTrees
+from odrf.engine.growth.backends import Backend, DaskTrees, JoblibTrees, grown_by_backend
 from odrf.errors import InputError
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.frames import required_client
@@ -22,12 +20,12 @@ def grown_by(backend: str, n_jobs: int | None) -> AbstractContextManager[None]:
     InputError
         What the backend needs is not installed, or Dask has no client.
     """
-    place: GroupsElsewhere | None = None
+    place: Backend | None = None
     if backend == DASK:
         place = DaskTrees(required_client(f'backend="{DASK}"'))
     elif backend == JOBLIB:
         place = _by_joblib(n_jobs)
-    return growing_elsewhere(place)
+    return grown_by_backend(place)
 
 
 def _by_joblib(n_jobs: int | None) -> JoblibTrees:

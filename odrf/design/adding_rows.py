@@ -12,8 +12,8 @@ from odrf.design.columns.missing import find_missing
 from odrf.design.design import Design
 from odrf.design.training_data import TrainingData
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
-from odrf.engine.limits import MOST_ROWS, require_numbers
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
+from odrf.engine.factors import Matrix, layout_of, stored, with_layout
+from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.errors import InputError, nearest
 
 __all__ = ["rows_of_weight_added", "with_more_rows"]

@@ -42,8 +42,8 @@ from odrf.design.training_data import TrainingData, rows_apart
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, rows_that_count, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
-from odrf.engine.limits import MOST_ROWS, require_numbers
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.factors import Matrix
+from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.survival.event_ranks import null_residuals
 from odrf.errors import InputError
 
@@ -164,7 +164,7 @@ class Design:
         -------
         X : Matrix (p, m)
             Scaled predictors of the m rows that can be predicted, one row of the array per column;
-            with codes for factors of many levels, see `odrf.engine.rows.coded`.  NaN where a cell
+            with codes for factors of many levels, see `odrf.engine.factors`.  NaN where a cell
             is empty and the predictor has no empty cell in training.
         complete : (n,) bool
             True for the rows in `X`: all, or if `missing` is "drop" those without missing values.

@@ -16,8 +16,8 @@ from odrf.design.columns.listing import listed
 from odrf.design.columns.scaling import FARTHEST
 from odrf.design.design import Design
 from odrf.engine.directions.candidates import has_many_levels
-from odrf.engine.rows.coded import stored
-from odrf.engine.trees.single import scale_row
+from odrf.engine.factors import stored
+from odrf.engine.trees.routing import scale_row
 from odrf.errors import InputError
 
 __all__ = ["RawRow", "RowPlan", "plan_row"]
@@ -63,7 +63,7 @@ class RowPlan:
     def scaled(self, row: RawRow) -> NDArray[np.float32] | None:
         """Return the scaled predictors of a row, or None if it cannot be predicted.
 
-        They are the numbers (r,) that a `odrf.engine.rows.coded.Matrix` of the row stores.  NaN
+        They are the numbers (r,) that a `odrf.engine.factors.Matrix` of the row stores.  NaN
         where a cell is empty, and no row has an empty cell of the predictor in training.
 
         Raises

@@ -16,7 +16,7 @@ from odrf.design.columns.frame import selected
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS
 from odrf.design.columns.unseen_levels import levels_set_in
 from odrf.design.design import Design
-from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
+from odrf.engine.factors import Coded, Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
 __all__ = ["touched", "variables", "with_levels", "with_values"]

@@ -22,7 +22,7 @@ from pandas.api.types import (
 )
 
 from odrf.design.row_numbers import row_labels
-from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.resamples import RowCodes
 from odrf.errors import InputError
 
 __all__ = ["STRUCTURE_ARGUMENTS", "RowStructure", "read_structure", "require_usable"]

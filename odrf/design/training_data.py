@@ -15,8 +15,8 @@ from odrf.design.columns.sparse_columns import with_sparse_columns
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
-from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.factors import Matrix, layout_of, stored, with_layout, with_rows
+from odrf.engine.resamples import RowCodes
 from odrf.errors import InputError
 
 __all__ = ["RowsApart", "TrainingData", "rows_apart"]
@@ -51,7 +51,7 @@ class TrainingData:
     ----------
     X : Matrix (p, n)
         Predictors scaled to [0, 1], one row of the array per column; those with empty cells so that
-        their mean is 0.  With codes for factors of many levels, see `odrf.engine.rows.coded`.
+        their mean is 0.  With codes for factors of many levels, see `odrf.engine.factors`.
     y : (n,) float64
         Response, or class codes 0 … K - 1.  Of times to an event, martingale residuals without
         predictors: events less cumulative hazards.

@@ -1,4 +1,4 @@
-"""Memory: how much the process may still take, and a refusal of work that needs more.
+"""Memory: how much the process may still take; work that needs more is refused.
 
 Without it, the system would end the process instead: it hands out memory that it does not have, and
 notices when the memory is written to.
@@ -11,19 +11,62 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from odrf.engine.control_groups import group_folders
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.errors import InputError
+
+__all__ = [
+    "MOST_LEVELS",
+    "MOST_PLACES",
+    "MOST_ROWS",
+    "available_memory",
+    "group_folders",
+    "in_bytes",
+    "in_fewer_bits",
+    "is_available",
+    "require_memory",
+    "require_numbers",
+    "resident_memory",
+    "times_available",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Control groups of Linux, in which containers and batch systems keep processes.
+# ------------------------------------------------------------------------------------------------
+
+
+def group_folders(controller: str, root: Path) -> Iterator[Path]:
+    """Yield the folders of the groups that the process is in, each followed by those around it.
+
+    Parameters
+    ----------
+    controller : str
+        What the groups limit, as version 1 names it, such as ``"memory"``; ``""`` for the groups of
+        version 2, which limit everything.
+    root : Path
+        The root of the file system.
+    """
+    with suppress(OSError):
+        for line in (root / "proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controller in controllers.split(","):
+                base = root / "sys/fs/cgroup" / controller
+                inner = base / path.lstrip("/")
+                for group in (inner, *inner.parents):
+                    if group == base.parent:
+                        break
+                    yield group
+
+
+# ------------------------------------------------------------------------------------------------
+# Memory: how much the process may still take, and a refusal of work that needs more.
+# ------------------------------------------------------------------------------------------------
 
 if sys.platform != "win32":
     import resource
 
-__all__ = [
-    "available_memory",
-    "in_bytes",
-    "is_available",
-    "require_memory",
-    "resident_memory",
-    "times_available",
-]
 
 # Less than this is always tried: asking the system takes as long as a small prediction.
 SMALL = 2**27
@@ -128,3 +171,28 @@ def _addresses(root: Path) -> Iterator[float]:
 def _fields(path: Path) -> dict[str, float]:
     lines = (line.split() for line in path.read_text().splitlines())
     return {words[0]: float(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
+
+
+# ------------------------------------------------------------------------------------------------
+# How many rows, nodes and levels can be numbered: more are refused, not counted wrongly.
+# ------------------------------------------------------------------------------------------------
+
+# Bins of a node count its rows in 28 bits.
+MOST_ROWS = 2**28 - 1
+# Nodes of a forest, and distances in the records of a tree, have 31 bits and a sign.
+MOST_PLACES = 2**31 - 1
+# Levels are codes in float32.
+MOST_LEVELS = 2**24
+
+
+def require_numbers(n: int, most: int, what: str, instead: str) -> None:
+    """Raise `InputError` if `what` are more than can be numbered; it says what to do instead."""
+    if n > most:
+        raise InputError(f"{n} {what} are more than {most}, which can be numbered: {instead}")
+
+
+def in_fewer_bits(numbers: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return numbers from -1 on in 32 bits if these suffice."""
+    if numbers.dtype == np.int32 or (numbers.size and numbers.max() > MOST_PLACES):
+        return numbers
+    return numbers.astype(np.int32)

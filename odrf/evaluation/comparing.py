@@ -15,7 +15,7 @@ from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, i
 from odrf.design.dividing.division import Division, Folds, read_division
 from odrf.design.folds import FoldRows
 from odrf.design.formulas.lookup import environment
-from odrf.engine.parallel import in_order
+from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.comparison import Comparison, FoldsUsed
 from odrf.evaluation.metrics import metric_for

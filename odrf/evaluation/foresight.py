@@ -21,9 +21,9 @@ from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.design.streamed.blocks import ROWS_PER_BLOCK, BlockSource, ChunkBlocks
+from odrf.engine.chunks import growth_bytes
 from odrf.engine.memory import in_bytes, resident_memory, times_available
-from odrf.engine.rows.sampling import rows_drawn_once
-from odrf.engine.streamed.growing_apart import growth_bytes
+from odrf.engine.resamples import rows_drawn_once
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError, UnknownArgumentError
 from odrf.fits.blending import pilot_trees

@@ -16,7 +16,7 @@ from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, i
 from odrf.design.dividing.structured import strata_cells
 from odrf.design.folds import last_times
 from odrf.design.formulas.lookup import environment
-from odrf.engine.parallel import in_order
+from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for

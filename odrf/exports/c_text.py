@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odrf.engine.trees.prediction_rule import HALF
+from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell

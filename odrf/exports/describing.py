@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.engine.trees.forest import predicted_classes
 from odrf.engine.trees.packing import HEAD, Packed
-from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.exports.expressions import Applied, Cell, Literal, RankedCell
 from odrf.exports.raw_columns import (

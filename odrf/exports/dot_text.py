@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from odrf.design import Design
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.text.box_lines import split_lines, value_lines, visible
 from odrf.text.wording import SplitWriter
 

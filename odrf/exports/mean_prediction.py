@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_truth
-from odrf.engine.judging.out_of_bag_losses import OutOfBag
+from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import LEVEL, interval_frame, requested_interval
 from odrf.fits.prediction.predicting import RowsToPredict

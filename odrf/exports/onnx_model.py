@@ -14,7 +14,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from odrf.engine.trees.prediction_rule import HALF
+from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.holdable import MOST_WHOLE, require_labels, require_names, require_sources

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odrf.engine.trees.prediction_rule import HALF
+from odrf.engine.trees.forest import HALF
 from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell

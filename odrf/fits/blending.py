@@ -21,20 +21,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.apportioning import apportion
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import TreeGrower
+from odrf.engine.factors import Matrix
+from odrf.engine.growth.backends import trees_in_order
+from odrf.engine.growth.forest_builder import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
-from odrf.engine.joining.memory_of_trees import require_memory_for_all, within_memory
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import apportion, streams
+from odrf.engine.resamples import RowCodes, Sampling
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.trees.forest_arrays import Forest, joined
-from odrf.engine.workers.handing_out_trees import trees_in_order
+from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
+from odrf.engine.trees.forest import Forest, joined
 from odrf.fits.judging.pilot_evidence import Judge, pilot_evidence
 from odrf.options.kinds import ERROR
 from odrf.projections.mixture import Mixture
@@ -147,7 +145,7 @@ def grow_blend(
     Parameters
     ----------
     X, y, weights, feature_groups, n_jobs, advance, codes, ranks
-        See `odrf.engine.growth.forest_growth.grow_forest`.
+        See `odrf.engine.growth.forest_builder.grow_forest`.
     kinds : sequence of G Kind
     seed : int
         The i-th tree of each kind has the i-th random stream of this seed.
@@ -211,7 +209,7 @@ class _KindsGrowth(NamedTuple):
         The i-th trees of all kinds have the i-th of them.
     n_jobs : int
     size : int
-        As in `odrf.engine.workers.handing_out_trees.trees_in_order`.
+        As in `odrf.engine.growth.backends.trees_in_order`.
     advance : callable
     """
 

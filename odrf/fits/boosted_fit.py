@@ -13,14 +13,11 @@ from odrf.design import Design, TrainingData
 from odrf.design.dividing.held_out_share import held_out_share
 from odrf.design.dividing.structured import rows_to_divide
 from odrf.design.offset import Offset
-from odrf.engine.boosting.losses import Loss
-from odrf.engine.boosting.plan import Boosted
-from odrf.engine.boosting.rounds import boost
-from odrf.engine.boosting.runs import Sample
-from odrf.engine.boosting.sums import added_up
-from odrf.engine.boosting.survival_losses import SurvivalLoss
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.boosting.losses import Loss, SurvivalLoss
+from odrf.engine.boosting.runs import Sample, added_up
+from odrf.engine.boosting.state import Boosted, boost
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
 from odrf.public.progress import progress_bar

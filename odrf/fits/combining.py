@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.guided.guided_growth import joined_guided
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.guided.growth import joined_guided
+from odrf.engine.trees.forest import joined
 from odrf.fits.blending import Blend
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from odrf.engine.guided.guided_growth import joined_guided
-from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.guided.growth import joined_guided
+from odrf.engine.numeric import streams
+from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.blending import Blend, Blended
 from odrf.fits.fit import Fit

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.dividing.structured import rows_to_divide
-from odrf.engine.judging.out_of_bag_losses import out_of_bag
+from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.oob import out_of_bag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.judging.groups_of_rows import groups_of_rows

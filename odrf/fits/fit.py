@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.resamples import Draws, Sampling
+from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
 from odrf.options.request import Request

@@ -13,9 +13,9 @@ from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import SURROGATE
 from odrf.design.survival.subjects import rows_a_subject
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.numeric import streams
+from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
 from odrf.fits.scales.choosing_scale import chosen_scale

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.guided.guided_growth import grow_guided
-from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.guided.growth import grow_guided
+from odrf.engine.numeric import streams
+from odrf.engine.trees.forest import Forest
 from odrf.options.devices import device_if_there
 from odrf.options.guided_control import GuidedControl
 from odrf.public.progress import progress_bar
@@ -51,7 +51,7 @@ class GuidedFit:
         `odrf.fits.prediction.empty_cells`.
     votes : bool
         True: values of leaves are votes, which are scaled to add up to 1; see
-        `odrf.engine.guided.guided_forest.GuidedForest`.
+        `odrf.engine.guided.forest.GuidedForest`.
     summed : bool
         False: a prediction is the mean of the trees, not their sum.
     """

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from odrf.design.dividing.structured import most_folds, rows_to_divide, structured_folds
 from odrf.design.folds import FoldRows
-from odrf.engine.parallel import in_order
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import Forest, joined
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit, loss_and_responses
 from odrf.fits.fit import AnyFit, Fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from odrf.engine.rows.sampling import Batch
+from odrf.engine.resamples import Batch
 from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.options.rule import RATE

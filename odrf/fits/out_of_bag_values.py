@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.runs import mean_of_other_runs
-from odrf.engine.boosting.sums import added_up_by_run
-from odrf.engine.judging.out_of_bag_losses import OutOfBag, out_of_bag, out_of_bag_by_fold
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.boosting.runs import added_up_by_run, mean_of_other_runs
+from odrf.engine.oob import OutOfBag, out_of_bag, out_of_bag_by_fold
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit, Pruning

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import is_number, is_whole
 from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune

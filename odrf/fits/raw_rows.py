@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.reading_back import training_frame
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.factors import Matrix
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit

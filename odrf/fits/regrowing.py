@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from odrf.engine.judging.out_of_bag_losses import LossIncrease, permutation_loss
-from odrf.engine.rows.coded import beside, with_rows
+from odrf.engine.factors import beside, with_rows
+from odrf.engine.oob import LossIncrease, permutation_loss
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.options.request import Request

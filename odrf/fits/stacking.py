@@ -23,8 +23,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.pair_products import products_of_pairs
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.numeric import products_of_pairs
+from odrf.engine.running import one_thread
 from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
 
 __all__ = [

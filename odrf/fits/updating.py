@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import rows_of_weight_added, with_more_rows
-from odrf.engine.growth.tree_growth import read_by_growth
+from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_part, checked_whole, is_word
 from odrf.design.response import SURVIVAL
-from odrf.engine.boosting.every_loss import LOSSES
-from odrf.engine.boosting.plan import Plan
+from odrf.engine.boosting.losses import LOSSES
+from odrf.engine.boosting.state import Plan
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
-from odrf.engine.settings import NO_PENALTY, Settings
-from odrf.engine.splits.criteria import SQUARED_ERROR
+from odrf.engine.kernel_params import NO_PENALTY, Settings
+from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
+from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
 from odrf.options.control import (
     EXACT_ROWS,

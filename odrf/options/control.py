@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_whole, is_word
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.rows.sampling import Batch, Sampling
-from odrf.engine.settings import ON_RESPONSE, Settings
+from odrf.engine.kernel_params import ON_RESPONSE, Settings
+from odrf.engine.resamples import Batch, Sampling
 from odrf.errors import InputError
 from odrf.options.cause_names import cause_of_splits
 from odrf.options.criterion_names import GRAY, criteria_of, criterion_of, require_no_penalty

@@ -6,7 +6,14 @@ from collections.abc import Collection
 from typing import Any
 
 from odrf.checks import AUTO, checked_choice
-from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, POISSON, SQUARED_ERROR
+from odrf.engine.splits.impurity import (
+    CRITERIA,
+    ENTROPY,
+    GINI,
+    ORDINAL,
+    POISSON,
+    SQUARED_ERROR,
+)
 from odrf.errors import InputError
 from odrf.projections.family import Family
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.guided.beyond_planes import Device, running_sums
+from odrf.engine.guided.device import Device, running_sums
 from odrf.errors import InputError, installing
 
 __all__ = ["CPU", "CUDA", "device_for", "device_if_there", "device_of"]
@@ -96,4 +96,4 @@ def _summation() -> Any:
         return running_sums
     if not compiles:
         return running_sums
-    return import_module("odrf.engine.guided.cuda_sums").sums_by_blocks
+    return import_module("odrf.engine.guided.cuda").sums_by_blocks

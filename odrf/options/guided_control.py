@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from odrf.checks import checked_whole
-from odrf.engine.guided.guided_settings import GuidedSettings
+from odrf.engine.kernel_params import GuidedSettings
 from odrf.errors import InputError, nearest
 from odrf.options.devices import CPU, device_for
 from odrf.options.table import DATA, REGION, checked_options

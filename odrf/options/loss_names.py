@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, checked_choice
 from odrf.design.response import SURVIVAL
-from odrf.engine.boosting.every_loss import LOSSES
-from odrf.engine.boosting.losses import Loss
+from odrf.engine.boosting.losses import LOSSES, Loss
 from odrf.errors import InputError
 from odrf.options.table import REFIT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odrf.checks import AUTO, checked_choice, is_word
-from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 from odrf.errors import InputError
 
 __all__ = ["IN_WORDS", "RESPONSE", "SPLIT_SCALES", "require_split_scale"]
@@ -18,7 +18,7 @@ SPLIT_SCALES = {
     "normal": ON_NORMAL,
     "ranks": ON_RANKS,
 }
-"""The scales by their names; each has its code in `odrf.engine.settings`."""
+"""The scales by their names; each has its code in `odrf.engine.kernel_params`."""
 IN_WORDS = {
     "log": "the logarithm of the response",
     "box_cox": "a power of the response",

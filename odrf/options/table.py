@@ -22,8 +22,8 @@ from odrf.checks import (
     is_number,
     is_word,
 )
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
-from odrf.engine.settings import AIC, BIC, NO_PENALTY
+from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.errors import InputError
 from odrf.options.devices import CPU, CUDA
 from odrf.options.kinds import FEWEST_TREES, OBJECTIVES

@@ -12,7 +12,7 @@ from matplotlib.patches import FancyBboxPatch
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, Ends, boxes
 from odrf.plots.elements.layout import centres
 from odrf.plots.elements.lettering import text_width

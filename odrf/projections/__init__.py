@@ -11,7 +11,7 @@ et al. 2020).  ``projection=`` of `odrf.odt`, `odrf.odrf` and `odrf.odbt` takes
 To add a family, write a module here and import its class below.
 """
 
-from odrf.engine.randomness import below, uniform
+from odrf.engine.numeric import below, uniform
 from odrf.projections.axis import Axis
 from odrf.projections.custom import Custom
 from odrf.projections.estimated.cca import CanonicalCorrelation

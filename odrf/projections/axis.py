@@ -16,15 +16,15 @@ from odrf.engine.directions.candidates import (
     FeatureGroups,
     count_terms,
 )
-from odrf.engine.directions.class_shares import (
+from odrf.engine.directions.estimation import covariances, least_squares
+from odrf.engine.directions.factors import (
     ClassShares,
     class_shares_for,
     is_ordered_by_shares,
     principal_scores,
     principal_target,
 )
-from odrf.engine.directions.estimation import covariances, least_squares
-from odrf.engine.directions.holes import has_holes, write_two_sided
+from odrf.engine.directions.missing import has_missing, write_two_sided
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -34,8 +34,8 @@ from odrf.engine.directions.subsets import (
     write_direction,
     write_single,
 )
-from odrf.engine.randomness import shuffle_front
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import shuffle_front
 from odrf.projections.family import Family, Table
 
 __all__ = ["Axis", "AxisSampler", "begin_axis", "draw_axis"]
@@ -143,7 +143,7 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
     c, target = ZERO, (ZERO, 0.0, 0.0, NO)
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
-        if has_holes(holes, chosen[0]) and feature_groups.types[chosen[0]] == PLAIN:
+        if has_missing(holes, chosen[0]) and feature_groups.types[chosen[0]] == PLAIN:
             column = feature_groups.first[chosen[0]]
             write_two_sided(column, column + 1, proposals, c, proposals.two_sided)
             c += 1

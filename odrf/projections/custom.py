@@ -13,13 +13,12 @@ import numpy as np
 from numba import njit, objmode, types
 from numba.core.dispatcher import Dispatcher
 
-from odrf.engine.compiling import NO, ZERO
+from odrf.engine.compiling import NO, ZERO, address_of, called_at
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.pointers import address_of, called_at
-from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import load_column
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import streams
+from odrf.engine.rows import load_column
 from odrf.errors import InputError
 from odrf.projections.absent_function import AbsentFunction
 from odrf.projections.estimated.on_subsets import few_directions

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler
-from odrf.engine.rows.rows import Rows
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.rows import Rows
 from odrf.errors import InputError
 from odrf.public.arguments import require_taken
 

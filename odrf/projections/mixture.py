@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_whole, is_number, is_whole, is_word
-from odrf.engine.apportioning import apportion
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler
-from odrf.engine.rows.rows import Rows
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import apportion
+from odrf.engine.rows import Rows
 from odrf.errors import InputError, allowed
 from odrf.projections.axis import Axis, AxisSampler
 from odrf.projections.custom import Custom

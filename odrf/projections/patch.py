@@ -13,8 +13,8 @@ from odrf.checks import checked_truth, checked_whole
 from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.randomness import below, shuffle_front
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import below, shuffle_front
 from odrf.errors import InputError
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import extent, grid_shape, require_pixels

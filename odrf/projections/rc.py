@@ -12,8 +12,8 @@ from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.randomness import shuffle_front, uniform
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import shuffle_front, uniform
 from odrf.projections.family import Family, Table
 
 __all__ = ["RandomCombination", "RandomCombinationSampler"]

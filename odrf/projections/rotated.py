@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.directions.class_shares import class_shares_for
-from odrf.engine.rows.rows import Rows
-from odrf.engine.settings import Settings
+from odrf.engine.directions.factors import class_shares_for
+from odrf.engine.kernel_params import Settings
+from odrf.engine.rows import Rows
 from odrf.projections.axis import AxisSampler
 from odrf.projections.family import Family, Table
 

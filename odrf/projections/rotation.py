@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, summing
 from odrf.engine.directions.estimation import normalise
+from odrf.engine.kernel_params import Settings
 from odrf.engine.memory import require_memory
-from odrf.engine.randomness import uniform
-from odrf.engine.rows.rows import Rows
-from odrf.engine.settings import Settings
+from odrf.engine.numeric import uniform
+from odrf.engine.rows import Rows
 from odrf.projections.axis import Axis
 from odrf.projections.family import Table
 from odrf.projections.rotated import Rotated

@@ -11,9 +11,9 @@ import numpy as np
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.samplers import begins, draws
-from odrf.engine.randomness import below, shuffle_front, uniform
-from odrf.engine.rows.rows import level_at
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import below, shuffle_front, uniform
+from odrf.engine.rows import level_at
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import share_or_auto
 

@@ -11,8 +11,8 @@ import numpy as np
 from odrf.engine.compiling import ZERO
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.randomness import uniform
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import uniform
 from odrf.projections.family import Family, Table
 
 __all__ = ["Sphere", "SphereSampler"]

@@ -23,9 +23,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.pooling import pool_branches
-from odrf.engine.trees.prediction_rule import mean_ranks_off, predicted_classes
+from odrf.engine.trees.forest import Forest, mean_ranks_off, pool_branches, predicted_classes
 
 __all__ = [
     "ERROR",

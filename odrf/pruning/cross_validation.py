@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from odrf.design.folds import FoldRows
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.parallel import in_order
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.settings import Settings
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import RowCodes, Sampling
+from odrf.engine.running import in_order
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.pruning.held_out import HeldOut, RowLosses, held_out, losses_of
 
 __all__ = ["Growth", "JudgedBy", "cross_validated", "folds_grown", "geometric_means"]

@@ -16,8 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.trees.branch_sums import add_up_branches, take_from_parents
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest, add_up_branches, take_from_parents
 
 __all__ = [
     "NodeEvents",
@@ -123,7 +122,7 @@ def with_event_deviance(forest: Forest, nodes: NodeEvents) -> Forest:
 
     The values of a node are its rates, one for each cause, its weight the exposure, and its
     impurity half the deviance per unit of exposure: of one cause what the criterion
-    `odrf.engine.splits.criteria.POISSON` says of it.  A node without exposure has values and
+    `odrf.engine.splits.impurity.POISSON` says of it.  A node without exposure has values and
     impurity of its parent.
     """
     weight = nodes.exposure.copy()
@@ -154,7 +153,7 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
     Parameters
     ----------
     forest : Forest
-        Grown by `odrf.engine.splits.criteria.POISSON`, or from `with_event_deviance`.
+        Grown by `odrf.engine.splits.impurity.POISSON`, or from `with_event_deviance`.
     variation : float
         k > 0; ``np.inf`` shrinks nothing.  That of rpart, `shrink`, is 1 by default, and there 0
         shrinks nothing.

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_order
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.resamples import Draws
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import Forest
 from odrf.pruning.choosing import MINIMUM, chosen
 from odrf.pruning.cross_fitting import chosen_elsewhere
 from odrf.pruning.held_out import HeldOut, held_out
@@ -57,7 +57,7 @@ def unseen_alphas(
     critical : (m,) float64
         Critical α of each split; 0 where there is no split.
     X, y
-        The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
+        The training rows, as in `odrf.engine.growth.forest_builder.grow_forest`.
     draws : Draws
         How the trees drew them.
     fold : (n,) int64

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.judging.stage_losses import stage_losses
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.oob import stage_losses
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.pruning.complexity import growth_ranks
 from odrf.pruning.held_out import HeldOut, held_out, held_out_groups

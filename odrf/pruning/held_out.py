@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.running import one_thread
+from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.engine.workers.one_thread import one_thread
 
 __all__ = ["HeldOut", "RowLosses", "held_out", "held_out_groups", "held_out_sums", "losses_of"]
 

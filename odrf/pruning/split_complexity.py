@@ -15,8 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.branch_sums import add_up_branches
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest, add_up_branches
 
 __all__ = ["with_split_statistics"]
 

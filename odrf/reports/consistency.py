@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.design.columns.ranked import OwnRanks
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.fits.prediction.labels import class_labels
 from odrf.text.units import node_of_terms, user_splits
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.design.dividing.structured import rows_to_divide
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.public import public

@@ -9,8 +9,7 @@ import pandas as pd
 
 from odrf.design import Design, Response
 from odrf.design.columns.encoding import Encoding, Ranks
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.dates_in_words import counted_as
 from odrf.text.wording import SplitWriter, number
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.engine.memory import require_memory
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.survival.subjects import rows_a_subject
-from odrf.engine.judging.out_of_bag_losses import OutOfBag
+from odrf.engine.oob import OutOfBag
 from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.splits.surrogates import SurrogateSplits
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.text.quantity import quantity
 from odrf.text.wording import SplitWriter

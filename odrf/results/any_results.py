@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_truth
 from odrf.design import Design
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
 from odrf.fits.fit import AnyFit
 from odrf.fits.saving import save

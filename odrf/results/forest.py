@@ -17,7 +17,7 @@ from odrf.checks import (
     is_word,
     require_default,
 )
-from odrf.engine.judging.out_of_bag_losses import OutOfBag
+from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
 from odrf.fits.enlarging import enlarged_fit

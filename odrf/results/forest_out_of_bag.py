@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.judging.out_of_bag_losses import OutOfBag
+from odrf.engine.oob import OutOfBag
 from odrf.fits.evaluating import stages_out_of_bag
 from odrf.fits.out_of_bag_values import forest_out_of_bag, require_out_of_bag
 from odrf.fits.prediction.scores import error_name

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import Seed, is_whole
-from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.guided.forest import GuidedForest
 from odrf.errors import InputError
 from odrf.fits.combining import combined_guided_fits
 from odrf.fits.enlarging import enlarged_guided_fit

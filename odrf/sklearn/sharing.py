@@ -10,7 +10,7 @@ import numba
 from joblib.parallel import get_active_backend
 
 from odrf.checks import checked_jobs
-from odrf.engine.cores import usual_threads
+from odrf.engine.running import usual_threads
 from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["threads_for", "with_threads"]

@@ -22,11 +22,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_blocks, row_blocks
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.running import in_blocks, one_thread, row_blocks
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
-from odrf.engine.workers.one_thread import one_thread
 
 __all__ = [
     "calibrating",

@@ -10,9 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.drawn_units import units_of
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn, n_units_drawn
+from odrf.engine.resamples import BOOTSTRAP, Draws, Sampling, n_drawn, n_units_drawn, units_of
 from odrf.statistics.distinct_rows import distinct_rows
 
 __all__ = [

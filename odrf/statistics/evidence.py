@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix, indicated
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, indicated
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.text.units import node_of_terms
 

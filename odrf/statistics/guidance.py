@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.guided.forest import GuidedForest
 
 __all__ = ["leaf_codes", "regions_divided", "remaining_impurity"]
 

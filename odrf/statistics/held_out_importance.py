@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_order
-from odrf.engine.rows.coded import Matrix, rows_of_predictors, stored, with_rows
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, rows_of_predictors, stored, with_rows
+from odrf.engine.running import in_order, one_thread
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
-from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.importance import shared_out
 
 __all__ = [

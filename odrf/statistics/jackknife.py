@@ -14,12 +14,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import end_if_stopped, in_blocks, row_blocks
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix
+from odrf.engine.resamples import Draws
+from odrf.engine.running import end_if_stopped, in_blocks, one_thread, row_blocks
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
-from odrf.engine.workers.one_thread import one_thread
 from odrf.statistics.drawn_together import Stratum, pairs_of_one_stream, strata_of, unseen_units
 
 __all__ = [

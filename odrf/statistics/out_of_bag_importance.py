@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.draws import Draws
-from odrf.engine.streamed.leaf_sums import LeafScale, sums_in_units
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.chunks import LeafScale, sums_in_units
+from odrf.engine.factors import Matrix
+from odrf.engine.resamples import Draws
+from odrf.engine.trees.forest import Forest
 from odrf.statistics.held_out_importance import (
     added_covariances,
     covariances_of_sums,
@@ -92,7 +92,7 @@ def importance_of_sums(
     forest : Forest
     sums : (m, K + 1) int64
         Of the out-of-bag rows of each leaf, the sums of weights times responses (for classes of the
-        weights of each class), and of the weights, as `odrf.engine.streamed.leaf_sums` has them.
+        weights of each class), and of the weights, as `odrf.engine.chunks` has them.
     scale : LeafScale
         What the sums stand for.
     mean : (K,) float64

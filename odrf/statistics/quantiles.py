@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.leaf_quantiles import forest_quantiles, leaf_members
+from odrf.engine.factors import Matrix
+from odrf.engine.resamples import Draws
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.quantiles import forest_quantiles, leaf_members
 
 __all__ = ["conditional_quantiles"]
 
@@ -47,7 +47,7 @@ def conditional_quantiles(
     levels : (q,) float64
         Above 0 and below 1, in any order.
     X, y
-        The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
+        The training rows, as in `odrf.engine.growth.forest_builder.grow_forest`.
     draws : Draws
         How the trees drew the training rows.
     predicting : (B, m) bool, optional

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.guided.forest import GuidedForest
 
 __all__ = ["as_probability", "drawing_order", "mean_sensitivity", "planes_until"]
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 
 __all__ = ["Strength", "of_classes", "of_numbers", "sizes_to_try"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from odrf.design import Design
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.wording import SplitText, number
 
 __all__ = ["predicted_code", "split_lines", "value_lines", "visible"]

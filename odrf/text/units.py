@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.directions.holes import FILL
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.directions.missing import FILL
+from odrf.engine.trees.forest import Forest
 
 __all__ = ["UserSplits", "node_of_terms", "user_splits"]
 

@@ -15,7 +15,7 @@ from odrf.design.columns.encoding import Encoding, Indicators, Ranks
 from odrf.design.columns.missing import SURROGATE
 from odrf.design.columns.moments import Durations, Moments
 from odrf.design.columns.ranked import OwnRanks
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.text.dates_in_words import moment
 from odrf.text.level_sets import two_sets
 from odrf.text.naming import names_in_sums

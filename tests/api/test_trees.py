@@ -9,8 +9,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import odrf
 from odrf import InputError, load_data, odt
-from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.trees.forest import ARRAYS, Forest
 from odrf.projections import uniform
 from reference.impurity import cuts, gain
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
 from odrf.design import BASIS, INDICATORS, PLAIN, build_design
-from odrf.engine.rows.coded import indicated, stored
+from odrf.engine.factors import indicated, stored
 from odrf.errors import InputError
 
 HERE = EvalEnvironment([globals()])

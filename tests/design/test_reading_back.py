@@ -13,7 +13,7 @@ from odrf.design import build_design
 from odrf.design.adding_rows import with_more_rows
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import touched, with_values
-from odrf.engine.rows.coded import indicated
+from odrf.engine.factors import indicated
 
 N = 60
 FORMULAS = [

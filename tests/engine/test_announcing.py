@@ -7,8 +7,7 @@ import sys
 import pytest
 from numba.core import config
 
-from odrf.engine.announcing import QUIET
-from odrf.engine.compiling import compiled_at_ease, kernel
+from odrf.engine.compiling import QUIET, compiled_at_ease, kernel
 
 
 def doubling():

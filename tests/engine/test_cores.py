@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from odrf.engine.cores import available_cores, usual_threads
+from odrf.engine.running import available_cores, usual_threads
 
 
 @pytest.fixture

@@ -15,13 +15,11 @@ from engine.splits.test_cuts import best, binned
 from nodes import described
 from odrf.design import adding_rows, design
 from odrf.design.columns import unscaled
-from odrf.engine.joining import joined_arrays
-from odrf.engine.limits import MOST_LEVELS, MOST_PLACES, MOST_ROWS
-from odrf.engine.rows.rows import rows_at
-from odrf.engine.splits.binning import COUNT
-from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.splits.impurity import describe, whole_logs
-from odrf.engine.trees import packing
+from odrf.engine.memory import MOST_LEVELS, MOST_PLACES, MOST_ROWS
+from odrf.engine.rows import rows_at
+from odrf.engine.splits.histograms import COUNT
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR, describe, whole_logs
+from odrf.engine.trees import concatenate, packing
 from odrf.engine.trees.packing import pack
 from odrf.engine.trees.routing import leaves_of
 from problems import noisy
@@ -87,7 +85,7 @@ def test_more_nodes_than_leaves_have_numbers_are_refused(monkeypatch):
     monkeypatch.setattr(packing, "MOST_PLACES", one.n_nodes)
     with pytest.raises(odrf.InputError, match="that describe a tree"):
         pack(one.root, *arrays)
-    monkeypatch.setattr(joined_arrays, "MOST_PLACES", 1)
+    monkeypatch.setattr(concatenate, "MOST_PLACES", 1)
     with pytest.raises(odrf.InputError, match="nodes of all trees"):
         noisy(n=60).grow(2)
 

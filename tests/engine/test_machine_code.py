@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from odrf.engine import machine_code
+from odrf.engine import compiling
 from odrf.engine.compiling import kernel
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def called():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(machine_code, "_said", [])
+    monkeypatch.setattr(compiling, "_said", [])
     return tmp_path
 
 
@@ -79,7 +79,7 @@ def test_damaged_files_are_written_anew(folder, monkeypatch, ending, damaged, ti
     rng = np.random.default_rng(1)
     called()
     for _ in range(times):
-        monkeypatch.setattr(machine_code, "_said", [])
+        monkeypatch.setattr(compiling, "_said", [])
         for file in files(folder, ending):
             file.write_bytes(damaged(file.read_bytes(), rng))
         _, said = called()
@@ -98,7 +98,7 @@ def test_what_an_older_version_left_is_compiled_anew_without_a_word(folder, monk
     version = pickle.dumps(numba.__version__, protocol=-1)
     assert index.read_bytes().startswith(version)
     content = pickle.dumps(("stamp", {Gone: "name"}), protocol=4)
-    index.write_bytes(version + content + machine_code.MARK + machine_code._checksum(content))
+    index.write_bytes(version + content + compiling.MARK + compiling._checksum(content))
     monkeypatch.delattr(sys.modules[__name__], "Gone")
     assert called() == (False, [])
     assert called() == (True, [])
@@ -110,7 +110,7 @@ def test_a_list_names_no_file_that_is_not_there(folder, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(machine_code._CheckedFiles, "_save_data", full)
+    monkeypatch.setattr(compiling._CheckedFiles, "_save_data", full)
     _, said = called()
     assert len(said) == 1
     assert "No space left on device" in said[0] and str(folder) in said[0]
@@ -119,7 +119,7 @@ def test_a_list_names_no_file_that_is_not_there(folder, monkeypatch):
 
 def test_code_of_another_process_is_not_taken_for_what_was_asked_for(folder, monkeypatch):
     """Two processes may write the first code of a function at once, each for other types."""
-    one, other = (machine_code._CheckedFiles(str(folder), "doubled", "stamp") for _ in range(2))
+    one, other = (compiling._CheckedFiles(str(folder), "doubled", "stamp") for _ in range(2))
     write_list = one._save_index
 
     def late(overloads):
@@ -146,7 +146,7 @@ def test_code_that_does_not_say_what_it_is_for_is_compiled_anew_without_a_word(f
     for file in files(folder, "nbc"):
         payload = pickle.loads(file.read_bytes())[1]
         content = pickle.dumps(payload, protocol=4)
-        file.write_bytes(content + machine_code.MARK + machine_code._checksum(content))
+        file.write_bytes(content + compiling.MARK + compiling._checksum(content))
     assert called() == (False, [])
     assert called() == (True, [])
 
@@ -155,7 +155,7 @@ def test_a_full_disk_is_told_once(folder, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(machine_code._CheckedFiles, "_open_for_write", full)
+    monkeypatch.setattr(compiling._CheckedFiles, "_open_for_write", full)
     assert len(called()[1]) == 1
     assert called() == (False, [])
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.pair_products import products_of_pairs
+from odrf.engine.numeric import products_of_pairs
 
 
 @settings(deadline=None)

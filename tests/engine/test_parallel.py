@@ -8,12 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.judging.out_of_bag_losses import out_of_bag, permutation_loss
-from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks, with_all_that_follow
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.oob import out_of_bag, permutation_loss
+from odrf.engine.resamples import BOOTSTRAP, Draws, Sampling
+from odrf.engine.running import (
+    ROWS_PER_BLOCK,
+    in_order,
+    row_blocks,
+    with_all_that_follow,
+)
+from odrf.engine.trees.forest import ARRAYS
 from odrf.engine.trees.routing import leaf_nodes, predict
 from problems import noisy
 from resampled import all_counts

@@ -12,7 +12,7 @@ import pytest
 from numba import types
 from numba.core import config
 
-from odrf.engine import machine_code
+from odrf.engine import compiling
 
 SOURCE = dedent("""
     from odrf.engine.compiling import kernel, merged, part, summing
@@ -42,7 +42,7 @@ SOURCE = dedent("""
 def module(tmp_path, monkeypatch):
     """Import the source, each time as a new process would."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(machine_code, "_said", [])
+    monkeypatch.setattr(compiling, "_said", [])
     path = tmp_path / "some_parts.py"
     path.write_text(SOURCE)
 

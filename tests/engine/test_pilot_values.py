@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.pilot_values import write_own_values, write_unseen_values
+from odrf.engine.oob import write_out_of_bag_values, write_own_values
 
 
 @pytest.mark.parametrize("of_each_row", [False, True])
@@ -21,7 +21,7 @@ def test_values_count_where_a_tree_did_not_draw_the_row(of_each_row, m, b, K, se
     values, own = np.full((m, b, K), np.nan), np.full((m, b), np.nan)
     cut = int(rng.integers(b + 1))
     for first, last in ((0, cut), (cut, b)):
-        write_unseen_values(table, leaves, unseen, centre, scale, first, last, values)
+        write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values)
         write_own_values(table, leaves, unseen, code, first, last, own)
     for r, t in np.ndindex(m, b):
         row = r if of_each_row else 0

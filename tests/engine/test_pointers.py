@@ -9,8 +9,7 @@ import pytest
 from numba import njit, types
 from numba.core.errors import TypingError
 
-from odrf.engine.compiling import kernel, part
-from odrf.engine.pointers import (
+from odrf.engine.compiling import (
     PLACE,
     ROOM,
     address_for,
@@ -18,6 +17,8 @@ from odrf.engine.pointers import (
     address_within,
     called_at,
     called_with,
+    kernel,
+    part,
     read_tuple,
     write_tuple,
 )

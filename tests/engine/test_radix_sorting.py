@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.radix_sorting import FEWEST_KEYS, digit_scratch, sort_by_digits
-from odrf.engine.sorting import key_of, sort_keys
+from odrf.engine.numeric import FEWEST_KEYS, digit_scratch, key_of, sort_by_digits, sort_keys
 from reference.sorting import sorted_keys
 
 NUMBERS = [0, 1, FEWEST_KEYS - 1, FEWEST_KEYS, FEWEST_KEYS + 1, 5 * FEWEST_KEYS]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from odrf.engine.randomness import below, shuffle_front, streams, uniform
+from odrf.engine.numeric import below, shuffle_front, streams, uniform
 from reference.randomness import Stream
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.sorting import (
+from odrf.engine.numeric import (
     POSITION,
     SMALL,
     VALUE_SHIFT,

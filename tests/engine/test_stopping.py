@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.parallel import AHEAD, LARGE, Stopped, end_if_stopped, in_order
+from odrf.engine.running import AHEAD, LARGE, Stopped, end_if_stopped, in_order
 from odrf.fits.regrowing import permutation_rises
 from odrf.reports.importance_tables import held_out_table
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 import odrf
 import odrf.sklearn
 from estimators.instances import DEFAULT
-from odrf.engine.cores import usual_threads
+from odrf.engine.running import usual_threads
 from odrf.errors import InputError
 from odrf.sklearn import (
     GRAFRegressor,

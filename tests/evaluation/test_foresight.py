@@ -11,8 +11,8 @@ import pytest
 
 import odrf
 from odrf.engine.memory import in_bytes, resident_memory
-from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import (
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import (
     ALL_ROWS,
     BOOTSTRAP,
     SUBSAMPLE,

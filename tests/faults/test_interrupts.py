@@ -14,7 +14,7 @@ from apart import python
 # A lock that stays locked is noticed at the end, when the process waits for its threads.
 CODE = """
 import random, signal, time
-from odrf.engine.parallel import in_order
+from odrf.engine.running import in_order
 
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 random.seed(1)

@@ -12,7 +12,7 @@ import pytest
 import odrf
 from apart import python
 from odrf.engine import memory
-from odrf.engine.growth import forest_growth
+from odrf.engine.growth import forest_builder
 
 MB = 2**20
 
@@ -63,7 +63,7 @@ def test_the_refusal_says_what_would_fit(rows, monkeypatch):
 
 
 def test_a_blend_is_refused_after_one_tree_of_each_kind(rows, monkeypatch):
-    grown, grow = [], forest_growth.TreeGrower.__call__
+    grown, grow = [], forest_builder.TreeGrower.__call__
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 100_000)
 
@@ -71,7 +71,7 @@ def test_a_blend_is_refused_after_one_tree_of_each_kind(rows, monkeypatch):
         grown.append(stream)
         return grow(grower, stream)
 
-    monkeypatch.setattr(forest_growth.TreeGrower, "__call__", counted)
+    monkeypatch.setattr(forest_builder.TreeGrower, "__call__", counted)
     with pytest.raises(MemoryError, match="2000 trees like the smallest of the first would take"):
         odrf.odrf("y ~ .", rows, n_trees=2000, n_jobs=1, seed=1)
     assert len(grown) == 4
@@ -121,16 +121,16 @@ def test_trees_do_not_copy_a_table_that_memory_cannot_hold_twice(rows, monkeypat
     """They are the same trees, grown more slowly."""
     options = {"projection": "axis", "blend": False, "n_trees": 4, "seed": 1}
     usual, copies = odrf.odrf("y ~ .", rows, **options).predict(rows), []
-    grow = forest_growth.grow_one
+    grow = forest_builder.grow_one
 
     def recorded(*arguments, **options):
         copies.append(arguments[8])
         return grow(*arguments, **options)
 
-    monkeypatch.setattr(forest_growth, "pays_to_copy", lambda p, columns_read: True)
-    monkeypatch.setattr(forest_growth, "grow_one", recorded)
+    monkeypatch.setattr(forest_builder, "pays_to_copy", lambda p, columns_read: True)
+    monkeypatch.setattr(forest_builder, "grow_one", recorded)
     assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)
-    monkeypatch.setattr(forest_growth, "is_available", lambda needed: False)
+    monkeypatch.setattr(forest_builder, "is_available", lambda needed: False)
     assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)
     assert copies == [True] * 4 + [False] * 4
 
@@ -143,8 +143,8 @@ def test_a_copy_of_few_rows_needs_little_memory(rows, monkeypatch):
         asked.append(needed)
         return True
 
-    monkeypatch.setattr(forest_growth, "is_available", noted)
-    monkeypatch.setattr(forest_growth, "pays_to_copy", lambda p, columns_read: True)
+    monkeypatch.setattr(forest_builder, "is_available", noted)
+    monkeypatch.setattr(forest_builder, "pays_to_copy", lambda p, columns_read: True)
     options = {"blend": False, "n_trees": 4, "n_jobs": 2, "resample": "subsample", "seed": 1}
     fit = odrf.odrf("y ~ .", rows, sample_fraction=0.1, **options).fit
     assert asked == [pytest.approx(2 * 0.1 * fit.data.X.nbytes)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import odrf
-from odrf.engine.growth import forest_growth
+from odrf.engine.growth import forest_builder
 from odrf.engine.trees import routing
 
 SMALL = {"projection": "axis", "blend": False, "seed": 1}
@@ -15,7 +15,7 @@ SMALL = {"projection": "axis", "blend": False, "seed": 1}
 @pytest.mark.parametrize("error", [MemoryError("no room"), FloatingPointError(), SystemError("x")])
 def test_an_error_in_growth_reaches_the_caller(rows, monkeypatch, n_jobs, error):
     expected = odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL).predict(rows)
-    grow, calls = forest_growth.grow_one, []
+    grow, calls = forest_builder.grow_one, []
 
     def failing(*arguments, **options):
         calls.append(1)
@@ -24,7 +24,7 @@ def test_an_error_in_growth_reaches_the_caller(rows, monkeypatch, n_jobs, error)
         return grow(*arguments, **options)
 
     with monkeypatch.context() as changed:
-        changed.setattr(forest_growth, "grow_one", failing)
+        changed.setattr(forest_builder, "grow_one", failing)
         with pytest.raises(type(error)) as raised:
             odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL)
     assert raised.value is error

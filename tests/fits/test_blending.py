@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
-from odrf.engine.apportioning import apportion
-from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import SUBSAMPLE, Sampling, draw_counts
+from odrf.engine.numeric import apportion, streams
+from odrf.engine.resamples import SUBSAMPLE, Sampling, draw_counts
 from odrf.fits import blending
 from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
 from odrf.fits.judging import pilot_evidence as judging

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import odrf
 from forests import same_bits
 from odrf import InputError
-from odrf.engine.rows.sampling import draw_counts
+from odrf.engine.resamples import draw_counts
 
 quick = settings(deadline=None, max_examples=6)
 REGRESSION, CLASSES = "y ~ a + b + f", "c ~ a + b + f"

@@ -21,7 +21,7 @@ import odrf
 from benchmarks.reliability import mutated_files
 from kept_files import KEPT, predictions
 from odrf import InputError
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.fits.files import archive, graph_reading, zip_layout
 from odrf.fits.saving import save
 from odrf.projections import Custom, Sparse, below

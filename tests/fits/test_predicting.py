@@ -9,7 +9,7 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.design import Response
-from odrf.engine.trees.prediction_rule import most_likely
+from odrf.engine.trees.forest import most_likely
 from odrf.fits.prediction.labels import class_labels
 
 

@@ -23,7 +23,7 @@ import odrf
 from apart import begun
 from benchmarks.reliability import mutated_files
 from odrf import InputError
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.trees.forest import ARRAYS
 from odrf.fits import saving
 from odrf.fits.files import archive, array_coding, graph_reading, soundness
 from odrf.fits.files.archive import ArchiveWriter

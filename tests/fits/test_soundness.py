@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.rows.coded import Coded, Layout
+from odrf.engine.factors import Coded, Layout
 from odrf.errors import InputError
 from odrf.fits.files.soundness import (
     require_sound_fit,

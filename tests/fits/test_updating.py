@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import odrf
 from forests import same_bits
 from odrf import InputError
-from odrf.engine.rows.sampling import draw_counts
+from odrf.engine.resamples import draw_counts
 from odrf.options.rule import Rule
 from reference.honesty import filled
 from reference.inference import draws

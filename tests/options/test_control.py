@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from odrf.engine.cores import usual_threads
-from odrf.engine.rows.sampling import SUBSAMPLE, Sampling
-from odrf.engine.settings import BIC
-from odrf.engine.splits.criteria import ENTROPY
+from odrf.engine.kernel_params import BIC
+from odrf.engine.resamples import SUBSAMPLE, Sampling
+from odrf.engine.running import usual_threads
+from odrf.engine.splits.impurity import ENTROPY
 from odrf.errors import InputError
 from odrf.options.control import NO_LIMIT, Control, resolve
 from odrf.options.request import request_of

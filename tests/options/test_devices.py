@@ -12,7 +12,7 @@ from numba import cuda
 
 import odrf
 from odrf import InputError, graf, simulate
-from odrf.engine.guided.beyond_planes import running_sums
+from odrf.engine.guided.device import running_sums
 from odrf.options import devices
 from odrf.options.devices import device_for, device_if_there
 

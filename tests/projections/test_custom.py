@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 
 import odrf
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.trees.forest import ARRAYS
 from odrf.errors import InputError
 from odrf.projections import Custom, below, uniform
 from tests.users import of_python, said

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 import odrf
 from drawing import directions
-from odrf.engine.randomness import streams
+from odrf.engine.numeric import streams
 from odrf.errors import InputError
 from odrf.projections import Patch
 from odrf.projections.family import Table

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import chisquare
 
 import odrf
-from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import gather_rows
-from odrf.engine.splits.criteria import GINI
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
+from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import PrincipalComponents
 from problems import noisy, plain

@@ -13,11 +13,10 @@ import odrf
 import reference.directions
 import reference.discriminants as twin
 from drawing import directions
-from odrf.engine.directions.eigen import spectrum_for
-from odrf.engine.directions.estimation import moments
-from odrf.engine.directions.scatter import class_scatter_for
-from odrf.engine.directions.workspace import workspace
-from odrf.engine.splits.criteria import GINI
+from odrf.engine.directions.estimation import class_scatter_for, moments
+from odrf.engine.directions.samplers import workspace
+from odrf.engine.numeric import spectrum_for
+from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import PenalisedDiscriminant
 from odrf.projections.estimated.pda import penalised_discriminant

@@ -10,7 +10,7 @@ import pytest
 import odrf
 import reference.pursuit as twin
 from drawing import directions
-from odrf.engine.splits.criteria import GINI
+from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import ProjectionPursuit
 from odrf.projections.estimated.projection_pursuit import SMOOTH_ROWS

@@ -13,7 +13,7 @@ import odrf
 import reference.discriminants as twin
 from drawing import directions
 from odrf.engine.directions.estimation import covariances, moments
-from odrf.engine.directions.workspace import workspace
+from odrf.engine.directions.samplers import workspace
 from odrf.errors import InputError
 from odrf.projections import LeastSquares, Ridge
 from odrf.projections.estimated.ridge import PENALTIES, cross_validated_ridge

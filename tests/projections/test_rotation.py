@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare, kstest
 
 import odrf
-from odrf.engine.randomness import streams
+from odrf.engine.numeric import streams
 from odrf.errors import InputError
 from odrf.projections.family import Table
 from odrf.projections.rotation import Rotation, draw_rotation

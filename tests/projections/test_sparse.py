@@ -12,7 +12,7 @@ from scipy.stats import chisquare, hypergeom
 
 import odrf
 from odrf.engine.compiling import kernel
-from odrf.engine.randomness import streams
+from odrf.engine.numeric import streams
 from odrf.errors import InputError
 from odrf.projections.sparse import Sparse, _sparse_direction, draw_nonzeros
 

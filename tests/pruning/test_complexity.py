@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
+from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.pruning.complexity import (
     LOSSES,
     RULES,

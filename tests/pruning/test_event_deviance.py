@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.rows.sampling import filling_counts
-from odrf.engine.splits.criteria import POISSON
+from odrf.engine.resamples import estimation_counts
+from odrf.engine.splits.impurity import POISSON
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.pruning.complexity import critical_alphas, decreases, pruned
 from odrf.pruning.event_deviance import node_events, with_event_deviance, with_shrunken_rates
@@ -34,7 +34,7 @@ def survived(draw, n_trees=2, max_leaves=1000):
     n, forest = len(problem.y), problem.grow(n_trees)
     event, exposure = rng.integers(0, 3, n), rng.exponential(size=n) + 1e-3
     streams = problem.streams(n_trees)
-    counts = [filling_counts(state.copy(), problem.weights, sampling) for state in streams]
+    counts = [estimation_counts(state.copy(), problem.weights, sampling) for state in streams]
     rows = leaf_nodes(forest, problem.X, 1), event, exposure, problem.weights, np.transpose(counts)
     return forest, rows
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
+from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.pruning.complexity import LOSSES, RULES, critical_alphas, pruned
 from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
 from problems import plain, problems

@@ -7,7 +7,7 @@ from typing import Protocol
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.rows.sampling import Sampling
+from odrf.engine.resamples import Sampling
 from problems import Recipe
 from reference.growing import (
     FirstBest,

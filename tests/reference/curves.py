@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, layout_of, stored, with_layout
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import groupby
 
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP
 from reference.randomness import DRAWN, HALF, branched, draw_alone
 
 

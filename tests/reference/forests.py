@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.resamples import Sampling
+from odrf.engine.trees.forest import Forest
 from reference.randomness import Stream, draw_counts
 
 

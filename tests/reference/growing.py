@@ -17,9 +17,9 @@ from odrf.engine.directions.candidates import (
     TWO_LEVELS,
     FeatureGroups,
 )
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.settings import AIC, NO_PENALTY
-from odrf.engine.splits.criteria import ENTROPY, ORDINAL
+from odrf.engine.kernel_params import AIC, NO_PENALTY
+from odrf.engine.resamples import Sampling
+from odrf.engine.splits.impurity import ENTROPY, ORDINAL
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
 from problems import Recipe
 from reference.class_shares import Principal, principal_component

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
-from odrf.engine.guided.guided_settings import GuidedSettings
+from odrf.engine.kernel_params import GuidedSettings
 from reference.forests import goes_left
 from reference.randomness import Stream
 

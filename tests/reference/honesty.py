@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from reference.forests import direction, goes_left
 from reference.impurity import impurity
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.splits.criteria import ENTROPY, ORDINAL, POISSON, SQUARED_ERROR
+from odrf.engine.splits.impurity import ENTROPY, ORDINAL, POISSON, SQUARED_ERROR
 
 
 def impurity(y: NDArray, w: NDArray, criterion: int) -> float:

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.resamples import BOOTSTRAP, Sampling
+from odrf.engine.trees.forest import Forest
 from reference.forests import leaf
 from reference.randomness import Stream, draw_counts, filling_counts
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from problems import Problem
 

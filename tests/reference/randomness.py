@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, DRAWN, HALF, SUBSAMPLE, Sampling
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, DRAWN, HALF, SUBSAMPLE, Sampling
 
 
 class Stream:

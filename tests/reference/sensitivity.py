@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.guided.forest import GuidedForest
 
 
 def planes_until(guided: GuidedForest, region: int) -> int:

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 
 
 def scaled(y: NDArray, weights: NDArray, scale: int) -> NDArray[np.float64]:

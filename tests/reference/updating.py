@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from problems import Problem
 from reference.forests import direction, goes_left
 from reference.growing import NEGLIGIBLE, Candidate, Node, best_split

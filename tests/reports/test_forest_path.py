@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.engine.rows.sampling import draw_counts
+from odrf.engine.resamples import draw_counts
 from odrf.engine.trees.routing import predict
 from odrf.pruning.held_out import losses_of
 

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.engine.judging.out_of_bag_losses import out_of_bag
+from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.routing import predict
 from odrf.fits.evaluating import grown_without
 from odrf.fits.judging.judging_folds import folds_asked

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.statistics.importance import (
     direction_importance,

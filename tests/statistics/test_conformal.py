@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.judging.out_of_bag_losses import out_of_bag
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
+from odrf.engine.oob import out_of_bag
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE
 from odrf.statistics.conformal import (
     calibrating,
     fewest_rows,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.trees.forest import joined
 from odrf.statistics.importance import impurity_importance
 from problems import problems
 from reference.importance import shares

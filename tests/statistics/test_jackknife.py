@@ -10,9 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws, Sampling
+from odrf.engine.trees.forest import joined
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import (
     Variance,

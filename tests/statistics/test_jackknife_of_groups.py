@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import odrf
-from odrf.engine.randomness import streams
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws, RowCodes, Sampling
 from odrf.errors import InputError
 from odrf.statistics.averaged.functionals import functional_covariance
 from odrf.statistics.drawn_together import strata_of, tells_rows_apart, unseen_units

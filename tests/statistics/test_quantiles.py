@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from odrf.engine import memory
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
-from odrf.engine.trees.leaf_quantiles import leaf_members
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws
+from odrf.engine.trees.quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.statistics.quantiles import conditional_quantiles
 from problems import noisy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix, indicated, with_rows
+from odrf.engine.factors import Matrix, indicated, with_rows
 
 __all__ = ["crowded_columns"]
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.scaling import Scaling, learn_scaling
 from odrf.engine.directions.candidates import FEW_LEVELS
-from odrf.engine.limits import MOST_LEVELS, require_numbers
-from odrf.engine.memory import require_memory
-from odrf.engine.rows.coded import Coded, Layout, Matrix
+from odrf.engine.factors import Coded, Layout, Matrix
+from odrf.engine.memory import MOST_LEVELS, require_memory, require_numbers
 
 __all__ = ["Cells", "Levels", "Unscaled", "indicators"]
 

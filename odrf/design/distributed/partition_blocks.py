@@ -16,7 +16,12 @@ from odrf.design.streamed.blocks import (
     rows_have_changed,
     rows_of_weight,
 )
-from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
+from odrf.engine.growth.backends import (
+    TasksOnWorkers,
+    computed_by_workers,
+    prefixed,
+    scattered,
+)
 from odrf.public.chunks import Chunks, checked_frame
 
 __all__ = ["PartitionBlocks", "StretchTasks"]
@@ -99,8 +104,8 @@ class PartitionBlocks:
         """Yield ``function(given, blocks)`` for all stretches, in the order of the rows."""
 
         def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
-            tasks = self.tasks(what, function, sent(self.client, given), columns, numbers)
-            return handed_out(self.client, tasks.graph, tasks.keys)
+            tasks = self.tasks(what, function, scattered(self.client, given), columns, numbers)
+            return computed_by_workers(self.client, tasks.graph, tasks.keys)
 
         n = len(self.stretches(columns))
         return TasksOnWorkers[Result](self.client, hand_out, n).results()
@@ -115,7 +120,7 @@ class PartitionBlocks:
 
             def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
                 graph = {**parts.graph, **counting}
-                return handed_out(self.client, graph, [keys[i] for i in numbers])
+                return computed_by_workers(self.client, graph, [keys[i] for i in numbers])
 
             lengths = list(TasksOnWorkers[int](self.client, hand_out, len(keys)).results())
             self._stretches.extend(stretches_of(lengths, blocks.ROWS_PER_BLOCK))
@@ -131,7 +136,7 @@ class PartitionBlocks:
     ) -> StretchTasks:
         """Return the tasks ``function(given, blocks)`` of the stretches of these numbers.
 
-        `given` is a future, as `odrf.engine.workers.dask_tasks.sent` returns it, and `what` the
+        `given` is a future, as `odrf.engine.growth.backends.sent` returns it, and `what` the
         name of the tasks on the dashboard.
         """
         reading = self._partitions(columns)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import stateful_transform
 from patsy.splines import BS
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 
 __all__ = ["HeldBSpline", "OrthogonalPolynomial", "bs", "poly"]
 

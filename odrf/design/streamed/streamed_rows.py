@@ -15,8 +15,8 @@ from odrf.design.columns.missing import Missing, find_missing
 from odrf.design.design import Design
 from odrf.design.streamed.blocks import BlockSource, rows_have_changed
 from odrf.design.weights import raw_weights
-from odrf.engine.rows.coded import stored
-from odrf.engine.streamed.gathering import RowBlock
+from odrf.engine.chunks import RowBlock
+from odrf.engine.factors import stored
 
 __all__ = [
     "BlockChecksum",

@@ -15,8 +15,8 @@ import numpy as np
 
 from odrf.engine.all_rows.range_of_most import INNER_BINS
 from odrf.engine.compiling import kernel, part
-from odrf.engine.directions.holes import FILL
-from odrf.engine.rows.rows import project
+from odrf.engine.directions.missing import FILL
+from odrf.engine.rows import project
 
 __all__ = [
     "BINS",

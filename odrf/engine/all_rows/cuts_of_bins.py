@@ -6,7 +6,7 @@ import numpy as np
 
 from odrf.engine.all_rows.bin_sums import BINS, FINE, PASSED
 from odrf.engine.compiling import kernel, part
-from odrf.engine.settings import NO_PENALTY
+from odrf.engine.kernel_params import NO_PENALTY
 from odrf.engine.splits.impurity import (
     NEGLIGIBLE,
     class_gain,
@@ -14,8 +14,8 @@ from odrf.engine.splits.impurity import (
     moment_gain,
     node_moments,
 )
-from odrf.engine.splits.scanning import midpoint
-from odrf.engine.splits.searching import penalised
+from odrf.engine.splits.splitter import penalised
+from odrf.engine.splits.thresholds import midpoint
 
 __all__ = ["best_cut_of_sums", "choose_candidate", "refined_cut_of_sums"]
 
@@ -111,7 +111,7 @@ def choose_candidate(
     sizes, reliability, two_sided : (C,)
         See `odrf.engine.all_rows.sampled_candidates.NodeCandidates`.
     penalty, min_leaf : int
-        As in `odrf.engine.settings.Settings`.
+        As in `odrf.engine.kernel_params.Settings`.
     node : Node
     start : (Q,) float64
         Zeros.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.all_rows.sending_rows import LEFT, RIGHT, NodeSums
-from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
+from odrf.engine.trees.forest import OF_NODES, OF_TERMS, Forest
 
 __all__ = ["Crown", "CrownSplit", "grafted"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.directions.holes import FILL
-from odrf.engine.splits.crowded_bins import most_frequent
+from odrf.engine.directions.missing import FILL
+from odrf.engine.splits.histograms import most_frequent
 
 __all__ = ["INNER_BINS", "range_of_most"]
 

@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from odrf.engine.all_rows.range_of_most import INNER_BINS, range_of_most
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.holes import FILL, clear_sides, fill_directions, is_two_sided
-from odrf.engine.directions.samplers import begin_samplers, draw_round, placed
-from odrf.engine.directions.workspace import forget_levels
-from odrf.engine.growth.growth_scratch import GrowthScratch, ScratchPool
-from odrf.engine.rows.rows import Rows, project
+from odrf.engine.directions.missing import (
+    FILL,
+    clear_sides,
+    fill_directions,
+    is_two_sided,
+)
+from odrf.engine.directions.samplers import begin_samplers, draw_round, forget_levels, placed
+from odrf.engine.growth.tree_kernel import GrowthScratch, ScratchPool
+from odrf.engine.rows import Rows, project
 
 __all__ = ["NodeCandidates", "node_candidates", "propose_on_sample", "stacked"]
 

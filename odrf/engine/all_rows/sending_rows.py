@@ -8,11 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, kernel
-from odrf.engine.directions.holes import settled
-from odrf.engine.rows.rows import Rows, project
-from odrf.engine.splits.absent_levels import send_absent_levels
-from odrf.engine.splits.criteria import CRITERIA, ENTROPY, ORDINAL
-from odrf.engine.splits.impurity import NEGLIGIBLE, Node, impurity, uses_moments
+from odrf.engine.directions.missing import settled
+from odrf.engine.rows import Rows, project
+from odrf.engine.splits.factor_splits import send_absent_levels
+from odrf.engine.splits.impurity import (
+    CRITERIA,
+    ENTROPY,
+    NEGLIGIBLE,
+    ORDINAL,
+    Node,
+    impurity,
+    uses_moments,
+)
 
 __all__ = [
     "LEFT",

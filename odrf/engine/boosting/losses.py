@@ -1,7 +1,7 @@
-"""The losses that boosting minimises: starting scores, derivatives, and predictions from scores.
+"""The losses of boosting: starting scores, derivatives, leaf values, predictions.
 
 Losses are known by the names that users type, as in ``loss="squared_error"``: see
-`odrf.engine.boosting.every_loss`.  Those of times to an event are in modules of their own.
+`odrf.engine.boosting.losses`.  Those of times to an event are in modules of their own.
 
 The scores f (K, n) are sums over trees, with one row of the array for each of the K outputs.  K is
 the number of classes for the multinomial loss, the number of classes less one for the ordinal loss,
@@ -12,32 +12,163 @@ the row twice.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.leaves import (
-    LeafRows,
-    huber_values,
-    median_values,
-    newton_values,
-    weighted_quantile,
+from odrf.engine.compiling import kernel
+from odrf.engine.survival.event_ranks import EventRanks, event_ranks
+from odrf.engine.survival.likelihoods import (
+    NO_TIMES,
+    ErrorLaw,
+    ExtremeValueError,
+    LogisticError,
+    LogTimes,
+    NormalError,
+    PartialLikelihood,
+    best_line,
+    best_scale,
+    log_times,
+    partial_likelihood,
 )
 
 __all__ = [
+    "LOSSES",
     "Absolute",
+    "Cox",
     "Derivatives",
+    "FailureTimeLoss",
     "Huber",
+    "LeafRows",
+    "LogLogistic",
+    "LogNormal",
     "LogisticLoss",
     "Loss",
     "Multinomial",
     "Ordinal",
     "Poisson",
     "SquaredError",
+    "SurvivalLoss",
+    "Weibull",
+    "huber_values",
+    "median_values",
+    "newton_values",
+    "weighted_quantile",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Leaf values of boosted trees: Newton steps, medians, and steps for Huber's loss.
+# ------------------------------------------------------------------------------------------------
+
+
+class LeafRows(NamedTuple):
+    """The rows that trees were grown on, with what leaf values are computed from.
+
+    With several trees, each row is there once for each of them, and leaves are numbered over all.
+
+    Attributes
+    ----------
+    leaf : (n,) int64
+        Number of each row's leaf, from 0 to `n_leaves` - 1.
+    n_leaves : int
+        How many numbers there are; some may have no row.
+    residuals : (n,) float64
+        Response minus score.
+    first, second : (n,) float64
+        First and second derivative of the loss with respect to the score.
+    weights : (n,) float64
+        Case weights, above 0.
+    """
+
+    leaf: NDArray[np.int64]
+    n_leaves: int
+    residuals: Array
+    first: Array
+    second: Array
+    weights: Array
+
+    def sums(self, values: Array) -> Array:
+        """Return each leaf's weighted sum of `values` (n,)."""
+        return np.asarray(np.bincount(self.leaf, self.weights * values, self.n_leaves), np.float64)
+
+
+def newton_values(rows: LeafRows, l2: float) -> Array:
+    """Return -G/(H + l2) of each leaf, G and H its sums of derivatives; 0 without rows."""
+    gradient, curvature = np.empty(rows.n_leaves), np.empty(rows.n_leaves)
+    _newton_steps(rows.leaf, rows.first, rows.second, rows.weights, l2, gradient, curvature)
+    return gradient
+
+
+@kernel
+def _newton_steps(leaf, first, second, weights, l2, steps, curvature):
+    """Write the Newton step of each leaf to `steps`; curvature (n_leaves,) is scratch."""
+    steps[:], curvature[:] = 0.0, 0.0
+    for i in range(np.uint64(len(leaf))):
+        at, weight = np.uint64(leaf[i]), weights[i]
+        steps[at] += weight * first[i]
+        curvature[at] += weight * second[i]
+    for k in range(len(steps)):
+        total = curvature[k] + l2
+        steps[k] = -steps[k] / total if total > 0.0 else 0.0
+
+
+def median_values(rows: LeafRows) -> Array:
+    """Return the weighted median of each leaf's residuals; 0 for a leaf without rows.
+
+    It is the value at which the cumulative weight exceeds one half of the total.  Where it equals
+    one half exactly, it is the mean of that value and the next.
+    """
+    order = np.lexsort((rows.residuals, rows.leaf))
+    leaf, values = rows.leaf[order], rows.residuals[order]
+    passed = np.cumsum(rows.weights[order])
+    present, first = np.unique(leaf, return_index=True)
+    last = np.append(first[1:], len(leaf)) - 1
+    before = np.where(first > 0, passed[first - 1], 0.0)
+    half = 0.5 * (before + passed[last])
+    # tolerance for the rounding of cumulative weights
+    slack = 1e-12 * passed[-1]
+    # within the leaf, even if all of its weights are less than that
+    low = np.clip(np.searchsorted(passed, half - slack), first, last)
+    high = np.minimum(np.searchsorted(passed, half + slack, side="right"), last)
+    medians = np.zeros(rows.n_leaves)
+    medians[present] = 0.5 * (values[low] + values[high])
+    return medians
+
+
+def huber_values(rows: LeafRows, delta: float) -> Array:
+    """Return each leaf's median residual plus the mean of the deviations from it, clipped to ±δ.
+
+    One step of Friedman (2001), Algorithm 4.
+    """
+    median = median_values(rows)
+    clipped = np.clip(rows.residuals - median[rows.leaf], -delta, delta)
+    weight = rows.sums(np.ones_like(clipped))
+    step = np.divide(rows.sums(clipped), weight, out=np.zeros(rows.n_leaves), where=weight > 0)
+    return median + step
+
+
+def weighted_quantile(values: Array, weights: Array, share: float) -> float:
+    """Return the weighted quantile of `values` (n,) at the level `share`.
+
+    It is the value at which the cumulative weight exceeds this share of the total.  Where it equals
+    the share exactly, it is the mean of that value and the next.
+    """
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(weights[order])
+    wanted, slack = share * passed[-1], 1e-12 * passed[-1]
+    last = len(values) - 1
+    low = min(int(np.searchsorted(passed, wanted - slack)), last)
+    high = min(int(np.searchsorted(passed, wanted + slack, side="right")), last)
+    return float(0.5 * (values[order[low]] + values[order[high]]))
+
+
+# ------------------------------------------------------------------------------------------------
+# The losses that boosting minimises: starting scores, derivatives, and predictions from scores.
+# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 # Least second derivative of a row: a row with 0 would have no weight in its leaf.
@@ -371,3 +502,202 @@ class Ordinal(Loss):
     def _above(self, y: Array, n_outputs: int) -> NDArray[np.bool_]:
         """Return the mask (n_outputs, n) of the rows whose class is above k."""
         return y > np.arange(n_outputs)[:, None]
+
+
+# ------------------------------------------------------------------------------------------------
+# Losses of times to an event.
+#
+# A row's loss needs more than one number, and Cox's those of other rows.  So these losses hold the
+# times of all training rows, and their responses `y` are numbers of rows: any part of the rows,
+# such as those of a fold, is known by its numbers.
+# ------------------------------------------------------------------------------------------------
+
+NO_RANKS = event_ranks(np.empty(0), np.empty(0, dtype=np.int64), None, np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalLoss(Loss):
+    """A loss of times to an event; responses are numbers of the rows that it knows.
+
+    Attributes
+    ----------
+    of_logarithms : bool
+        Whether it is of logarithms of times, which must then be above 0.
+    """
+
+    kind: ClassVar[str] = "survival"
+    of_logarithms: ClassVar[bool] = False
+
+    @abstractmethod
+    def knowing(self, time: Array, event: NDArray[np.bool_], start: Array | None) -> SurvivalLoss:
+        """Return the loss that knows these rows.
+
+        Parameters
+        ----------
+        time, event : (n,)
+            End of the observation, and whether the event happened then.
+        start : (n,) or None
+            The row is observed after this time; None: from the beginning.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Cox(SurvivalLoss):
+    """The negative log partial likelihood of Cox (1972), with the ties of Efron (1977).
+
+    The score is the logarithm of the hazard relative to a baseline.  A constant changes nothing, so
+    boosting starts from 0.  An event of weight 2 is one event, and no tie of two: in this a weight
+    differs from the row twice.
+
+    Attributes
+    ----------
+    ranks : EventRanks
+        The times of all training rows.
+    """
+
+    name: ClassVar[str] = "cox"
+    ranks: EventRanks = NO_RANKS
+
+    def knowing(self, time: Array, event: NDArray[np.bool_], start: Array | None) -> Cox:
+        """Return the loss that knows the ranks of these rows."""
+        return replace(self, ranks=event_ranks(time, event, start, np.unique(time[event])))
+
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
+        """Return 0."""
+        return np.zeros(1)
+
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return the hazard that the row was exposed to less its event, and its own curvature.
+
+        Both are among the rows of positive weight alone.
+        """
+        terms = self._terms(y, scores, weights)
+        return Derivatives(terms.first[None, :], np.maximum(terms.second, LEAST_CURVATURE)[None, :])
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return what each row's event adds, among the rows of positive weight; 0 if censored."""
+        return self._terms(y, scores, weights).losses
+
+    def leaf_values(self, rows: LeafRows, l2: float) -> Array:
+        """Return Newton steps, with steps upwards shortened.
+
+        In a leaf with O events where E are expected, the Newton step is about x = O/E - 1, and with
+        the baseline hazard as it is log(1 + x) is best.
+        """
+        step = newton_values(rows, l2)
+        return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
+
+    def _terms(self, y: Array, scores: Array, weights: Array) -> PartialLikelihood:
+        rows, (code, entry, *_) = y.astype(np.int64), self.ranks
+        entry = entry[rows] if len(entry) else entry
+        ranks = self.ranks._replace(code=code[rows], entry=entry)
+        return partial_likelihood(ranks, weights, scores[0])
+
+
+# ------------------------------------------------------------------------------------------------
+# Losses of accelerated failure times: log T = f + σ ε, with ε of a known law and σ estimated.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FailureTimeLoss(SurvivalLoss):
+    """The negative log-likelihood of log T = f + σ ε, of times that may be censored or truncated.
+
+    The score is f.  σ is estimated anew from the scores whenever it is needed, by maximum
+    likelihood: in each round, as by Schmid and Hothorn (2008), and for the loss of any rows.
+
+    Attributes
+    ----------
+    law : ErrorLaw
+        The law of ε.
+    times : LogTimes
+        Those of all training rows.
+    """
+
+    law: ClassVar[ErrorLaw]
+    of_logarithms: ClassVar[bool] = True
+    times: LogTimes = NO_TIMES
+
+    def knowing(
+        self, time: Array, event: NDArray[np.bool_], start: Array | None
+    ) -> FailureTimeLoss:
+        """Return the loss that knows the logarithms of these times, which are above 0."""
+        return replace(self, times=log_times(time, event, start))
+
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
+        """Return the f that, with the best σ, has the largest likelihood."""
+        times = self._of(y)
+        return best_line(self.law, times, weights, np.ones((len(y), 1)), offset)[0]
+
+    def scale(self, y: Array, scores: Array, weights: Array) -> float:
+        """Return the σ with the largest likelihood for these scores, between 0.001 and 1000."""
+        return best_scale(self.law, self._of(y), scores[0], weights)
+
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return first derivatives, and curvatures that are at least `LEAST_CURVATURE`/σ²."""
+        law, times, scale = self.law, self._of(y), self.scale(y, scores, weights)
+        curvature = times.curvatures(law, scores[0], scale)
+        return Derivatives(
+            (times.pulls(law, scores[0], scale) / -scale)[None, :],
+            (np.maximum(curvature, LEAST_CURVATURE) / scale**2)[None, :],
+        )
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return minus the log-likelihood of each row, with the best σ for these rows."""
+        return self._of(y).losses(self.law, scores[0], self.scale(y, scores, weights))
+
+    def means(self, scores: Array) -> Array:
+        """Return the times e^f at which ε is 0: medians, and for Weibull's law 63 % quantiles."""
+        return np.exp(scores.T)
+
+    def _of(self, y: Array) -> LogTimes:
+        return self.times.of(y.astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class LogNormal(FailureTimeLoss):
+    """Log-normal times: ε is standard normal."""
+
+    name: ClassVar[str] = "lognormal"
+    law: ClassVar[ErrorLaw] = NormalError()
+
+
+@dataclass(frozen=True, eq=False)
+class LogLogistic(FailureTimeLoss):
+    """Log-logistic times: ε is standard logistic."""
+
+    name: ClassVar[str] = "loglogistic"
+    law: ClassVar[ErrorLaw] = LogisticError()
+
+
+@dataclass(frozen=True, eq=False)
+class Weibull(FailureTimeLoss):
+    """Weibull's times: ε is the logarithm of an exponential time.
+
+    Hazards are proportional, too: exp(-f/σ) is the relative hazard, 1/σ the shape.
+    """
+
+    name: ClassVar[str] = "weibull"
+    law: ClassVar[ErrorLaw] = ExtremeValueError()
+
+
+# ------------------------------------------------------------------------------------------------
+# All losses by the names that users type.
+# ------------------------------------------------------------------------------------------------
+
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss
+    for loss in (
+        SquaredError,
+        Absolute,
+        Huber,
+        Poisson,
+        LogisticLoss,
+        Multinomial,
+        Ordinal,
+        Cox,
+        LogNormal,
+        LogLogistic,
+        Weibull,
+    )
+}

@@ -1,4 +1,4 @@
-"""The boosting runs whose mean is the fit: one on all rows, or several on bootstrap samples.
+"""The boosting runs whose mean is the fit, and the scores of their trees.
 
 Each of several runs boosts on a bootstrap sample of the rows and on a random subset of the
 predictors; the rows that it did not draw are out of its bag.
@@ -6,20 +6,76 @@ predictors; the rows that it did not draw are out of its bag.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.fewer_predictors import draw_predictors
 from odrf.engine.boosting.losses import Loss
-from odrf.engine.randomness import stream
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts, unseen_rows
+from odrf.engine.compiling import kernel
+from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.factors import Matrix
+from odrf.engine.memory import require_memory
+from odrf.engine.numeric import shuffle_front, stream
+from odrf.engine.resamples import BOOTSTRAP, RowCodes, Sampling, draw_counts, out_of_bag_rows
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.routing import leaves_of, routing_blocks
 
-__all__ = ["Run", "RunRows", "Sample", "mean_of_other_runs", "run_rows", "started"]
+__all__ = [
+    "Run",
+    "RunRows",
+    "Sample",
+    "added_up",
+    "added_up_by_round",
+    "added_up_by_run",
+    "draw_predictors",
+    "mean_of_other_runs",
+    "narrowed_feature_groups",
+    "out_of_bag_by_round",
+    "run_rows",
+    "started",
+    "widened",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Trees that are grown on a random subset of the predictors.
+# ------------------------------------------------------------------------------------------------
+
+
+def draw_predictors(
+    state: NDArray[np.uint64], among: NDArray[np.int64], size: int
+) -> NDArray[np.int64]:
+    """Draw `size` of the predictors `among`, in ascending order; all of them if that is all."""
+    if size >= len(among):
+        return among
+    drawn = among.copy()
+    shuffle_front(state, drawn, size)
+    return np.sort(drawn[:size])
+
+
+def narrowed_feature_groups(
+    feature_groups: FeatureGroups, predictors: NDArray[np.int64]
+) -> FeatureGroups:
+    """Return the feature groups of the columns of these predictors alone, in their order."""
+    first = np.concatenate([[0], np.cumsum(feature_groups.widths[predictors])])
+    holes = feature_groups.holes
+    return FeatureGroups(
+        first, feature_groups.types[predictors], None if holes is None else holes[predictors]
+    )
+
+
+def widened(tree: Forest, columns: NDArray[np.int64]) -> Forest:
+    """Return a tree that was grown on these columns, with column numbers of the whole design."""
+    return replace(tree, index=columns[tree.index].astype(np.int32))
+
+
+# ------------------------------------------------------------------------------------------------
+# The boosting runs whose mean is the fit: one on all rows, or several on bootstrap samples.
+# ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
 
@@ -109,7 +165,7 @@ def run_rows(
     for m in range(n_runs):
         state = stream(seed, 0, 1 + m)
         drawing = weights, Sampling(BOOTSTRAP, 1.0), codes
-        unseen = None if codes is None else unseen_rows(state.copy(), *drawing)
+        unseen = None if codes is None else out_of_bag_rows(state.copy(), *drawing)
         counts = draw_counts(state, *drawing)
         drawn.append(RunRows(counts, draw_predictors(state, everything, size), unseen))
     return drawn
@@ -145,3 +201,145 @@ def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Ar
     for of_run, is_missed in zip(scores, missed, strict=True):
         total += np.where(is_missed, of_run, 0.0)
     return np.divide(total, times, out=np.full_like(total, np.nan), where=times > 0)
+
+
+# ------------------------------------------------------------------------------------------------
+# Scores of boosted trees: sums of the values of the leaves that a row reaches.
+# ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _add(leaves, value, first, last, out):
+    """Add to out (K, m) the values (m,) of the leaves (B, m) of the trees from `first` to `last`.
+
+    Tree b belongs to output b modulo K; trees are added in their order.
+    """
+    K = np.uint64(len(out))
+    for b in range(np.uint64(first), np.uint64(last)):
+        k = b % K
+        for i in range(np.uint64(leaves.shape[1])):
+            out[k, i] += value[np.uint64(leaves[b, i]), 0]
+
+
+def added_up(
+    forest: Forest,
+    X: Matrix,
+    starts: NDArray[np.float64],
+    n_jobs: int,
+    advance: Callable[[int], object] = lambda n: None,
+) -> NDArray[np.float64]:
+    """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees round by round, within a round run by run, within a run one for each of the K outputs;
+        values (m, 1).
+    X : (p, n) float32
+    starts : (M, K) float64
+        Scores of each run before the first round.
+    n_jobs : int
+        Threads; the sums are the same for any number.
+    advance : callable
+        Told the rows that are done.
+    """
+    start = starts.sum(axis=0)
+    out = np.empty((len(start), X.shape[1]))
+    for block, leaves in _sent(forest, X, n_jobs):
+        scores = np.repeat(start[:, None], leaves.shape[1], axis=1)
+        _add(leaves, forest.value, 0, forest.n_trees, scores)
+        out[:, block] = scores / len(starts)
+        advance(leaves.shape[1])
+    return out
+
+
+def added_up_by_round(
+    forest: Forest,
+    stages: Sequence[NDArray[np.float64]],
+    X: Matrix,
+    starts: NDArray[np.float64],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the scores (R, K, n) after each of the R rounds.
+
+    Parameters
+    ----------
+    forest, X, starts, n_jobs
+        As in `added_up`.
+    stages : sequence of arrays
+        If leaves are refitted in each round, the values of the nodes of all trees so far; else
+        empty.
+    """
+    start, of_round = starts.sum(axis=0), starts.size
+    out = _held(forest.n_trees // of_round, len(start), X.shape[1], "rounds")
+    for block, leaves in _sent(forest, X, n_jobs):
+        first_scores = np.repeat(start[:, None], leaves.shape[1], axis=1)
+        scores = first_scores.copy()
+        for r in range(len(out)):
+            first, value = r * of_round, forest.value
+            if stages:
+                first, value, scores = 0, stages[r][:, None], first_scores.copy()
+            _add(leaves, value, first, (r + 1) * of_round, scores)
+            out[r, :, block] = scores / len(starts)
+    return out
+
+
+def added_up_by_run(
+    forest: Forest, X: Matrix, starts: NDArray[np.float64], n_jobs: int
+) -> NDArray[np.float64]:
+    """Return the scores (M, K, n) of each run; arguments as in `added_up`."""
+    M, K = starts.shape
+    out = _held(M, K, X.shape[1], "runs")
+    for block, leaves in _sent(forest, X, n_jobs):
+        added = forest.value[leaves, 0].reshape(-1, M, K, leaves.shape[1])
+        out[:, :, block] = starts[:, :, None] + added.sum(axis=0)
+    return out
+
+
+def out_of_bag_by_round(
+    forest: Forest,
+    stages: Sequence[NDArray[np.float64]],
+    X: Matrix,
+    starts: NDArray[np.float64],
+    missed: NDArray[np.bool_],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the out-of-bag scores (R, K, n) after each of the R rounds; NaN for rows without.
+
+    The arguments are those of `added_up_by_round`, and `missed` (M, n) tells which rows each run
+    did not draw.
+    """
+    M, K = starts.shape
+    out = _held(forest.n_trees // starts.size, K, X.shape[1], "rounds")
+    for block, leaves in _sent(forest, X, n_jobs):
+        reached = leaves.reshape(len(out), M, K, leaves.shape[1])
+        added = np.zeros(reached.shape[1:])
+        for r in range(len(out)):
+            if stages:
+                added = stages[r][reached[: r + 1]].sum(axis=0)
+            else:
+                added += forest.value[reached[r], 0]
+            out[r, :, block] = mean_of_other_runs(
+                list(starts[:, :, None] + added), missed[:, block]
+            )
+    return out
+
+
+def _held(number: int, K: int, n: int, what: str) -> NDArray[np.float64]:
+    """Return an empty array (number, K, n) if memory suffices for it."""
+    require_memory(
+        8.0 * number * K * n,
+        f"the scores of {n} rows for {number} {what}",
+        "use fewer rows",
+    )
+    return np.empty((number, K, n))
+
+
+def _sent(forest, X, n_jobs):
+    """Yield each block of rows and its leaves (B, m)."""
+    packed = forest.packed_for(X)
+
+    def send(block):
+        return block, leaves_of(packed, X, block)
+
+    yield from in_order(send, routing_blocks(forest, X, n_jobs), n_jobs)

@@ -28,7 +28,7 @@ __all__ = [
 
 PLAIN, INDICATORS, BASIS = 0, 1, 2
 # A factor of more levels has many.  Alone, they are scored with shrinkage then, see
-# `odrf.engine.directions.level_scores`; random directions count such a factor as one column.
+# `odrf.engine.directions.factors`; random directions count such a factor as one column.
 TWO_LEVELS, FEW_LEVELS = 2, 6
 # Most candidates in a round: enough for the lanes of `sort_lanes`, few enough for the cache.
 ROUND = 32
@@ -154,7 +154,7 @@ class Proposals(NamedTuple):
         Number of columns of each direction.
     reliability : (ROUND,) float64
         The share of a direction's relation with the target that would remain in new rows; below 1
-        if it has levels scored by the target, see `odrf.engine.directions.level_scores`.
+        if it has levels scored by the target, see `odrf.engine.directions.factors`.
     two_sided : (ROUND,) bool or None
         Whether the direction is a single predictor whose empty cells are tried on both sides; None
         if `FeatureGroups.holes` is.

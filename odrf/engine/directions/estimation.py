@@ -1,4 +1,4 @@
-"""Directions estimated on a subset of predictors: least squares, logistic, LDA.
+"""Directions estimated on a subset of predictors: least squares, logistic, LDA, pursuit.
 
 Every estimator takes m rows of a node: d scaled predictors in the first d rows of Z (≥ d, ≥ m),
 weights a and a target t in [0, 1].  It writes the direction θ.  A ridge keeps each linear system
@@ -9,28 +9,54 @@ matrix that it is added to, so it does not depend on the unit of the weights or 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from odrf.engine.compiling import kernel, part, summing
-from odrf.engine.directions.cholesky import factorise, solve_lower, solve_upper
+from odrf.engine.numeric import (
+    POSITION,
+    VALUE_SHIFT,
+    DigitScratch,
+    digit_scratch,
+    factorise,
+    key_of,
+    solve_lower,
+    solve_upper,
+    sort_by_digits,
+)
 
 __all__ = [
     "RIDGE",
     "UNRELATED",
+    "ClassScatter",
+    "Pursuit",
     "add_ridge",
     "add_within_ridge",
+    "between",
     "centre",
+    "class_scatter_for",
     "covariances",
     "lda",
     "least_squares",
     "logistic",
     "moments",
     "normalise",
+    "pursue",
+    "pursuit_for",
+    "running_lines",
     "scatter",
     "solve",
+    "varies",
     "weigh",
+    "whiten",
+    "within",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Directions estimated on a subset of predictors: least squares, logistic, LDA.
+# ------------------------------------------------------------------------------------------------
 
 RIDGE = 1e-3
 UNRELATED = 1e-12
@@ -307,3 +333,292 @@ def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
     _gram(Z, d, m, a, work.A, work.product)
     add_within_ridge(work.A, d, total)
     solve(work.A, theta, d)
+
+
+# ------------------------------------------------------------------------------------------------
+# One term of projection pursuit: the direction along which a smooth function fits best.
+#
+# Friedman and Stuetzle (1981) fit sums of terms g(θᵀz), with g estimated by a smoother.  Here one
+# term is fitted, by Gauss-Newton steps.  The smoother is running lines: at u, the least squares
+# line through the rows that are at most so many places away from u in sorted order.
+# ------------------------------------------------------------------------------------------------
+
+# Variances below this share of the total variance are rounding errors.
+NO_VARIANCE = 1e-10
+
+
+class Pursuit(NamedTuple):
+    """Scratch for projection pursuit on up to D columns and R rows.
+
+    Attributes
+    ----------
+    sorting : DigitScratch
+        Its keys are the rows sorted by their projections.
+    begin, end : (R,) int64
+        Where rows with the same projection begin and end in that order.
+    sums : (5, R + 1) float64
+        Cumulative sums, over the rows before each, of a, a·u, a·u², a·t and a·u·t.
+    slopes : (D, R) float64
+        Derivative of the fit at each row by each coefficient.
+    trial : (D,) float64
+        The direction after the next step.
+    """
+
+    sorting: DigitScratch
+    begin: np.ndarray
+    end: np.ndarray
+    sums: np.ndarray
+    slopes: np.ndarray
+    trial: np.ndarray
+
+
+def pursuit_for(D: int, R: int) -> Pursuit:
+    """Allocate the scratch for D columns and R rows."""
+    return Pursuit(
+        digit_scratch(np.empty(R, dtype=np.uint64), np.empty(R, dtype=np.uint64)),
+        np.empty(R, dtype=np.int64),
+        np.empty(R, dtype=np.int64),
+        np.zeros((5, R + 1)),
+        np.empty((D, R)),
+        np.empty(D),
+    )
+
+
+@part
+def _sort(u, m, scratch):
+    """Sort the first m of u, as float32, and find the runs of equal values."""
+    keys, begin, end = scratch.sorting.keys, scratch.begin, scratch.end
+    for i in range(np.uint64(m)):
+        keys[i] = key_of(np.float32(u[i]), i)
+    sort_by_digits(scratch.sorting, m)
+    begin[0], end[m - 1] = 0, m
+    for i in range(1, m):
+        same = keys[i] >> VALUE_SHIFT == keys[i - 1] >> VALUE_SHIFT
+        begin[i] = begin[i - 1] if same else i
+    for i in range(m - 2, -1, -1):
+        end[i] = end[i + 1] if begin[i + 1] == begin[i] else i + 1
+
+
+@part
+def _add_up(u, t, a, m, scratch):
+    """Write the cumulative sums over the sorted rows."""
+    keys = scratch.sorting.keys
+    weight, first, second, level, product = scratch.sums
+    for i in range(np.uint64(m)):
+        row, j = np.uint64(keys[i] & POSITION), i + np.uint64(1)
+        along, height = a[row] * u[row], a[row] * t[row]
+        weight[j] = weight[i] + a[row]
+        first[j] = first[i] + along
+        second[j] = second[i] + along * u[row]
+        level[j] = level[i] + height
+        product[j] = product[i] + along * t[row]
+
+
+@kernel
+def running_lines(u, t, a, m, half, scratch, fit, slope):
+    """Write to `fit` and `slope` (≥ m,) the running line of t on u at each of m rows.
+
+    It is the least squares line, weighted by a, through the rows up to `half` places below and
+    above u in sorted order, and all rows tied with these.  So it does not depend on the order of
+    the rows.  For precision, u should be centred.
+    """
+    _sort(u, m, scratch)
+    _add_up(u, t, a, m, scratch)
+    keys, begin, end = scratch.sorting.keys, scratch.begin, scratch.end
+    weight, first, second, level, product = scratch.sums
+    mean = first[m] / weight[m]
+    least = NO_VARIANCE * (second[m] / weight[m] - mean * mean)
+    for i in range(m):
+        row = np.uint64(keys[i] & POSITION)
+        lo, hi = begin[max(begin[i] - half, 0)], end[min(end[i] - 1 + half, m - 1)]
+        w = weight[hi] - weight[lo]
+        middle, height = (first[hi] - first[lo]) / w, (level[hi] - level[lo]) / w
+        variance = (second[hi] - second[lo]) / w - middle * middle
+        covariance = (product[hi] - product[lo]) / w - middle * height
+        # the variance of tied values can be a little above 0 by rounding
+        varies = end[lo] < hi and variance > least
+        slope[row] = covariance / variance if varies else 0.0
+        fit[row] = height + slope[row] * (u[row] - middle)
+
+
+@summing
+def _weighted_squares(x, a, m):
+    total = 0.0
+    for i in range(m):
+        total += a[i] * x[i] * x[i]
+    return total
+
+
+@part
+def _loss(Z, d, m, t, a, half, work, scratch, theta):
+    """Fit running lines along θ; write residuals to work.residual, return their sum of squares."""
+    for i in range(m):
+        work.eta[i] = 0.0
+    for j in range(d):
+        for i in range(m):
+            work.eta[i] += theta[j] * Z[j, i]
+    running_lines(work.eta, t, a, m, half, scratch, work.mean, work.variance)
+    for i in range(m):
+        work.residual[i] = t[i] - work.mean[i]
+    return _weighted_squares(work.residual, a, m)
+
+
+@part
+def _step(Z, d, m, a, total, work, scratch):
+    """Write the Gauss-Newton step from the last fit to work.step; return False if there is none."""
+    for j in range(d):
+        for i in range(m):
+            scratch.slopes[j, i] = work.variance[i] * Z[j, i]
+    moments(work.residual, a, m, work.product)
+    if not covariances(scratch.slopes, d, m, a, work.product, total, work, work.step):
+        return False
+    least_squares(d, work, work.step)
+    return True
+
+
+@kernel
+def pursue(Z, d, m, t, a, total, steps, half, work, scratch, theta):
+    """Take up to `steps` Gauss-Newton steps from θ, to lower the squared error of running lines.
+
+    A step is the least squares regression of the residuals on g'(θᵀz)·z, centred, with the ridge of
+    `least_squares`.  The new direction is scaled to length 1.  A step that does not lower the error
+    is not taken and ends the search.  Z is centred in place, by the work.sums of `covariances`.
+    """
+    trial = scratch.trial
+    centre(Z, d, m, work.sums, total)
+    if not normalise(theta, d):
+        return
+    least = _loss(Z, d, m, t, a, half, work, scratch, theta)
+    for _ in range(steps):
+        if not _step(Z, d, m, a, total, work, scratch):
+            return
+        for j in range(d):
+            trial[j] = theta[j] + work.step[j]
+        if not normalise(trial, d):
+            return
+        loss = _loss(Z, d, m, t, a, half, work, scratch, trial)
+        if not loss < least:
+            return
+        least = loss
+        for j in range(d):
+            theta[j] = trial[j]
+
+
+# ------------------------------------------------------------------------------------------------
+# The scatter between and within the classes of a node, from which discriminants are computed.
+#
+# The total scatter T = Σ a·(z - z̄)(z - z̄)ᵀ is B + W, between and within classes.  B is stored by
+# its roots: one row √w_k·(z̄_k - z̄) for each class, w_k being its weight, so that B = Σ
+# rootᵀ·root. The maximum of θᵀBθ / θᵀAθ is then found from the singular vectors of a matrix with
+# few rows.
+# ------------------------------------------------------------------------------------------------
+
+# Predictors lie in [0, 1]: a variance below that of float32 rounding counts as 0.
+VARIANCE_OF_ROUNDING = 1e-14
+
+
+class ClassScatter(NamedTuple):
+    """Scratch for up to K classes and D columns.
+
+    Attributes
+    ----------
+    weight : (K,) float64
+        Weights of the classes that are present.
+    roots : (K, D) float64
+        Roots of the scatter B between the classes present.
+    whitened : (K, D) float64
+        The roots in coordinates where another scatter is the identity.
+    total : (D, D) float64
+        T, lower triangle.
+    position : (K,) float64
+        Projected means of the classes present.
+    side : (K,) bool
+        Which of two groups each class present belongs to.
+    """
+
+    weight: np.ndarray
+    roots: np.ndarray
+    whitened: np.ndarray
+    total: np.ndarray
+    position: np.ndarray
+    side: np.ndarray
+
+
+def class_scatter_for(K: int, D: int) -> ClassScatter:
+    """Allocate the scratch for up to K classes and D columns."""
+    return ClassScatter(
+        np.empty(K),
+        np.empty((K, D)),
+        np.empty((K, D)),
+        np.empty((D, D)),
+        np.empty(K),
+        np.empty(K, dtype=np.bool_),
+    )
+
+
+@part
+def varies(A, d, total):
+    """Whether any column of the scatter A, of rows with weight `total` in all, is not constant."""
+    variance = 0.0
+    for j in range(d):
+        variance = max(variance, A[j, j])
+    return variance > VARIANCE_OF_ROUNDING * total
+
+
+@kernel
+def between(Z, d, m, a, y, sums, total, classes):
+    """Write the weights and roots of the classes y (m,) that are present; return their number.
+
+    `sums` and `total` are Σ a·z_j and Σ a; `classes` is a `ClassScatter`, in which the classes
+    present come first.
+    """
+    weight, roots, present = classes.weight, classes.roots, 0
+    for k in range(len(weight)):
+        weight[k] = 0.0
+        for j in range(d):
+            roots[k, j] = 0.0
+    for i in range(m):
+        weight[int(y[i])] += a[i]
+    for j in range(d):
+        for i in range(m):
+            roots[int(y[i]), j] += a[i] * Z[j, i]
+    for k in range(len(weight)):
+        if weight[k] > 0.0:
+            weight[present], root = weight[k], math.sqrt(weight[k])
+            for j in range(d):
+                roots[present, j] = roots[k, j] / root - root * sums[j] / total
+            present += 1
+    return present
+
+
+@kernel
+def within(roots, g, d, penalty, classes, A):
+    """Write to the lower triangle of A the scatter within g classes, with penalised correlations.
+
+    It is (1 - λ)·W + λ·diag(W), λ = `penalty`, with W = T - Σ rootᵀ·root over the first g of
+    `roots` and T from `classes`, a `ClassScatter`.  With λ = 1 columns are treated as uncorrelated
+    within classes.
+    """
+    for j in range(d):
+        for k in range(j + 1):
+            A[j, k] = classes.total[j, k]
+            for i in range(g):
+                A[j, k] -= roots[i, j] * roots[i, k]
+            if k < j:
+                A[j, k] *= 1.0 - penalty
+
+
+@kernel
+def whiten(A, g, d, classes):
+    """Write L⁻¹·root, with A = L·Lᵀ, for the first g roots to classes.whitened.
+
+    Overwrites A by L as `odrf.engine.numeric.factorise` does.  Returns False if A is
+    not positive definite.
+    """
+    if not factorise(A, d):
+        return False
+    for i in range(g):
+        for j in range(d):
+            classes.whitened[i, j] = classes.roots[i, j]
+        solve_lower(A, classes.whitened[i], d)
+    return True

@@ -1,4 +1,4 @@
-"""Random subsets of a node's predictors: how they are drawn and their columns prepared.
+"""Random subsets of a node's predictors, and rotated columns.
 
 Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
 fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of many levels enters as one
@@ -8,19 +8,26 @@ determined.  How many are many depends on the response, see `indicator_levels`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.engine.compiling import NO, YES, ZERO, kernel, part
-from odrf.engine.directions.candidates import INDICATORS, TWO_LEVELS
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, TWO_LEVELS, FeatureGroups
 from odrf.engine.directions.estimation import moments, normalise
-from odrf.engine.directions.factor_terms import load_few_levels, load_many_levels
-from odrf.engine.directions.filled_terms import load_with_holes
-from odrf.engine.directions.holes import has_holes
-from odrf.engine.directions.indicator_noise import beyond_chance, free_coefficients
-from odrf.engine.directions.level_scores import reliability
-from odrf.engine.directions.workspace import note_free_target
-from odrf.engine.randomness import below, shuffle_front, uniform
-from odrf.engine.rows.rows import load_column
+from odrf.engine.directions.factors import (
+    beyond_chance,
+    free_coefficients,
+    load_few_levels,
+    load_many_levels,
+    reliability,
+)
+from odrf.engine.directions.missing import has_missing, load_with_missing
+from odrf.engine.directions.samplers import note_free_target
+from odrf.engine.numeric import below, shuffle_front, uniform
+from odrf.engine.rows import Rows, load_column
+from odrf.engine.trees.forest import Forest
 
 __all__ = [
     "count_columns",
@@ -32,10 +39,18 @@ __all__ = [
     "draw_up_to",
     "largest_subset",
     "load_terms",
+    "rotated_back",
+    "rotated_feature_groups",
+    "rotated_rows",
     "sample_sizes",
     "write_direction",
     "write_single",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Random subsets of a node's predictors: how they are drawn and their columns prepared.
+# ------------------------------------------------------------------------------------------------
 
 # Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
@@ -183,7 +198,7 @@ def count_columns(feature_groups, order, q):
     width = 0
     for i in range(q):
         width += feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
-        width -= has_holes(feature_groups.holes, order[i])
+        width -= has_missing(feature_groups.holes, order[i])
     return width
 
 
@@ -247,8 +262,8 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, few, alone, total, s
             if present > 0:
                 at, place, scored = at + present, place + 1, True
             continue
-        if has_holes(feature_groups.holes, order[i]):
-            terms, at = load_with_holes(
+        if has_missing(feature_groups.holes, order[i]):
+            terms, at = load_with_missing(
                 rows, lo, used, first, width, place, at, work, feature_groups.holes
             )
             place += terms
@@ -330,3 +345,61 @@ def draw_terms(
         rows, lo, used, scored, feature_groups, order, q, few, NO, total, share, work
     )
     return terms, used, total, share
+
+
+# ------------------------------------------------------------------------------------------------
+# Trees grown on rotated columns: all columns of a tree multiplied by an orthogonal matrix.
+#
+# A split on a rotated column is a split along a column of the matrix.  The rotated columns are
+# computed once for the whole tree, in float32 and in the order in which routing adds terms: so
+# training and prediction agree exactly.
+# ------------------------------------------------------------------------------------------------
+
+# Rows that are rotated at a time: few enough for all their columns to stay in the cache.
+ABREAST = 256
+
+
+@kernel
+def _rotate(X, matrix, out):
+    """Write Σ_k matrix[k, j]·X[k] to out[j], all float32, for every j."""
+    p, n = np.uint64(X.shape[0]), np.uint64(X.shape[1])
+    for first in range(np.uint64(0), n, np.uint64(ABREAST)):
+        last = min(first + np.uint64(ABREAST), n)
+        for j in range(p):
+            for i in range(first, last):
+                out[j, i] = np.float32(0.0)
+            for k in range(p):
+                coefficient = matrix[k, j]
+                if coefficient != np.float32(0.0):
+                    for i in range(first, last):
+                        out[j, i] += coefficient * X[k, i]
+
+
+def rotated_rows(rows: Rows, matrix: NDArray[np.float32]) -> Rows:
+    """Return the rows with their columns rotated by the orthogonal matrix (p, p)."""
+    X = np.empty_like(rows.X)
+    _rotate(rows.X, matrix, X)
+    return rows._replace(X=X)
+
+
+def rotated_feature_groups(p: int) -> FeatureGroups:
+    """Return the feature groups of p rotated columns: each column is a predictor."""
+    return FeatureGroups(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
+
+
+def rotated_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
+    """Return the tree with its splits on rotated columns as directions in the original columns."""
+    rotated_column, column = np.nonzero(matrix.T)
+    begin = np.searchsorted(rotated_column, np.arange(len(matrix) + 1))
+    n_terms = np.zeros(len(tree.left), dtype=np.int64)
+    split = np.diff(tree.start) > 0
+    n_terms[split] = np.diff(begin)[tree.index]
+    start = np.concatenate([[0], np.cumsum(n_terms)])
+    at = np.arange(start[-1])
+    at += np.repeat(begin[tree.index] - start[:-1][split], n_terms[split])
+    return replace(
+        tree,
+        start=start,
+        index=column[at].astype(np.int32),
+        coef=matrix[column[at], rotated_column[at]],
+    )

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.growth.tree_kernel import LEAVES, NEXT, NODES, TERMS, TreeBuffers
-from odrf.engine.parallel import with_all_that_follow
-from odrf.engine.randomness import branched
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import branched
+from odrf.engine.running import with_all_that_follow
 
 __all__ = ["BRANCH_ROWS", "GrowingBranch", "GrownBranch", "grow_branches", "grows_in_branches"]
 

@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RESPONSE
+from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RESPONSE
 
 __all__ = ["box_cox_power", "mid_ranks", "splitting_response"]
 
@@ -49,7 +49,7 @@ def splitting_response(
     y, weights : (n,) float64
         Response and case weights; a row of weight 2 counts as two equal rows.
     scale : int
-        A code of `odrf.engine.settings`.
+        A code of `odrf.engine.kernel_params`.
     """
     if scale == ON_RESPONSE:
         return None

@@ -1,4 +1,4 @@
-"""Grow one oblique decision tree: Algorithm 1 of Zhan, Liu and Xia, breadth-first.
+"""Grow one oblique decision tree, breadth-first (Algorithm 1 of Zhan, Liu and Xia) or best-first.
 
 Nodes are numbered as they are created, left child before right.  So their numbers are in
 breadth-first order, and one loop over them grows the tree until it has t_n leaves.
@@ -9,22 +9,28 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, inlined, kernel
-from odrf.engine.directions.candidates import INDICATORS
-from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
-from odrf.engine.splits.absent_levels import send_absent_levels
-from odrf.engine.splits.impurity import NEGLIGIBLE, describe
-from odrf.engine.splits.searching import search
-from odrf.engine.surrogates.calls import send_rows
-from odrf.engine.survival.node_scores import score_node
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, Proposals
+from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture
+from odrf.engine.kernel_params import Settings
+from odrf.engine.rows import divide, divide_columns, is_pure, project
+from odrf.engine.splits.factor_splits import send_absent_levels
+from odrf.engine.splits.impurity import CRITERIA, NEGLIGIBLE, describe, whole_logs
+from odrf.engine.splits.splitter import Scratch, as_searched, scratch_for, search
+from odrf.engine.splits.surrogate_scratch import send_rows
+from odrf.engine.survival.log_rank import score_node
 
 __all__ = [
+    "FIRST_ROOM",
     "LEAVES",
     "NEXT",
     "NODE",
     "NODES",
     "TERMS",
+    "GrowthScratch",
+    "ScratchPool",
     "TreeBuffers",
     "append_direction",
     "begin_leaf",
@@ -32,9 +38,16 @@ __all__ = [
     "count_factors",
     "divide_node",
     "enlarged",
+    "grow_best_first",
     "grow_tree",
     "may_split",
+    "renew",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Grow one oblique decision tree: Algorithm 1 of Zhan, Liu and Xia, breadth-first.
+# ------------------------------------------------------------------------------------------------
 
 # Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
 NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
@@ -256,3 +269,241 @@ def grow_tree(
         i += 1
     buffers.start[n_nodes] = n_terms
     reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms
+
+
+# ------------------------------------------------------------------------------------------------
+# Grow one oblique decision tree best-first: the split with the largest decrease is made next.
+#
+# Every new leaf is searched at once, and its best split is kept.  While there are fewer than t_n
+# leaves, the leaf is split whose split decreases the weighted sum of the impurities most (Friedman,
+# Hastie and Tibshirani 2000, Section 8; Shi 2007).  Nodes are numbered as they are created, left
+# child before right, and searched in this order.
+# ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _best_leaf(buffers, n_nodes):
+    """Return the leaf whose split decreases the impurity most, the first of equals; -1 if none."""
+    chosen, most = -1, 0.0
+    for i in range(n_nodes):
+        decrease = buffers.weight[i] * buffers.gain[i]
+        if buffers.left[i] < 0 and decrease > most:
+            chosen, most = i, decrease
+    return chosen
+
+
+@inlined
+def _load_direction(buffers, i, columns, theta):
+    """Copy the direction of node i to the first of columns and theta; return its size."""
+    first = buffers.start[i]
+    size = buffers.start[i + 1] - first
+    for j in range(size):
+        columns[0, j], theta[0, j] = buffers.column[first + j], buffers.coef[first + j]
+    return size
+
+
+@inlined
+def _drop_unmade_splits(buffers, n_nodes):
+    """Make leaves of the nodes whose splits were not made; return how many terms are left."""
+    used, begin = 0, buffers.start[0]
+    for i in range(n_nodes):
+        end = buffers.start[i + 1]
+        buffers.start[i] = used
+        if buffers.left[i] < 0:
+            buffers.threshold[i], buffers.gain[i] = np.nan, 0.0
+        else:
+            for j in range(begin, end):
+                buffers.column[used], buffers.coef[used] = buffers.column[j], buffers.coef[j]
+                used += 1
+        begin = end
+    return used
+
+
+@kernel
+def grow_best_first(
+    rows, feature_groups, settings, state, buffers, scratch, calls, surrogates, reached, budget
+):  # fmt: skip
+    """Grow a tree on its rows, until it is complete, the buffers or the budget are used up.
+
+    The arguments are those of `odrf.engine.growth.tree_kernel.grow_tree`; the settings must be
+    without surrogates.  While the tree grows, a leaf has the gain and the threshold of its best
+    split, and the terms of its direction.
+    """
+    begin, end, start = buffers.begin, buffers.end, buffers.start
+    i, n_nodes, n_leaves, n_terms = reached
+    n_factors = count_factors(feature_groups)
+    columns, theta, values = scratch.columns, scratch.theta, scratch.values
+    while (
+        i < n_nodes
+        and n_nodes + 2 <= len(buffers.left)
+        and n_terms + columns.shape[1] <= len(buffers.column)
+        and budget > 0
+    ):
+        lo, m = begin[i], end[i] - begin[i]
+        budget -= m + NODE
+        node = begin_leaf(state, rows, i, n_terms, buffers, scratch, settings)
+        if may_split(node, buffers.depth[i], n_leaves, buffers.impurity[0], settings):
+            decrease, cut, size = search(
+                state, rows, lo, node, settings, scratch, calls, surrogates
+            )
+            if decrease > 0.0:
+                if n_factors > 0:
+                    project(rows, lo, m, columns, theta, ZERO, size, values)
+                    size, cut = send_absent_levels(
+                        rows, lo, node, feature_groups, size, cut, scratch, scratch.levels
+                    )
+                n_terms = append_direction(
+                    columns, theta, size, buffers.column, buffers.coef, n_terms
+                )
+                buffers.threshold[i], buffers.gain[i] = cut, decrease
+        i += 1
+        start[i] = n_terms
+        if i < n_nodes:
+            continue
+        best = _best_leaf(buffers, n_nodes) if n_leaves < settings.max_leaves else -1
+        if best >= 0:
+            lo, m = begin[best], end[best] - begin[best]
+            size = _load_direction(buffers, best, columns, theta)
+            project(rows, lo, m, columns, theta, ZERO, size, values)
+            cut = buffers.threshold[best]
+            divide_node(rows, best, cut, n_nodes, n_leaves, buffers, scratch, settings)
+            n_nodes += 2
+            n_leaves += 1
+    if i == n_nodes:
+        n_terms = _drop_unmade_splits(buffers, n_nodes)
+        start[n_nodes] = n_terms
+    reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms
+
+
+# ------------------------------------------------------------------------------------------------
+# Scratch of growing trees, made once and used again by one tree after the other.
+#
+# For small tables it takes longer to make than a tree to grow.
+# ------------------------------------------------------------------------------------------------
+
+# Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
+FIRST_ROOM = 1024
+
+
+class GrowthScratch(NamedTuple):
+    """Scratch arrays, samplers and buffers with which a tree is grown.
+
+    Attributes
+    ----------
+    scratch : Scratch
+    samplers : tuple of DirectionSampler
+    buffers : TreeBuffers
+        They may be replaced by longer ones.
+    n : int
+        The most rows of a tree, counting repetitions.
+    permutations : tuple of arrays
+        Those of the proposals as they are before a tree is grown.
+    """
+
+    scratch: Scratch
+    samplers: tuple[DirectionSampler, ...]
+    buffers: TreeBuffers
+    n: int
+    permutations: tuple[NDArray[np.int64], ...]
+
+
+class ScratchPool:
+    """Makes scratch for trees on the same predictors, and keeps what no tree uses.
+
+    Several threads may take scratch at the same time: each has its own.  What a tree that failed
+    has taken is not returned, and never used again.
+
+    Parameters
+    ----------
+    feature_groups : FeatureGroups
+    settings : Settings
+    mixture : SamplerMixture
+        As in `odrf.engine.growth.forest_builder.grow_forest`.
+
+    Attributes
+    ----------
+    feature_groups : FeatureGroups
+        Those that `as_searched` returns.
+    """
+
+    def __init__(
+        self, feature_groups: FeatureGroups, settings: Settings, mixture: SamplerMixture
+    ) -> None:
+        self.feature_groups = as_searched(feature_groups, settings)
+        self.settings, self.mixture = settings, mixture
+        self._idle: list[GrowthScratch] = []
+
+    def take(self, size: int, n: int) -> GrowthScratch:
+        """Return scratch for a tree of `size` distinct rows, and n counting repetitions.
+
+        The tree is the same whether the scratch is new or not.
+        """
+        try:
+            found = self._idle.pop()
+        except IndexError:
+            return self._new(size, n)
+        return self._renewed(found, size) if found.n == n else self._new(size, n)
+
+    def of_branch(self, m: int, n: int, logs: NDArray[np.float64], room: int) -> GrowthScratch:
+        """Return new scratch for a branch of m distinct rows, which is not to be given back.
+
+        Parameters
+        ----------
+        m : int
+        n : int
+            The rows of the tree, counting repetitions.
+        logs : (≥ 1,) float64
+            The logarithms of the tree.
+        room : int
+            Nodes that the buffers have room for.
+        """
+        scratch = scratch_for(m, n, self.feature_groups, self.settings, self.mixture)
+        terms = scratch.columns.shape[1] + FIRST_ROOM
+        buffers = buffers_for(room, terms, self.settings.n_classes)
+        return GrowthScratch(scratch._replace(logs=logs), self._samplers(n), buffers, n, ())
+
+    def give_back(self, found: GrowthScratch) -> None:
+        """Take back the scratch of a tree that is complete; nothing refers to its arrays now."""
+        self._idle.append(found)
+
+    def _new(self, size: int, n: int) -> GrowthScratch:
+        settings = self.settings
+        # the next tree may have more distinct rows, but not more than n
+        scratch = scratch_for(n, n, self.feature_groups, settings, self.mixture)
+        room = min(2 * n + 1, FIRST_ROOM)
+        buffers = buffers_for(room, scratch.columns.shape[1] + FIRST_ROOM, settings.n_classes)
+        permutations = tuple(each.copy() for each in _permutations(scratch.proposals))
+        found = GrowthScratch(scratch, self._samplers(n), buffers, n, permutations)
+        return self._with_logs(found, size)
+
+    def _renewed(self, found: GrowthScratch, size: int) -> GrowthScratch:
+        """Return the scratch as it was before a tree was grown with it."""
+        renew(found)
+        # the sampler that all mixtures share draws anew at each node; others may go on with a draw
+        if len(found.samplers) > 1:
+            found = found._replace(samplers=self._samplers(found.n))
+        return self._with_logs(found, size)
+
+    def _samplers(self, n: int) -> tuple[DirectionSampler, ...]:
+        return self.mixture.samplers(self.feature_groups, self.settings, n)
+
+    def _with_logs(self, found: GrowthScratch, size: int) -> GrowthScratch:
+        """Return the scratch with as many logarithms as the tree has rows, if any are used.
+
+        Kernels compute those of larger numbers, not to the last bit in the same way.
+        """
+        if not CRITERIA[self.settings.criterion].uses_logs:
+            return found
+        logs = whole_logs(self.settings.criterion, size)
+        return found._replace(scratch=found.scratch._replace(logs=logs))
+
+
+def renew(found: GrowthScratch) -> None:
+    """Undo what a tree has done to the scratch, but for samplers that go on with a draw."""
+    for used, new in zip(_permutations(found.scratch.proposals), found.permutations, strict=True):
+        used[:] = new
+
+
+def _permutations(proposals: Proposals) -> tuple[NDArray[np.int64], ...]:
+    """Return the arrays that samplers shuffle, and go on shuffling from node to node."""
+    return proposals.order, proposals.mixed, proposals.units

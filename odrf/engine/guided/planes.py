@@ -13,7 +13,7 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.guided.regions import impurity_after, project_region
-from odrf.engine.randomness import uniform
+from odrf.engine.numeric import uniform
 
 __all__ = [
     "CandidatePlanes",
@@ -73,7 +73,7 @@ class CandidatePlanes(NamedTuple):
     weight : (C,) float64
         Scratch for the weights of a plane before they are scaled.
     block, product : float32, flat
-        Input and output of the matrix product of `odrf.engine.guided.batched`.
+        Input and output of the matrix product of `odrf.engine.guided.device`.
     """
 
     theta: np.ndarray

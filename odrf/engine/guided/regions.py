@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import inlined, kernel, part, summing
-from odrf.engine.extremes import extremes
+from odrf.engine.numeric import extremes
 
 __all__ = [
     "Regions",

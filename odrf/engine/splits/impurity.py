@@ -1,4 +1,4 @@
-"""Impurities of nodes, and gains (impurity decreases) of cuts.
+"""Criteria of splits: impurities of nodes, and gains (impurity decreases) of cuts.
 
 The gain is that of Zhan, Liu and Xia, equation (2.1), and its counterparts for other impurities,
 per unit of weight in the node: Δ = I(A) - P(A_L)·I(A_L) - P(A_R)·I(A_R).
@@ -17,11 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, POISSON
 
 __all__ = [
+    "CRITERIA",
+    "ENTROPY",
+    "GINI",
     "NEGLIGIBLE",
+    "ORDINAL",
+    "POISSON",
+    "SQUARED_ERROR",
+    "Criterion",
     "Node",
+    "PresentClasses",
+    "among_present",
     "class_gain",
     "counted",
     "counts_gain",
@@ -31,9 +39,58 @@ __all__ = [
     "is_allowed",
     "moment_gain",
     "node_moments",
+    "present_classes_for",
     "uses_moments",
     "whole_logs",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# The criteria of splits: a row for each, with what sets it apart from the others.
+#
+# Kernels compare codes, which costs nothing; all other code asks this table.
+# ------------------------------------------------------------------------------------------------
+
+SQUARED_ERROR, GINI, ENTROPY, ORDINAL, POISSON = 0, 1, 2, 3, 4
+
+
+class Criterion(NamedTuple):
+    """An impurity.
+
+    Attributes
+    ----------
+    of_classes : bool
+        Whether the response is a class, not a number.
+    ordered : bool
+        Whether the classes are ordered; the prediction is then their median.
+    uses_logs : bool
+        Whether x·log(x) of whole numbers is looked up in a table.
+    """
+
+    of_classes: bool
+    ordered: bool
+    uses_logs: bool
+
+
+CRITERIA = {
+    SQUARED_ERROR: Criterion(of_classes=False, ordered=False, uses_logs=False),
+    GINI: Criterion(of_classes=True, ordered=False, uses_logs=False),
+    ENTROPY: Criterion(of_classes=True, ordered=False, uses_logs=True),
+    ORDINAL: Criterion(of_classes=True, ordered=True, uses_logs=False),
+    POISSON: Criterion(of_classes=False, ordered=False, uses_logs=False),
+}
+"""By their codes.
+
+The response of `POISSON` is a rate, events divided by exposure, and its weights have the exposure
+as a factor.  Its impurity is half the Poisson deviance per unit of exposure.  With 0 or 1 event,
+and with times of observation as exposures, scaled such that the hazard of all rows is constant,
+that is the full likelihood of exponential survival (LeBlanc and Crowley 1992).
+"""
+
+
+# ------------------------------------------------------------------------------------------------
+# Impurities of nodes, and gains (impurity decreases) of cuts.
+# ------------------------------------------------------------------------------------------------
 
 # A side with less than this share of a node's weight is lost in rounding: its gain is meaningless.
 NEGLIGIBLE = 1e-12
@@ -74,7 +131,7 @@ class Node(NamedTuple):
     factor : float
         Factor of `moment_gain`; 0 where moments are not used.
     criterion : int
-        Impurity, a code of `odrf.engine.splits.criteria`.
+        Impurity, a code of `odrf.engine.splits.impurity`.
     unit : bool
         Whether all case weights are 1, so that weights are multiplicities, and gains are sums of
         one term per class.  The ordinal impurity has no such terms: a row changes many F_k.
@@ -347,3 +404,68 @@ def gain_of_counts(left, left_rows, value, n_rows, baseline, criterion, logs):
         right_sum += counted(np.rint(value[k] * n_rows) - left[k], criterion, logs)
     gain = counts_gain(left_sum, right_sum, left_rows, n_rows, criterion, logs)
     return (gain - baseline) / n_rows
+
+
+# ------------------------------------------------------------------------------------------------
+# The classes of a node's rows, numbered among themselves.
+#
+# Deep nodes have few of many classes.  The others have weight 0 on both sides of every cut and add
+# nothing to its gain, so that the best cut is found among the present ones, in the time of these.
+# ------------------------------------------------------------------------------------------------
+
+ABSENT = -1
+
+
+class PresentClasses(NamedTuple):
+    """Scratch for the present classes of a node, of up to n rows and K classes.
+
+    Attributes
+    ----------
+    y : (n,) float64
+        The class of each row, numbered among those present.
+    value : (K,) float64
+        The shares of the present classes.
+    number : (K,) int64
+        The number of each class; `ABSENT` of those that no row has.
+    """
+
+    y: np.ndarray
+    value: np.ndarray
+    number: np.ndarray
+
+
+def present_classes_for(n: int, K: int) -> PresentClasses:
+    """Allocate the scratch for nodes of up to n rows, and K classes."""
+    return PresentClasses(np.empty(n), np.empty(K), np.empty(K, dtype=np.int64))
+
+
+@part
+def among_present(node, left, present):
+    """Return the node with the present classes only, and left (K,) shortened to them.
+
+    Gains of cuts are the same, to the last bit.  Not if classes are ordered: the share up to a
+    class counts, even if no row has this class.  `left` and `present` are None if gains are
+    computed from moments: then nothing is changed.
+    """
+    if left is None:
+        return node, left
+    number, y, n_present = present.number, present.y, 0
+    for k in range(len(number)):
+        number[k] = ABSENT
+    for i in range(np.uint64(len(node.y))):
+        number[np.uint64(node.y[i])] = 0
+    for k in range(len(number)):
+        if number[k] != ABSENT:
+            number[k] = n_present
+            present.value[n_present] = node.value[k]
+            n_present += 1
+    if n_present == len(number) or node.criterion == ORDINAL:
+        return node, left
+    for i in range(np.uint64(len(node.y))):
+        y[i] = float(number[np.uint64(node.y[i])])
+    few = Node(
+        y[: len(node.y)], node.weights, node.counts, node.moments, present.value[:n_present],
+        node.weight, node.n_rows, node.lightest, node.impurity, node.factor, node.criterion,
+        node.unit, node.logs,
+    )  # fmt: skip
+    return few, left[:n_present]

@@ -2,7 +2,7 @@
 
 The rows of a block are divided at every node as in training, so that a node is read once for all of
 its rows.  Where a node has only a few rows, each of them walks on alone: see
-`odrf.engine.trees.walking`.
+`odrf.engine.trees.routing`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import allocating, kernel, part, prefetch
+from odrf.engine.factors import Matrix, stored
 from odrf.engine.memory import require_memory
-from odrf.engine.parallel import in_blocks, row_blocks
-from odrf.engine.rows.coded import Matrix, stored
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.level_tables import coefficient_of
-from odrf.engine.trees.packing import HEAD, Packed
-from odrf.engine.trees.walking import walk
+from odrf.engine.running import in_blocks, row_blocks
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.packing import HEAD, Packed, coefficient_of
 
 __all__ = [
     "ABREAST",
@@ -27,9 +25,113 @@ __all__ = [
     "leaf_nodes",
     "leaves_of",
     "predict",
+    "predict_row",
     "project_at_node",
     "routing_blocks",
+    "scale_row",
+    "term_at",
+    "walk",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows that walk down the trees in turns, each from its current node.
+# ------------------------------------------------------------------------------------------------
+
+# Where in a record the next cache line may begin, in words; most records end soon after.
+BEYOND = 12
+
+# A record of fewer terms is read as if it had so many, the others with a coefficient of 0: where a
+# processor guesses wrongly how many there are, it loses more time.
+ALIKE = 5
+
+# Indices are unsigned: Numba then does not check whether they are negative.
+
+
+@part
+def term_at(rows, row, column, at, words, floats, level_words, level_floats):
+    """Return a term of the projection of the row that starts at `row`.
+
+    Of the packed nodes, `at` is where the coefficient of the `column` is, or the place of a table
+    of levels, see `odrf.engine.trees.packing`; without these the tables are None.
+    """
+    if level_words is None:
+        return floats[at] * rows[row + np.uint64(column)]
+    if column >= 0:
+        return floats[at] * rows[row + np.uint64(column)]
+    return coefficient_of(level_words, level_floats, words[at], rows[row + np.uint64(-1 - column)])
+
+
+@part
+def _projection(rows, row, node, words, floats, level_words, level_floats):
+    """Return the projection of the row that starts at `row`, at a packed node."""
+    one, two = np.uint64(1), np.uint64(2)
+    term = node + np.uint64(HEAD)
+    projected = np.float32(0.0)
+    for _ in range(words[node + np.uint64(3)]):
+        projected += term_at(
+            rows, row, words[term], term + one, words, floats, level_words, level_floats
+        )
+        term += two
+    return projected
+
+
+@part
+def _even_projection(rows, row, node, words, floats):
+    """Return the same in the same time for all nodes of up to `ALIKE` terms; without levels."""
+    one, two = np.uint64(1), np.uint64(2)
+    first, n_terms = node + np.uint64(HEAD), np.uint64(words[node + np.uint64(3)])
+    projected = np.float32(0.0)
+    if n_terms == 0:
+        return projected
+    for t in range(np.uint64(ALIKE)):
+        there = np.uint64(t < n_terms)
+        term = first + two * t * there
+        coefficient = np.float32(there) * floats[term + one]
+        projected += coefficient * rows[row + np.uint64(words[term])]
+    for t in range(np.uint64(ALIKE), n_terms):
+        term = first + two * t
+        projected += floats[term + one] * rows[row + np.uint64(words[term])]
+    return projected
+
+
+@part
+def walk(
+    rows, stride, walkers, places, n, words, floats, level_words, level_floats, leaves
+):  # fmt: skip
+    """Walk down from n packed nodes; write the leaf of each walk to `leaves`.
+
+    The i-th walk begins at the record places[i].  With w = walkers[i], it reads the row that starts
+    at w · stride in the flat `rows` and writes its leaf to leaves[w]; with a stride of 0 all walks
+    read the same row.  The walks take turns, one step each: the next node of one is loaded while
+    the others move.  Overwrites walkers (uint32) and places (uint64).
+    """
+    two, three = np.uint64(2), np.uint64(3)
+    most_before = np.int32(1)
+    while n > 0:
+        kept, most = np.uint64(0), np.int32(1)
+        for i in range(n):
+            walker, node = walkers[i], places[i]
+            row = walker * stride
+            most = max(most, words[node + three])
+            if level_words is None and most_before > 1:
+                projected = _even_projection(rows, row, node, words, floats)
+            else:
+                projected = _projection(rows, row, node, words, floats, level_words, level_floats)
+            child = words[node + np.uint64(not projected <= floats[node + two])]
+            node += np.uint64(child)
+            prefetch(words, node)
+            prefetch(words, node + np.uint64(BEYOND))
+            walkers[kept], places[kept] = walker, node
+            leaves[walker] = -1 - child
+            kept += np.uint64(child >= 0)
+        # where all nodes of a step had one term, those of the next one have hardly more
+        n, most_before = kept, most
+
+
+# ------------------------------------------------------------------------------------------------
+# Send rows down the trees: leaves and predictions.
+# ------------------------------------------------------------------------------------------------
 
 # Nodes of up to this many rows are not divided: their rows walk on, which costs less.
 FEW = 8
@@ -264,3 +366,65 @@ def routing_blocks(forest: Forest, X: Matrix, n_jobs: int) -> list[slice]:
     width, n = stored(X).shape
     fair, cached = max(FEWEST_ROWS, -(-n // n_jobs)), max(FEWEST_ROWS, CACHED // max(width, 1))
     return row_blocks(n, max(1, min(fair, cached, ROOM // max(width, forest.n_trees))))
+
+
+# ------------------------------------------------------------------------------------------------
+# Predict one row in one call, with less overhead than `odrf.engine.trees.routing` has.
+# ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def scale_row(raw, source, level, low, width, largest, farthest, x):
+    """Write to x (r,) the scaled numbers of the values raw (P,); return whether all are finite.
+
+    Number j is raw[source[j]]; where level[j] ≥ 0 it is an indicator, 1 if raw[source[j]] equals
+    level[j], else 0.  It is scaled to (value - low[j]) / width[j] in float64, to 0 if width[j] is
+    0, and clipped to ±`farthest`.  A value counts as finite if it is within ±`largest`.
+    """
+    fine = True
+    for j in range(len(x)):
+        value = raw[source[j]]
+        if level[j] >= 0:
+            value = 1.0 if value == level[j] else 0.0
+        fine = fine and abs(value) <= largest
+        value = (value - low[j]) / width[j] if width[j] != 0.0 else 0.0
+        x[j] = min(max(value, -farthest), farthest)
+    return fine
+
+
+@allocating
+def _mean_of_leaves(x, root, words, floats, level_words, level_floats, value, out):
+    n_trees, n_values = np.uint64(len(root)), np.uint64(len(out))
+    walkers, places = np.empty(len(root), dtype=np.uint32), np.empty(len(root), dtype=np.uint64)
+    leaves = np.empty(len(root), dtype=np.int32)
+    n_walkers = np.uint64(0)
+    for b in range(n_trees):
+        leaves[b] = -1 - root[b]
+        walkers[n_walkers], places[n_walkers] = b, root[b]
+        n_walkers += np.uint64(root[b] >= 0)
+    walk(
+        x, np.uint64(0), walkers, places, n_walkers, words, floats, level_words, level_floats,
+        leaves,
+    )  # fmt: skip
+    for k in range(n_values):
+        out[k] = 0.0
+    for b in range(n_trees):
+        leaf = np.uint64(leaves[b])
+        for k in range(n_values):
+            out[k] += value[leaf, k]
+    for k in range(n_values):
+        out[k] /= len(root)
+
+
+def predict_row(
+    packed: Packed, value: NDArray[np.float64], x: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of one row x (r,).
+
+    The trees are packed for a matrix that stores these r numbers of the row.
+
+    The same numbers, bit for bit, as `odrf.engine.trees.routing.predict`.
+    """
+    out = np.empty(value.shape[1])
+    _mean_of_leaves(x, *packed, value, out)
+    return out

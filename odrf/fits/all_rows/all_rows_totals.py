@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.all_rows.sending_rows import NodeSums
+from odrf.engine.chunks import RowBlock
+from odrf.engine.running import one_thread
 from odrf.engine.splits.impurity import impurity
-from odrf.engine.streamed.gathering import RowBlock
-from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.streamed.judging_blocks import column_sums
 
 __all__ = ["Totals"]

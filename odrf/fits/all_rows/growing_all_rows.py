@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.design.withheld import STREAMED, WithheldData
 from odrf.engine.all_rows.grafting import grafted
+from odrf.engine.chunks import HashedDraw, Recipe, RowBlock, TreeRows, draw_keys, joined_rows
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.growth.growing_on import growth_kernel
-from odrf.engine.randomness import branched, streams
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.streamed.gathering import RowBlock, TreeRows, joined_rows
-from odrf.engine.streamed.growing_apart import Recipe
-from odrf.engine.streamed.hashed_draws import HashedDraw, draw_keys
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.growth.tree_builder import growth_kernel
+from odrf.engine.numeric import branched, streams
+from odrf.engine.splits.impurity import CRITERIA
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.all_rows.all_rows_totals import Totals

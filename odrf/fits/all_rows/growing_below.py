@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.all_rows.bin_sums import order_by_slots
-from odrf.engine.growth.forest_growth import TreeGrower
+from odrf.engine.chunks import Recipe, TreeRows, growth_bytes
+from odrf.engine.factors import stored, with_layout
+from odrf.engine.growth.forest_builder import TreeGrower
+from odrf.engine.kernel_params import Settings
 from odrf.engine.memory import available_memory, require_memory
-from odrf.engine.parallel import in_order
-from odrf.engine.rows.coded import stored, with_layout
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
-from odrf.engine.settings import Settings
-from odrf.engine.streamed.gathering import TreeRows
-from odrf.engine.streamed.growing_apart import Recipe, growth_bytes
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.resamples import ALL_ROWS, Sampling
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import Forest
 from odrf.fits.all_rows.growing_levels import LowerBranch
 from odrf.fits.all_rows.row_file import RowFile
 

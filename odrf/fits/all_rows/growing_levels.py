@@ -19,15 +19,14 @@ from odrf.engine.all_rows.sending_rows import (
     of_sample,
     settle_split,
 )
+from odrf.engine.chunks import Recipe, TreeRows, joined_rows
 from odrf.engine.directions.candidates import count_terms
-from odrf.engine.growth.growth_scratch import GrowthScratch, ScratchPool
-from odrf.engine.growth.tree_growth import read_by_growth
-from odrf.engine.parallel import in_order
-from odrf.engine.randomness import branched, shuffle_front
-from odrf.engine.rows.rows import Rows, rows_at
+from odrf.engine.growth.tree_builder import read_by_growth
+from odrf.engine.growth.tree_kernel import GrowthScratch, ScratchPool
+from odrf.engine.numeric import branched, shuffle_front
+from odrf.engine.rows import Rows, rows_at
+from odrf.engine.running import in_order
 from odrf.engine.splits.impurity import NEGLIGIBLE, Node, whole_logs
-from odrf.engine.streamed.gathering import TreeRows, joined_rows
-from odrf.engine.streamed.growing_apart import Recipe
 from odrf.fits.all_rows.level_passes import Cuts, FineSums, LevelPasses
 from odrf.fits.all_rows.row_file import RowFile
 

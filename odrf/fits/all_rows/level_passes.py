@@ -24,14 +24,12 @@ from odrf.engine.all_rows.bin_sums import (
 )
 from odrf.engine.all_rows.sampled_candidates import NodeCandidates
 from odrf.engine.all_rows.sending_rows import LEFT, RIGHT, send_stripe
-from odrf.engine.growth.tree_growth import read_by_growth
-from odrf.engine.parallel import end_if_stopped, in_order
-from odrf.engine.rows.coded import with_rows
-from odrf.engine.rows.rows import Rows, rows_at
+from odrf.engine.chunks import Recipe, TreeRows, mark_drawn
+from odrf.engine.factors import with_rows
+from odrf.engine.growth.tree_builder import read_by_growth
+from odrf.engine.rows import Rows, rows_at
+from odrf.engine.running import end_if_stopped, in_order
 from odrf.engine.splits.impurity import uses_moments
-from odrf.engine.streamed.gathering import TreeRows
-from odrf.engine.streamed.growing_apart import Recipe
-from odrf.engine.streamed.hashed_draws import mark_drawn
 from odrf.fits.all_rows.row_file import RowFile, Stripe
 
 __all__ = ["Cuts", "FineSums", "LevelPasses", "Sent"]

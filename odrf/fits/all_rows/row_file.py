@@ -20,9 +20,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.chunks import TreeRows
+from odrf.engine.factors import Layout, Matrix, layout_of, stored, with_layout
 from odrf.engine.memory import in_bytes
-from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored, with_layout
-from odrf.engine.streamed.gathering import TreeRows
 from odrf.errors import InputError
 
 __all__ = ["RowFile", "Stripe", "row_file"]
@@ -67,7 +67,7 @@ class RowFile:
     rows, nodes : binary file
         Empty ones, which can be read and written.
     n_stored : int
-        Rows of the matrix that `odrf.engine.rows.coded.stored` returns.
+        Rows of the matrix that `odrf.engine.factors.stored` returns.
     layout : Layout or None
     unit : bool
         Whether all weights are 1.

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
-from odrf.engine.parallel import in_blocks, row_blocks
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.running import in_blocks, one_thread, row_blocks
 from odrf.engine.trees.routing import leaves_of
-from odrf.engine.workers.one_thread import one_thread
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.expected_response import expected_response

@@ -13,7 +13,7 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 from odrf.checks import is_word
 from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.errors import InputError, allowed
 
 __all__ = [

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.rows.draws import Draws
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.resamples import Draws
+from odrf.engine.running import one_thread
 from odrf.fits.averaged.averages import Averages, averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
 from odrf.fits.fit import AnyFit, Fit

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import is_list
 from odrf.design.replacing import with_values
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.factors import Matrix
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.design.dividing.structured import most_folds, rows_to_divide
 from odrf.design.folds import FoldRows
-from odrf.engine.rows.coded import with_rows
+from odrf.engine.factors import with_rows
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.replacing import touched, with_values
-from odrf.engine.curves.grid_walk import BlockCurves, OtherValues, curves_by_block
-from odrf.engine.parallel import row_blocks
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_rows
+from odrf.engine.factors import Matrix, layout_of, stored, with_rows
+from odrf.engine.partial_dependence import BlockCurves, OtherValues, curves_by_block
+from odrf.engine.running import row_blocks
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import empty_columns, reading_empty_cells

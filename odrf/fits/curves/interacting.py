@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pandas.api.types import is_integer_dtype
 
-from odrf.engine.rows.coded import with_rows
+from odrf.engine.factors import with_rows
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.fit import AnyFit, Fit

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import with_rows
+from odrf.engine.factors import with_rows
 from odrf.errors import InputError
 from odrf.fits.averaged.averages import averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import set_to

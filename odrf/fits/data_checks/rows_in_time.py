@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from odrf.engine.rows.coded import with_rows
+from odrf.engine.factors import with_rows
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.training_rows import leaves_rows_out

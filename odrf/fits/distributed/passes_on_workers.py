@@ -23,12 +23,15 @@ from odrf.design.streamed.streamed_rows import (
     StreamedRows,
     checked_sum,
 )
-from odrf.engine.randomness import streams
-from odrf.engine.streamed.gathering import Gathering, TreeRows, joined_rows
-from odrf.engine.streamed.growing_apart import Recipe, grown_apart
-from odrf.engine.streamed.hashed_draws import HashedDraw
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.workers.dask_tasks import TasksOnWorkers, handed_out, prefixed, sent
+from odrf.engine.chunks import Gathering, HashedDraw, Recipe, TreeRows, grown_apart, joined_rows
+from odrf.engine.growth.backends import (
+    TasksOnWorkers,
+    computed_by_workers,
+    prefixed,
+    scattered,
+)
+from odrf.engine.numeric import streams
+from odrf.engine.trees.forest import Forest
 from odrf.fits.distributed.waves import trees_at_once
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.growing_streamed import Passes, require_rows
@@ -143,8 +146,8 @@ def _hand_out_wave(
     source = _partitions(rows)
     trees = [number - n_stretches for number in numbers if number >= n_stretches]
     drawing = _RowDrawing(rows.reader, draw._replace(keys=draw.keys[trees]))
-    tasks = _tasks(source, "draw rows", _drawn, sent(source.client, drawing), rows)
-    graph, given = tasks.graph, sent(source.client, recipe)
+    tasks = _tasks(source, "draw rows", _drawn, scattered(source.client, drawing), rows)
+    graph, given = tasks.graph, scattered(source.client, recipe)
     check, pick, grow = prefixed("check rows"), prefixed("pick rows"), prefixed("grow tree")
     for s, key in enumerate(tasks.keys):
         graph[check, s] = (getitem, key, 0)
@@ -156,7 +159,7 @@ def _hand_out_wave(
         graph[grow, t] = (partial(_grown, task), given, *pieces)
     keys = [(check, number) for number in numbers if number < n_stretches]
     keys += [(grow, t) for t in range(len(trees))]
-    return handed_out(source.client, graph, keys)
+    return computed_by_workers(source.client, graph, keys)
 
 
 def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
@@ -217,7 +220,7 @@ def _hand_out_judging(
     The numbers are those of stretches, and one more for the sums of leaves.
     """
     source = _partitions(rows)
-    tasks = _tasks(source, "judge rows", _judged_stretch, sent(source.client, judging), rows)
+    tasks = _tasks(source, "judge rows", _judged_stretch, scattered(source.client, judging), rows)
     graph, of_rows, of_leaves = tasks.graph, prefixed("pick sums"), prefixed("pick leaf sums")
     for s, key in enumerate(tasks.keys):
         graph[of_rows, s] = (getitem, key, 0)
@@ -229,7 +232,7 @@ def _hand_out_judging(
             graph[add, i] = (_added, *left[i : i + ADDED_AT_ONCE])
         left = [(add, i) for i in range(0, len(left), ADDED_AT_ONCE)]
     keys = [(of_rows, n) if n < len(tasks.keys) else left[0] for n in numbers]
-    return handed_out(source.client, graph, keys)
+    return computed_by_workers(source.client, graph, keys)
 
 
 def _judged_stretch(judging: Judging, blocks: Iterator[pd.DataFrame]) -> _Judged:

@@ -32,7 +32,7 @@ then read without this package by::
         array = array.cumsum(dtype=part["dtype"])
     array = array.astype(part["dtype"]).reshape(part["shape"])
 
-Trees have, instead of the array ``left`` of `odrf.engine.trees.forest_arrays.Forest`, the mask
+Trees have, instead of the array ``left`` of `odrf.engine.trees.forest.Forest`, the mask
 ``divided`` of the nodes that have children, and the numbers ``children`` of their left ones.
 Training rows have the rows of their matrix in two arrays: ``whole``, those that `is_whole` marks,
 and ``others``.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.design.training_data import TrainingData
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.fits.files.storable_classes import field_names
 
 __all__ = ["bytes_in_memory", "cost_of_built", "cost_of_json"]

@@ -17,10 +17,10 @@ from odrf.design.formulas.evaluated import restored
 from odrf.design.formulas.trusted import trusted_value
 from odrf.design.training_data import TrainingData
 from odrf.design.withheld import LEFT_OUT, STREAMED, WithheldData
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.joining.following_arrays import FOLLOWING
-from odrf.engine.rows.coded import with_layout
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import with_layout
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.trees.concatenate import FOLLOWING
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration

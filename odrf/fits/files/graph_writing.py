@@ -18,9 +18,9 @@ from odrf.design.formulas.trusted import trusted_name
 from odrf.design.offset import Offset
 from odrf.design.training_data import TrainingData
 from odrf.design.withheld import STREAMED, WithheldData
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.rows.coded import layout_of, stored
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import layout_of, stored
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.array_coding import coded_array

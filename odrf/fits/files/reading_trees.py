@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.joining.following_arrays import FOLLOWING
-from odrf.engine.limits import in_fewer_bits
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.memory import in_fewer_bits
+from odrf.engine.trees.concatenate import FOLLOWING
+from odrf.engine.trees.forest import Forest
 from odrf.fits.files.archive import ArchiveReader, Part, damaged
 from odrf.fits.files.array_coding import ArrayForm, decoded_array
 from odrf.fits.files.soundness import require_sound_roots

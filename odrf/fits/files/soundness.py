@@ -12,10 +12,10 @@ from odrf.design.predictors import Predictors
 from odrf.design.response import SURVIVAL
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure
 from odrf.design.training_data import TrainingData
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.rows.coded import Coded, Layout, Matrix, stored
-from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
-from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
+from odrf.engine.factors import Coded, Layout, Matrix, stored
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.splits.surrogates import SurrogateSplits
+from odrf.engine.trees.forest import OF_NODES, OF_TERMS, Forest
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.boosted_fit import BoostedFit

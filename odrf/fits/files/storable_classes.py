@@ -20,30 +20,35 @@ from odrf.design.row_structure import RowStructure
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.design.training_data import RowsApart, TrainingData
 from odrf.design.variable import Variable
-from odrf.engine.boosting.failure_time_losses import LogLogistic, LogNormal, Weibull
 from odrf.engine.boosting.losses import (
     Absolute,
+    Cox,
     Huber,
     LogisticLoss,
+    LogLogistic,
+    LogNormal,
     Multinomial,
     Ordinal,
     Poisson,
     SquaredError,
+    Weibull,
 )
-from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.runs import RunRows
-from odrf.engine.boosting.survival_losses import Cox
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.rows.coded import Coded, Layout
-from odrf.engine.rows.sampling import Batch, Sampling
-from odrf.engine.settings import Settings
-from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
-from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
+from odrf.engine.boosting.state import Boosted, Plan
+from odrf.engine.factors import Coded, Layout
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.kernel_params import GuidedSettings, Settings
+from odrf.engine.resamples import Batch, Sampling
+from odrf.engine.splits.surrogates import Marks, SurrogateSplits
+from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.survival.leaf_curves import LeafCurves
-from odrf.engine.survival.log_times import LogTimes
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.survival.likelihoods import (
+    ExtremeValueError,
+    LogisticError,
+    LogTimes,
+    NormalError,
+)
+from odrf.engine.trees.forest import Forest
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.blending import Blend
 from odrf.fits.boosted_fit import BoostedFit

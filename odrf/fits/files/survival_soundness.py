@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.survival.survival_fit import SurvivalFit
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.design.folds import FoldRows
 from odrf.design.response import Response
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.trees.branch_sums import add_up_branches
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.running import one_thread
+from odrf.engine.trees.forest import Forest, add_up_branches, predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
-from odrf.engine.workers.one_thread import one_thread
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.evaluating import grown_without

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
+from odrf.engine.factors import Matrix, layout_of, stored, with_layout
 from odrf.statistics.distinct_rows import distinct_rows
 
 __all__ = ["DistinctDraws", "distinct_draws"]

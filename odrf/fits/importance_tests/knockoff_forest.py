@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import beside
+from odrf.engine.factors import beside
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit

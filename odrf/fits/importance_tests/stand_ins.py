@@ -18,8 +18,8 @@ from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.columns.measurement import TEXT, contents
-from odrf.engine.rows.coded import indicated
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.factors import indicated
+from odrf.engine.running import one_thread
 from odrf.errors import InputError, without_warnings
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit

@@ -17,7 +17,7 @@ from odrf.design.dividing.structured import (
 )
 from odrf.design.folds import FoldRows
 from odrf.design.replacing import with_values
-from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.factors import Matrix, with_rows
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit

@@ -8,15 +8,12 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.reaching import leaves_reached
-from odrf.engine.parallel import in_order, row_blocks
-from odrf.engine.pilot_values import write_own_values, write_unseen_values
-from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.boosting.state import leaves_reached
+from odrf.engine.factors import Layout, Matrix, layout_of, stored
+from odrf.engine.oob import write_out_of_bag_values, write_own_values
+from odrf.engine.resamples import Draws, RowCodes, Sampling
+from odrf.engine.running import in_order, one_thread, row_blocks
+from odrf.engine.trees.forest import Forest
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
@@ -102,13 +99,13 @@ class _JudgedPilots(NamedTuple):
     ) -> NDArray[np.float64]:
         """Return what trees say of a block of rows (G, m, b, K); 0 of rows that they drew.
 
-        Centred and scaled, see `odrf.engine.pilot_values.write_unseen_values`.
+        Centred and scaled, see `odrf.engine.oob.write_unseen_values`.
         """
         G, b, K = self.shape
         values = np.empty((G, block.stop - block.start, b, K))
         for g, table, first, last in self._tables():
             leaves, unseen = self.leaves[g][block], self.unseen[g][block]
-            write_unseen_values(table, leaves, unseen, centre, scale, first, last, values[g])
+            write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values[g])
         return values
 
     def own_values(self, block: slice, code: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells

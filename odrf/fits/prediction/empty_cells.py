@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from odrf.design import INDICATORS, Design, TrainingData
-from odrf.engine.rows.coded import (
+from odrf.engine.factors import (
     Layout,
     Matrix,
     beside,
@@ -29,11 +29,9 @@ from odrf.engine.rows.coded import (
     with_layout,
     with_rows,
 )
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest, LazyArrays
 from odrf.engine.trees.packing import Packed, groups_of_trees
-from odrf.engine.trees.read_later import ReadLater
-from odrf.engine.trees.routing import leaf_nodes
-from odrf.engine.trees.single import predict_row
+from odrf.engine.trees.routing import leaf_nodes, predict_row
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
@@ -115,7 +113,7 @@ def filling_rule(fit: AnyFit) -> FillingRule:
 
 
 @dataclass(frozen=True)
-class FillingRule(ReadLater):
+class FillingRule(LazyArrays):
     """The trees with a fill for each term, for one row at a time.
 
     They can be pickled, and have no training rows then.

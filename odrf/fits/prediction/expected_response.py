@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.factors import Matrix
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_part, is_number, is_word
-from odrf.engine.judging.out_of_bag_losses import OutOfBag
+from odrf.engine.oob import OutOfBag
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
 from odrf.fits.fit import Fit

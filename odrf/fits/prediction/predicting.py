@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
 from odrf.design import Response
+from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit

@@ -12,9 +12,9 @@ from odrf.checks import checked_choice
 from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import SURROGATE
 from odrf.design.raw_row import RawRow, RowPlan, plan_row
+from odrf.engine.trees.forest import predicted_classes
 from odrf.engine.trees.packing import Packed
-from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.engine.trees.single import predict_row
+from odrf.engine.trees.routing import predict_row
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import FillingRule, filling_rule
 from odrf.fits.prediction.predicting import require_classes

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.dividing.structured import rows_to_divide
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag

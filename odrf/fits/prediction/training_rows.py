@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
 from odrf.design.columns.unseen_levels import unseen_levels_expected
-from odrf.engine.rows.sampling import BOOTSTRAP, n_drawn
+from odrf.engine.resamples import BOOTSTRAP, n_drawn
 from odrf.errors import InputError, warn_user
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit

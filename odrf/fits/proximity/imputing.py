@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.design.columns.fills import filled, learn_fills
 from odrf.design.reading_back import training_frame
-from odrf.engine.parallel import row_blocks
+from odrf.engine.running import row_blocks
 from odrf.fits.fit import AnyFit
 from odrf.fits.proximity.leaf_sharing import indicators_of
 from odrf.statistics.proximity.proximities import shared

@@ -7,8 +7,8 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.trees.leaf_quantiles import leaf_members
+from odrf.engine.factors import Matrix
+from odrf.engine.trees.quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit

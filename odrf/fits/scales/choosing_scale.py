@@ -19,13 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.engine.growth.forest_growth import grow_forest
+from odrf.engine.factors import with_rows
+from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.growth.split_scales import splitting_response
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import with_rows
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import SUBSAMPLE
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import SUBSAMPLE, Draws, RowCodes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import mean_products, products_of_rows
 from odrf.options.control import Control

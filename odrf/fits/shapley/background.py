@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole, is_whole
-from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.factors import Matrix, with_rows
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import rows_of_scores

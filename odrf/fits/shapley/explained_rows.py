@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.randomness import stream
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.factors import Matrix
+from odrf.engine.numeric import stream
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import rows_of_scores
 from odrf.fits.shapley.games import game_of, predicted_outputs, side_by_side

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.factors import Matrix, layout_of, stored, with_layout
+from odrf.engine.trees.forest import Forest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import empty_columns, reading_empty_cells

@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.engine.rows.coded import Matrix, indicated
+from odrf.engine.factors import Matrix, indicated
 from odrf.fits.stacked.column_ends import column_ends, within_ends
 from odrf.statistics.ridge.ridge_regression import ridge_regression
 

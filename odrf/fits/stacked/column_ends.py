@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix, layout_of, stored
+from odrf.engine.factors import Matrix, layout_of, stored
 
 __all__ = ["column_ends", "within_ends"]
 

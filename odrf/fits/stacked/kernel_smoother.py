@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.engine.rows.coded import Matrix, indicated, with_rows
+from odrf.engine.factors import Matrix, indicated, with_rows
 from odrf.fits.stacked.column_ends import column_ends, within_ends
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.factors import Matrix
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.stacked.additive_base import AdditiveBase

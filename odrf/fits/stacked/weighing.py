@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.fits.stacking import held_weights
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean

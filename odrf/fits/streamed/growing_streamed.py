@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.design.withheld import STREAMED, WithheldData
+from odrf.engine.chunks import Gathering, HashedDraw, Recipe, draw_keys, grown_apart, growth_bytes
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.growth.growing_on import growth_kernel
+from odrf.engine.growth.tree_builder import growth_kernel
 from odrf.engine.memory import available_memory, require_memory
-from odrf.engine.parallel import in_order
-from odrf.engine.randomness import streams
-from odrf.engine.streamed.gathering import Gathering
-from odrf.engine.streamed.growing_apart import Recipe, grown_apart, growth_bytes
-from odrf.engine.streamed.hashed_draws import HashedDraw, draw_keys
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.numeric import streams
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import Forest, joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.pruned import pruned_at

@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
 from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows
-from odrf.engine.judging.out_of_bag_losses import OutOfBag, predict_unseen
-from odrf.engine.rows.coded import layout_of, stored
-from odrf.engine.streamed.gathering import RowBlock
-from odrf.engine.streamed.hashed_draws import HashedDraw
-from odrf.engine.streamed.leaf_sums import LeafScale, add_to_leaves, leaf_scale
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.chunks import HashedDraw, LeafScale, RowBlock, add_to_leaves, leaf_scale
+from odrf.engine.factors import layout_of, stored
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
 from odrf.statistics.out_of_bag_importance import importance_of_sums
@@ -132,7 +129,7 @@ def judged_block(
     def see(begin: int, leaves: NDArray[np.int32]) -> None:
         add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, scale, leaf_sums)
 
-    path = predict_unseen(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
+    path = predict_out_of_bag(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
     known = (found.votes > 0) & (block.weights > 0)
     weight = float(block.weights.sum())
     # not by BLAS, whose sums may depend on the number of its threads

@@ -52,7 +52,7 @@ class StreamedFit(Fit):
     """A fit of a forest on rows in chunks.  It can be pickled.
 
     Its `data` are the numbers of rows only, and say so to whoever asks for the rows.  `streams` are
-    those of growth; rows are drawn by `odrf.engine.streamed.hashed_draws`.
+    those of growth; rows are drawn by `odrf.engine.chunks`.
 
     Attributes
     ----------

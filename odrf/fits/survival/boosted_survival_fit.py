@@ -11,9 +11,8 @@ from odrf.design import Design, TrainingData
 from odrf.design.columns.listing import rows_listed
 from odrf.design.offset import Offset
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.boosting.failure_time_losses import FailureTimeLoss
-from odrf.engine.boosting.survival_losses import SurvivalLoss
-from odrf.engine.survival.log_times import best_scale, log_times
+from odrf.engine.boosting.losses import FailureTimeLoss, SurvivalLoss
+from odrf.engine.survival.likelihoods import best_scale, log_times
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit, grow_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.judging.out_of_bag_losses import OutOfBag, predict_unseen
-from odrf.engine.parallel import row_blocks
-from odrf.engine.rows.coded import Matrix, with_rows
-from odrf.engine.survival.curve_means import mean_curves
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.running import row_blocks
 from odrf.engine.survival.curve_numbers import mortality, restricted_mean_at
+from odrf.engine.survival.curves import mean_curves
 from odrf.engine.trees.routing import EVERY_ROW, predict
 from odrf.fits.survival.survival_fit import SurvivalFit
 
@@ -83,7 +83,7 @@ class PredictedRows:
             return predict(forest, self.X, fit.control.n_jobs)
         found = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
         ones = np.ones(n)
-        predict_unseen(forest, self.X, ones, ones, self.unseen, fit.control.n_jobs, found)
+        predict_out_of_bag(forest, self.X, ones, ones, self.unseen, fit.control.n_jobs, found)
         return found.value
 
     def quantiles(

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import Sampling
-from odrf.engine.survival.curve_numbers import survival_at
-from odrf.engine.survival.incidence_numbers import incidence_at
-from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.factors import Matrix
+from odrf.engine.resamples import Draws, RowCodes, Sampling
+from odrf.engine.survival.curve_numbers import incidence_at, survival_at
+from odrf.engine.survival.curves import LeafCurves, leaf_curves
+from odrf.engine.trees.forest import Forest, joined
 from odrf.fits.judging.pilot_evidence import Judge, evidence_of_errors, pilot_evidence
 from odrf.fits.stacking import Evidence
 from odrf.fits.survival.cause_numbers import cause_numbers

@@ -21,7 +21,7 @@ __all__ = ["GrownResponse", "grown_response", "ranks_of_splits"]
 
 
 class GrownResponse(NamedTuple):
-    """Response, weights and ranks of rows, as `odrf.engine.growth.forest_growth` takes them.
+    """Response, weights and ranks of rows, as `odrf.engine.growth.forest_builder` takes them.
 
     Attributes
     ----------

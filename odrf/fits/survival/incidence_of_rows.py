@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.survival.incidence_means import mean_incidences
-from odrf.engine.survival.incidence_numbers import time_lost_at
+from odrf.engine.survival.curve_numbers import time_lost_at
+from odrf.engine.survival.curves import mean_incidences
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
 

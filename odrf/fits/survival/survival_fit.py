@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.engine.survival.curve_numbers import mortality, with_means_above
-from odrf.engine.survival.leaf_curves import LeafCurves, leaf_curves
+from odrf.engine.survival.curves import LeafCurves, leaf_curves
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 

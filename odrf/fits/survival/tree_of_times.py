@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from odrf.engine.survival.curve_numbers import mortality
-from odrf.engine.survival.node_curves import node_curves
+from odrf.engine.survival.curves import node_curves
 from odrf.fits.fit import Fit
 from odrf.fits.survival.by_deviance.judged_events import judged_events
 from odrf.fits.survival.by_deviance.node_hazards import (

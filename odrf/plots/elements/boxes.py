@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import class_colour, value_colour
 from odrf.text.box_lines import predicted_code, split_lines, value_lines

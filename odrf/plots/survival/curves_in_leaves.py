@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.survival.incidence_numbers import incidence_steps
-from odrf.engine.survival.leaf_curves import LeafCurves
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.survival.curve_numbers import incidence_steps
+from odrf.engine.survival.curves import LeafCurves
+from odrf.engine.trees.forest import Forest
 from odrf.plots.elements.boxes import FONT_SIZE, Box, box_of, hidden_leaves
 from odrf.plots.elements.style import ACCENT, MUTED, value_colour
 from odrf.plots.tree import plot_tree

@@ -11,23 +11,31 @@ import numpy as np
 from odrf.checks import checked_truth
 from odrf.engine.compiling import NO, ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
-from odrf.engine.directions.cholesky import solve_upper
-from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
 from odrf.engine.directions.estimation import (
     RIDGE,
+    ClassScatter,
     add_ridge,
+    between,
+    class_scatter_for,
     covariances,
     least_squares,
     moments,
     scatter,
+    varies,
     weigh,
+    whiten,
 )
-from odrf.engine.directions.samplers import draws
-from odrf.engine.directions.scatter import ClassScatter, between, class_scatter_for, varies, whiten
+from odrf.engine.directions.samplers import draws, forget_levels
 from odrf.engine.directions.subsets import draw_target, load_terms, sample_sizes, write_direction
-from odrf.engine.directions.workspace import forget_levels
-from odrf.engine.randomness import below, shuffle_front
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import (
+    Spectrum,
+    below,
+    right_singular,
+    shuffle_front,
+    solve_upper,
+    spectrum_for,
+)
 from odrf.projections.estimated.on_subsets import widest_columns
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import whole_or_auto

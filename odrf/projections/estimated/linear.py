@@ -20,7 +20,7 @@ from odrf.engine.directions.subsets import (
     write_direction,
     write_single,
 )
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
 
 __all__ = [

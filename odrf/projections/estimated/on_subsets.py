@@ -10,7 +10,7 @@ import numpy as np
 
 from odrf.engine.directions.candidates import FeatureGroups, count_terms
 from odrf.engine.directions.subsets import largest_subset
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
 from odrf.projections.family import Family, Table
 
 __all__ = ["OnSubsets", "few_directions", "widest_columns"]

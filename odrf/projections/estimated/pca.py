@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
+from odrf.engine.kernel_params import Settings
 from odrf.engine.memory import require_memory
-from odrf.engine.randomness import shuffle_front, uniform
-from odrf.engine.rows.rows import Rows
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
-from odrf.engine.settings import Settings
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.numeric import shuffle_front, uniform
+from odrf.engine.resamples import BOOTSTRAP, Sampling, draw_counts
+from odrf.engine.rows import Rows
+from odrf.engine.running import one_thread
 from odrf.projections.family import Table
 from odrf.projections.parameters import share
 from odrf.projections.rotated import Rotated

@@ -8,19 +8,23 @@ from typing import Any, ClassVar, NamedTuple
 
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
-from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
-from odrf.engine.directions.estimation import add_within_ridge, covariances, scatter, solve, weigh
-from odrf.engine.directions.samplers import draws
-from odrf.engine.directions.scatter import (
+from odrf.engine.directions.estimation import (
     ClassScatter,
+    add_within_ridge,
     between,
     class_scatter_for,
+    covariances,
+    scatter,
+    solve,
     varies,
+    weigh,
     whiten,
     within,
 )
+from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import draw_terms, write_direction
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import Spectrum, right_singular, spectrum_for
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.parameters import from_zero_to_one
 

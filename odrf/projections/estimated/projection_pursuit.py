@@ -9,8 +9,13 @@ from typing import ClassVar, NamedTuple
 from odrf.checks import checked_whole
 from odrf.engine.compiling import NO, ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
-from odrf.engine.directions.estimation import covariances, least_squares
-from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
+from odrf.engine.directions.estimation import (
+    Pursuit,
+    covariances,
+    least_squares,
+    pursue,
+    pursuit_for,
+)
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -21,7 +26,7 @@ from odrf.engine.directions.subsets import (
     write_direction,
     write_single,
 )
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.parameters import share
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
-from odrf.engine.directions.cholesky import factorise, solve_lower, solve_upper, trace_of_inverse
 from odrf.engine.directions.estimation import add_ridge, covariances, solve
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import draw_terms, write_direction
-from odrf.engine.settings import Settings
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.parameters import positive_or_auto
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.errors import warn_user
 from odrf.fits.fit import Fit
 

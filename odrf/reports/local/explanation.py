@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import variables, with_levels
-from odrf.engine.rows.coded import Matrix
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.factors import Matrix
+from odrf.engine.trees.forest import predicted_classes
 from odrf.fits.averaged.contrasts import deviation_of, is_exact, slope_of
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit

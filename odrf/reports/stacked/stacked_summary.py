@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import indicated
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.factors import indicated
+from odrf.engine.running import one_thread
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import (

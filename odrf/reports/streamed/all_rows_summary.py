@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.trees.forest import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.prediction.confusion import counts_of_classes

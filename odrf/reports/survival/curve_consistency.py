@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.design.columns.encoding import Indicators, Ranks
-from odrf.engine.rows.coded import stored
+from odrf.engine.factors import stored
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit

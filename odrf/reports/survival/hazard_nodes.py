@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.survival.curve_numbers import quantile_at
-from odrf.engine.survival.incidence_numbers import incidence_at, time_of_incidence
+from odrf.engine.survival.curve_numbers import incidence_at, quantile_at, time_of_incidence
 from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 from odrf.fits.survival.cause_numbers import cause_numbers

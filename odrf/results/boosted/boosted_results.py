@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole, require_default
-from odrf.engine.boosting.sums import added_up_by_round, out_of_bag_by_round
-from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.engine.boosting.runs import added_up_by_round, out_of_bag_by_round
+from odrf.engine.trees.forest import predicted_classes
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag, rows_missed
 from odrf.fits.prediction.labels import class_labels, spread_numbers

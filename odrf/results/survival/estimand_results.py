@@ -10,7 +10,7 @@ import pandas as pd
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_whole, is_word
-from odrf.engine.judging.out_of_bag_losses import OutOfBag
+from odrf.engine.oob import OutOfBag
 from odrf.errors import AbsentError, InputError
 from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
 from odrf.fits.prediction.intervals import LEVEL

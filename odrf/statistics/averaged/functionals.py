@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.draws import Draws
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.resamples import Draws
+from odrf.engine.running import one_thread
 from odrf.statistics.jackknife import (
     Variance,
     deviations,

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.checks import is_number
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.errors import InputError
 
 __all__ = ["Wald", "function_of_estimates", "independent", "joint_test", "pairwise_differences"]

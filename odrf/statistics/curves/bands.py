@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.jackknife import df_of_variances
 from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share

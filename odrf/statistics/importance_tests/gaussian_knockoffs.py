@@ -22,7 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 
 __all__ = [
     "entropy_knockoff_gaps",

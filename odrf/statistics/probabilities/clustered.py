@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.statistics.averaged.normal_tests import reach_in_errors
 
 __all__ = ["effective_rows", "normal_or_t", "variance_of_groups"]

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 
 __all__ = ["logarithms", "pool_exponents", "pooled"]
 

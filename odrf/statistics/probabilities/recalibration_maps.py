@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
 from odrf.statistics.probabilities.reliability import recalibrated
 

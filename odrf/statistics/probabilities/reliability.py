@@ -9,7 +9,7 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import end_if_stopped
+from odrf.engine.running import end_if_stopped
 from odrf.statistics.probabilities.clustered import effective_rows
 
 __all__ = [

@@ -9,8 +9,8 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.memory import is_available, require_memory
-from odrf.engine.parallel import end_if_stopped, row_blocks
-from odrf.engine.trees.leaf_quantiles import LeafMembers
+from odrf.engine.running import end_if_stopped, row_blocks
+from odrf.engine.trees.quantiles import LeafMembers
 
 __all__ = ["leaf_indicators", "most_pairs", "prediction_weights", "shared", "shared_out_of_bag"]
 

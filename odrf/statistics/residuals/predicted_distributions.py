@@ -7,7 +7,7 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import end_if_stopped, row_blocks
+from odrf.engine.running import end_if_stopped, row_blocks
 from odrf.statistics.probabilities.clustered import effective_rows
 from odrf.statistics.probabilities.reliability import clopper_pearson
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.statistics.effective_number import effective_number, largest
 from odrf.statistics.ridge.kernel_ridge import (
     KERNELS,

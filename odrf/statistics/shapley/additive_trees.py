@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import end_if_stopped
-from odrf.engine.shapley.interaction_shares import add_interactions
-from odrf.engine.shapley.tree_shares import TRIALS, add_shares, count_failures
-from odrf.engine.shapley.walk_memory import walk_memory
+from odrf.engine.running import end_if_stopped
+from odrf.engine.shapley import TRIALS, add_interactions, add_shares, count_failures
+from odrf.engine.shapley_boxes import walk_memory
 from odrf.statistics.shapley.box_weights import box_weights
 from odrf.statistics.shapley.game import Game, OrderDraws, Shares
 from odrf.statistics.shapley.row_by_row import OneRow, shares_of_rows

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.shapley.walk_memory import MOST_PLAYERS
+from odrf.engine.shapley_boxes import MOST_PLAYERS
 
 __all__ = ["box_weights"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
-from odrf.engine.parallel import in_order
+from odrf.engine.running import in_order
 from odrf.statistics.shapley.game import Game, Shares
 
 __all__ = ["OneRow", "shares_of_rows"]

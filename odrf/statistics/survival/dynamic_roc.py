@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.statistics.survival.aalen_johansen import cumulative_incidence
 from odrf.statistics.survival.observation import ObservationCurve
 from odrf.statistics.survival.risk_sets import sums_at

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.survival.pair_sums import pair_sums
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
+from odrf.engine.survival.log_rank import pair_sums
 
 __all__ = ["ComparedPairs", "OrderedPairs", "ordered_pairs", "share_in_order"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
 from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
 from odrf.statistics.probabilities.limits_of_shares import limits_of_share
 

@@ -15,7 +15,7 @@ from odrf.design import build_design
 from odrf.design.columns.ranked import OwnRanks
 from odrf.design.streamed.blocks import ChunkBlocks
 from odrf.design.streamed.streamed_design import learn_streamed_design
-from odrf.engine.rows.coded import layout_of, stored
+from odrf.engine.factors import layout_of, stored
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
 

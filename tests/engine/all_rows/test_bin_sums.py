@@ -17,7 +17,7 @@ from odrf.engine.all_rows.bin_sums import (
 )
 from odrf.engine.all_rows.range_of_most import INNER_BINS
 from odrf.engine.all_rows.sampled_candidates import NodeCandidates
-from odrf.engine.rows.rows import rows_at
+from odrf.engine.rows import rows_at
 from reference.all_rows import (
     bin_of_value,
     fine_bin_of_value,

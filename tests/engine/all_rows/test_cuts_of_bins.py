@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from odrf.engine.all_rows.bin_sums import BINS, FINE
 from odrf.engine.all_rows.cuts_of_bins import choose_candidate, refined_cut_of_sums
 from odrf.engine.all_rows.sending_rows import NodeSums
-from odrf.engine.settings import BIC, NO_PENALTY
-from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
+from odrf.engine.kernel_params import BIC, NO_PENALTY
+from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from reference.all_rows import best_split_of_bins, sums_of_bins
 
 CRITERIA = [

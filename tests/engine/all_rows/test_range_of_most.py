@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.all_rows.range_of_most import INNER_BINS, range_of_most
-from odrf.engine.directions.holes import FILL
+from odrf.engine.directions.missing import FILL
 from reference.all_rows import range_of_most as expected_range
 
 

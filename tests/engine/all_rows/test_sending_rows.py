@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.all_rows.sending_rows import described_side, send_stripe
-from odrf.engine.rows.rows import rows_at
-from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
+from odrf.engine.rows import rows_at
+from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
 from reference.all_rows import projection_of_row, sums_of_sides
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from odrf.engine.boosting.every_loss import LOSSES
+from odrf.engine.boosting.losses import LOSSES
 from reference import survival_losses as twin
 
 NAMES = ["lognormal", "loglogistic", "weibull"]

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.boosting.leaves import (
+from odrf.engine.boosting.losses import (
     LeafRows,
+    Poisson,
     huber_values,
     median_values,
     newton_values,
     weighted_quantile,
 )
-from odrf.engine.boosting.losses import Poisson
 from reference import boosting as twin
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from odrf.engine.boosting.every_loss import LOSSES as EVERY_LOSS
+from odrf.engine.boosting.losses import LOSSES as EVERY_LOSS
 from odrf.engine.boosting.losses import Huber
 from reference import boosting as twin
 

@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from odrf.engine.boosting.every_loss import LOSSES
-from odrf.engine.boosting.filling import refitted
-from odrf.engine.boosting.plan import Plan
-from odrf.engine.boosting.reaching import leaves_reached
-from odrf.engine.boosting.rounds import boost
-from odrf.engine.boosting.runs import Sample
-from odrf.engine.boosting.sums import added_up, added_up_by_round, added_up_by_run
+from odrf.engine.boosting.leaf_values import refitted
+from odrf.engine.boosting.losses import LOSSES
+from odrf.engine.boosting.runs import Sample, added_up, added_up_by_round, added_up_by_run
+from odrf.engine.boosting.state import Plan, boost, leaves_reached
 from odrf.engine.directions.candidates import PLAIN, FeatureGroups
-from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
-from odrf.engine.settings import NO_PENALTY, Settings
-from odrf.engine.splits.criteria import SQUARED_ERROR
+from odrf.engine.kernel_params import NO_PENALTY, Settings
+from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
+from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import LeastSquares

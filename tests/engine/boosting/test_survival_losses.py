@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.boosting.leaves import LeafRows
-from odrf.engine.boosting.losses import LEAST_CURVATURE
-from odrf.engine.boosting.survival_losses import Cox
+from odrf.engine.boosting.losses import LEAST_CURVATURE, Cox, LeafRows
 from reference import survival_losses as twin
 
 STEP = 1e-4

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
-from odrf.engine.curves.grid_walk import MOST_ROWS, ROOM, OtherValues, curves_by_block
-from odrf.engine.rows.coded import stored
+from odrf.engine.factors import stored
+from odrf.engine.partial_dependence import MOST_ROWS, ROOM, OtherValues, curves_by_block
 from problems import problems
 from reference.curves import predicted
 

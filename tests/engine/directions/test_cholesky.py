@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.directions.cholesky import factorise, solve_lower, solve_upper, trace_of_inverse
+from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
 
 
 @settings(deadline=None)

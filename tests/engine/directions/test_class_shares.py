@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, feature_groups_of
-from odrf.engine.directions.class_shares import (
+from odrf.engine.directions.factors import (
     class_shares_for,
     principal_scores,
     principal_target,
 )
-from odrf.engine.directions.workspace import workspace
-from odrf.engine.randomness import streams
-from odrf.engine.rows.factors import factors_of
-from odrf.engine.rows.rows import gather_rows
-from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
+from odrf.engine.directions.samplers import workspace
+from odrf.engine.factors import factors_of
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
+from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from problems import CART, cart, case_weights, indicators
 from reference.class_shares import principal_component
 from reference.directions import level_means

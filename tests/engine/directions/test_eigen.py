@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.directions.eigen import eigen, right_singular, spectrum_for
+from odrf.engine.numeric import eigen, right_singular, spectrum_for
 
 quick = settings(deadline=None)
 

@@ -21,7 +21,7 @@ from odrf.engine.directions.estimation import (
     moments,
     normalise,
 )
-from odrf.engine.directions.workspace import workspace
+from odrf.engine.directions.samplers import workspace
 
 FAMILIES = ["least_squares", "logistic", "lda"]
 quick = settings(deadline=None)

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions import holes
+from odrf.engine.directions import missing as holes
 from odrf.engine.directions.candidates import PLAIN, FeatureGroups, proposals_for
 from odrf.engine.directions.estimation import moments
-from odrf.engine.directions.filled_terms import load_with_holes
-from odrf.engine.directions.workspace import workspace
-from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import gather_rows
+from odrf.engine.directions.missing import load_with_missing
+from odrf.engine.directions.samplers import workspace
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
 from problems import cart
 from reference.holes import best_placement, filled, with_column
 
@@ -25,7 +25,7 @@ GROUPS = FeatureGroups(np.array([0, 2]), np.array([PLAIN], dtype=np.int8), HOLES
 @kernel
 def load(rows, m, work):
     """Call what only kernels can call."""
-    return load_with_holes(rows, 0, m, 0, 2, 0, 0, work, HOLES)
+    return load_with_missing(rows, 0, m, 0, 2, 0, 0, work, HOLES)
 
 
 def values(least: int) -> st.SearchStrategy[list[float]]:

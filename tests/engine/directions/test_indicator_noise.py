@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from odrf import odrf
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.estimation import moments
-from odrf.engine.directions.indicator_noise import beyond_chance
-from odrf.engine.directions.workspace import workspace
+from odrf.engine.directions.factors import beyond_chance
+from odrf.engine.directions.samplers import workspace
 from odrf.simulate import friedman1
 from reference.indicator_noise import beyond_chance as twin
 

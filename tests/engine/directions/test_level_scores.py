@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, feature_groups_of
 from odrf.engine.directions.estimation import moments
-from odrf.engine.directions.level_scores import reliability, score_levels
-from odrf.engine.directions.workspace import workspace
-from odrf.engine.randomness import streams
-from odrf.engine.rows.factors import factors_of
-from odrf.engine.rows.rows import gather_rows
+from odrf.engine.directions.factors import reliability, score_levels
+from odrf.engine.directions.samplers import workspace
+from odrf.engine.factors import factors_of
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
 from problems import case_weights, indicators
 from reference import level_scores as twin
 

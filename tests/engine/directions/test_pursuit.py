@@ -8,9 +8,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import reference.pursuit as twin
-from odrf.engine.directions.estimation import covariances, least_squares, moments
-from odrf.engine.directions.pursuit import pursue, pursuit_for, running_lines
-from odrf.engine.directions.workspace import workspace
+from odrf.engine.directions.estimation import (
+    covariances,
+    least_squares,
+    moments,
+    pursue,
+    pursuit_for,
+    running_lines,
+)
+from odrf.engine.directions.samplers import workspace
 
 quick = settings(deadline=None)
 

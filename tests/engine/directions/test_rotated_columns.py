@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.growth.tree_growth import grow_one
-from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import draw_counts, filling_counts
+from odrf.engine.growth.tree_builder import grow_one
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import draw_counts, estimation_counts
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share
@@ -101,7 +101,7 @@ def test_rows_that_fill_an_honest_tree_end_where_they_were_counted(family, probl
     sampling = problem.sampling._replace(honest=True)
     data = problem.X, problem.y, problem.weights, problem.feature_groups, sampling
     tree = grow_one(*data, problem.settings.settings, mixture, problem.streams()[0], True)
-    counts = filling_counts(problem.streams()[0], problem.weights, sampling)
+    counts = estimation_counts(problem.streams()[0], problem.weights, sampling)
     leaves = leaf_nodes(tree, problem.X, 1)[:, 0]
     reached = np.bincount(leaves, counts, minlength=len(tree.left))
     ends = tree.left < 0

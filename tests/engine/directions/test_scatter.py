@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 
 import reference.discriminants as twin
-from odrf.engine.directions.scatter import between, class_scatter_for, whiten, within
+from odrf.engine.directions.estimation import between, class_scatter_for, whiten, within
 from samples import classed
 
 

@@ -15,8 +15,8 @@ from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.directions.subsets import draw_classes, draw_up_to
 from odrf.engine.directions.subsets import draw_subset_size as drawn_size
-from odrf.engine.randomness import streams
-from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.numeric import streams
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, plain
 from reference.impurity import gain

@@ -8,11 +8,11 @@ import pytest
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, TWO_LEVELS, FeatureGroups
 from odrf.engine.directions.estimation import moments
+from odrf.engine.directions.samplers import workspace
 from odrf.engine.directions.subsets import load_terms as loaded
-from odrf.engine.directions.workspace import workspace
-from odrf.engine.randomness import streams
-from odrf.engine.rows.factors import factors_of
-from odrf.engine.rows.rows import gather_rows
+from odrf.engine.factors import factors_of
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
 from problems import indicators
 from reference.level_scores import score_levels
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 
 from following import Following, grows_as_the_twin
-from odrf.engine.growth import growing_on
-from odrf.engine.growth.tree_growth import grow_one
+from odrf.engine.growth import tree_builder
+from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.growth.tree_kernel import NODE
-from odrf.engine.splits.criteria import SQUARED_ERROR
+from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES
 from problems import noisy, problems
@@ -73,7 +73,7 @@ def test_without_ties_the_twin_grows_the_same_tree_alone():
 def test_growth_in_many_calls_gives_the_same_tree(monkeypatch):
     problem = noisy(n=400, n_projections=3, n_singles=5, best_first=True, max_leaves=60)
     once = grow_one(*problem.growth, problem.streams()[0], True)
-    monkeypatch.setattr(growing_on, "BUDGET", NODE)
+    monkeypatch.setattr(tree_builder, "BUDGET", NODE)
     often = grow_one(*problem.growth, problem.streams()[0], False)
     for name in ("left", "threshold", "start", "index", "coef", "value", "gain", "order"):
         assert getattr(once, name).tobytes() == getattr(often, name).tobytes()

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.growth import branches, tree_growth
+from odrf.engine.growth import branches, tree_builder
 from odrf.engine.growth.branches import grows_in_branches
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.splits.criteria import GINI
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest
+from odrf.engine.resamples import BOOTSTRAP, Sampling
+from odrf.engine.splits.impurity import GINI
+from odrf.engine.trees.forest import ARRAYS, Forest
 from problems import noisy, plain
 
 
@@ -83,13 +83,13 @@ def test_factors_honest_trees_rotations_and_scales(in_branches, options, y):
 
 
 def test_branches_that_grow_at_once_share_no_scratch(in_branches, monkeypatch):
-    found, grow_on = [], tree_growth.grow_on
+    found, grow_on = [], tree_builder.grow_on
 
     def noted(rows, *others):
         found.append(rows.coefficients)
         return grow_on(rows, *others)
 
-    monkeypatch.setattr(tree_growth, "grow_on", noted)
+    monkeypatch.setattr(tree_builder, "grow_on", noted)
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(rng.random((300, 3)), columns=["a", "b", "x"])
     rows["f"] = rng.choice(list("abcdefghijk"), 300)

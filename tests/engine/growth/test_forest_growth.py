@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.growth.forest_growth import pays_to_copy
-from odrf.engine.growth.tree_growth import grow_one
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.growth.forest_builder import pays_to_copy
+from odrf.engine.growth.tree_builder import grow_one
+from odrf.engine.trees.forest import ARRAYS
 from odrf.projections.estimated.linear import LOGISTIC
 from problems import CART, noisy, problems
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from odrf.engine.directions.candidates import INDICATORS, feature_groups_of
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.splits.candidate_gains import SORTED_TOGETHER
-from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest
+from odrf.engine.resamples import BOOTSTRAP, Sampling
+from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.splits.splitter import SORTED_TOGETHER
+from odrf.engine.trees.forest import ARRAYS, Forest
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, noisy, plain, problems

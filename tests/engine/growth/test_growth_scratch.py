@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.growth.growth_scratch import ScratchPool
-from odrf.engine.growth.room import with_room
-from odrf.engine.growth.tree_growth import grow_one
-from odrf.engine.growth.tree_kernel import buffers_for
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.growth.tree_builder import grow_one, with_room
+from odrf.engine.growth.tree_kernel import ScratchPool, buffers_for
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
+from odrf.engine.trees.forest import ARRAYS
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.projection_pursuit import ProjectionPursuit

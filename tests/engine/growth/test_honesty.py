@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth.tree_growth import grow_one
-from odrf.engine.rows.sampling import (
+from odrf.engine.growth.tree_builder import grow_one
+from odrf.engine.resamples import (
     ALL_ROWS,
     BOOTSTRAP,
     SUBSAMPLE,
     Sampling,
     draw_counts,
-    filling_counts,
+    estimation_counts,
 )
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.trees.forest import ARRAYS
 from problems import noisy, problems
 from reference.honesty import filled
 from reference.randomness import Stream
@@ -58,7 +58,7 @@ def test_node_values_come_from_the_filling_rows_that_reach_them(problem):
 @given(problems(max_rows=72), st.integers(0, 2**32))
 def test_responses_of_the_filling_rows_have_no_part_in_the_shape(problem, seed):
     problem = honest(problem)
-    filling = filling_counts(problem.streams()[0], problem.weights, problem.sampling) > 0
+    filling = estimation_counts(problem.streams()[0], problem.weights, problem.sampling) > 0
     drawn = draw_counts(problem.streams()[0], problem.weights, problem.sampling) > 0
     if drawn.sum() == 1:
         assert filling.tolist() == drawn.tolist()
@@ -74,7 +74,7 @@ def test_shaping_rows_alone_grow_the_same_shape(problem):
     """With the other rows' weights at 0 and the shaping rows drawn as often."""
     problem = honest(replace(problem, sampling=Sampling(ALL_ROWS, 1.0)))
     state = problem.streams()[0]
-    filling = filling_counts(state, problem.weights, problem.sampling) > 0
+    filling = estimation_counts(state, problem.weights, problem.sampling) > 0
     if filling.sum() == (problem.weights > 0).sum():
         return
     alone = replace(
@@ -92,7 +92,7 @@ def test_halves_are_disjoint_and_make_up_the_draw(resample):
     for seed in range(200):
         state = noisy(n=2).streams()[0] + np.uint64(seed)
         drawn = draw_counts(state.copy(), weights, sampling)
-        filling = filling_counts(state.copy(), weights, sampling)
+        filling = estimation_counts(state.copy(), weights, sampling)
         assert ((filling == drawn) | (filling == 0)).all()
         assert (filling > 0).sum() == (drawn > 0).sum() // 2
         filled_by += filling > 0

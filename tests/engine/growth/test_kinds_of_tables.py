@@ -7,8 +7,8 @@ import pytest
 from numba import typeof
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
-from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
-from odrf.engine.splits.searching import as_searched, scratch_for
+from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.splits.splitter import as_searched, scratch_for
 from problems import CART
 
 NUMBERS, FACTOR = np.array([PLAIN, PLAIN]), np.array([PLAIN, INDICATORS])

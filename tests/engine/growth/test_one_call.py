@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth import growth_scratch, one_call
-from odrf.engine.growth.growth_scratch import ScratchPool
-from odrf.engine.growth.one_call import TreesInOneCall, TreeTargets, grows_with_others
-from odrf.engine.growth.tree_growth import grow_one, read_by_growth
-from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.growth import tree_batches, tree_kernel
+from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets, grows_in_batches
+from odrf.engine.growth.tree_builder import grow_one, read_by_growth
+from odrf.engine.growth.tree_kernel import ScratchPool
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
+from odrf.engine.trees.forest import ARRAYS
 from problems import CART, case_weights, design, options, plain
 
 EVERY_ROW = Sampling(ALL_ROWS, 1.0)
@@ -61,12 +61,12 @@ def test_they_are_those_that_grow_one_by_one(given_rows, copied, narrow, room):
     before = targets.states.copy()
     with pytest.MonkeyPatch.context() as patched:
         if narrow:  # some arrays are too short at first, and a call ends after a node
-            patched.setattr(growth_scratch, "FIRST_ROOM", 3)
-            patched.setattr(one_call, "FIRST_NODES", room[0])
-            patched.setattr(one_call, "FIRST_TERMS", room[1])
-            patched.setattr(one_call, "BUDGET", 100)
+            patched.setattr(tree_kernel, "FIRST_ROOM", 3)
+            patched.setattr(tree_batches, "FIRST_NODES", room[0])
+            patched.setattr(tree_batches, "FIRST_TERMS", room[1])
+            patched.setattr(tree_batches, "BUDGET", 100)
         pool = ScratchPool(groups, recipe.settings, recipe.mixture)
-        grower = TreesInOneCall(*read_by_growth(X, groups, recipe.mixture), copied, pool)
+        grower = TreeBatch(*read_by_growth(X, groups, recipe.mixture), copied, pool)
         for _ in range(2):  # the second time with arrays that have been used
             leaf = np.empty((TREES, X.shape[1]), dtype=np.int32)
             grown = grower(targets, leaf)
@@ -92,7 +92,7 @@ def test_indicators_are_split_as_other_numbers(unit):
     problem = plain(X, effects, exact_rows=16, max_leaves=24)
     groups, recipe = problem.feature_groups, problem.settings
     pool = ScratchPool(groups, recipe.settings, recipe.mixture)
-    grower = TreesInOneCall(*read_by_growth(X, groups, recipe.mixture), True, pool)
+    grower = TreeBatch(*read_by_growth(X, groups, recipe.mixture), True, pool)
     leaf = np.empty((TREES, n), dtype=np.int32)
     grown = grower(targets, leaf)
     expected = one_by_one(X, groups, recipe, targets, True)
@@ -108,7 +108,7 @@ def test_rows_must_all_be_drawn():
     problem = plain(X, X[0])
     unlimited = CART._replace(max_leaves=2**31)
     pool = ScratchPool(problem.feature_groups, unlimited.settings, unlimited.mixture)
-    assert grows_with_others(9, weights, EVERY_ROW, pool)
-    assert not grows_with_others(9, weights, Sampling(SUBSAMPLE, 0.5), pool)
-    assert not grows_with_others(9, np.arange(9.0), EVERY_ROW, pool)
-    assert not grows_with_others(2**20, np.ones(9), EVERY_ROW, pool)
+    assert grows_in_batches(9, weights, EVERY_ROW, pool)
+    assert not grows_in_batches(9, weights, Sampling(SUBSAMPLE, 0.5), pool)
+    assert not grows_in_batches(9, np.arange(9.0), EVERY_ROW, pool)
+    assert not grows_in_batches(2**20, np.ones(9), EVERY_ROW, pool)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from following import grows_as_the_twin
 from odrf.engine.directions.candidates import PLAIN, FeatureGroups
-from odrf.engine.splits.candidate_gains import SORTED_TOGETHER
-from odrf.engine.splits.criteria import POISSON
+from odrf.engine.splits.impurity import POISSON
+from odrf.engine.splits.splitter import SORTED_TOGETHER
 from odrf.engine.trees.routing import leaf_nodes
 from problems import MANY_ROWS, cart, noisy, plain, problems
 from reference.growing import FirstBest, grow

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth import growing_on, repeated_growth
-from odrf.engine.growth.forest_growth import TreeGrower
-from odrf.engine.growth.tree_growth import grow_one
+from odrf.engine.growth import tree_batches, tree_builder
+from odrf.engine.growth.forest_builder import TreeGrower
+from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.growth.tree_kernel import NODE
-from odrf.engine.parallel import in_order
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
-from odrf.engine.trees.forest_arrays import ARRAYS, joined
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, RowCodes, Sampling
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import ARRAYS, joined
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.rc import RandomCombination
 from problems import noisy, problems
@@ -38,7 +37,7 @@ def test_trees_are_those_of_new_arrays(problem, fraction, copied):
     weights = np.ones_like(problem.weights)
     problem = replace(problem, weights=weights, sampling=Sampling(SUBSAMPLE, fraction))
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr("odrf.engine.growth.forest_growth.pays_to_copy", lambda *_: copied)
+        changed.setattr("odrf.engine.growth.forest_builder.pays_to_copy", lambda *_: copied)
         grow = grower(problem)
     for stream in problem.streams(TREES):
         before = stream.tolist()
@@ -70,7 +69,7 @@ def test_trees_may_end_and_go_on(monkeypatch, budget):
     problem = replace(noisy(n=300), sampling=Sampling(SUBSAMPLE, 0.8))
     stream = problem.streams()[0]
     once = grower(problem)(stream)
-    monkeypatch.setattr(growing_on, "BUDGET", budget)
+    monkeypatch.setattr(tree_builder, "BUDGET", budget)
     grow = grower(problem)
     assert bits(grow(stream)) == bits(grow(stream)) == bits(once)
 
@@ -100,5 +99,5 @@ def test_large_tables_and_samplers_that_go_on_have_new_arrays(monkeypatch):
     mixture = Mixture((Share(RandomCombination(), 3),))
     going_on = TreeGrower(X, y, weights, groups, sampling, options, mixture, TREES, 1)
     assert "weight" in going_on(stream).in_memory()
-    monkeypatch.setattr(repeated_growth, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(tree_batches, "MOST_NUMBERS", 100)
     assert "weight" in grower(problem)(stream).in_memory()

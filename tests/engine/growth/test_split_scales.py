@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from forests import same_bits
 from odrf.engine.growth.split_scales import box_cox_power, splitting_response
-from odrf.engine.growth.tree_growth import grow_one, read_by_growth
+from odrf.engine.growth.tree_builder import grow_one, read_by_growth
 from odrf.engine.growth.tree_update import Update, update_trees
-from odrf.engine.rows.sampling import BOOTSTRAP, Batch, Sampling
-from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
-from odrf.engine.splits.criteria import SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.resamples import BOOTSTRAP, Batch, Sampling
+from odrf.engine.splits.impurity import SQUARED_ERROR
+from odrf.engine.trees.forest import ARRAYS
 from odrf.projections.estimated.linear import LOGISTIC
 from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from following import grows_as_the_twin
-from odrf.engine.splits.criteria import ORDINAL
+from odrf.engine.splits.impurity import ORDINAL
 from odrf.engine.trees.routing import leaf_nodes
 from problems import noisy, problems
 from reference.growing import FirstBest, grow

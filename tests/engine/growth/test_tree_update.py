@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from forests import same_bits
 from odrf.engine.growth import tree_update
-from odrf.engine.growth.tree_growth import read_by_growth
+from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import GROWN, Update, update_trees
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
-from odrf.engine.trees.branching import compacted
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
+from odrf.engine.trees.forest import compacted
 from odrf.engine.trees.routing import predict
 from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share

@@ -14,8 +14,8 @@ from apart import script
 from devices import numpy_device, planes_and_rows
 from guided_problems import sampled
 from odrf import simulate
-from odrf.engine.guided import beyond_planes
-from odrf.engine.guided.beyond_planes import Device, as_integers, running_sums
+from odrf.engine.guided import device as beyond_planes
+from odrf.engine.guided.device import Device, as_integers, running_sums
 from odrf.options.devices import LIBRARIES, device_of
 
 SIMULATED = Path(__file__).parents[2] / "simulated_cuda.py"

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from guided_problems import guided_problems, sampled
 from odrf import simulate
-from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.guided.guided_growth import joined_guided
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.guided.growth import joined_guided
 from odrf.engine.trees.routing import leaf_nodes
 from reference.forests import direction
 

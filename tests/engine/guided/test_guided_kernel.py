@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from guided_problems import guided_problems
-from odrf.engine.randomness import streams
+from odrf.engine.numeric import streams
 from reference import guided as twin
 
 

@@ -13,10 +13,10 @@ from scipy.stats import chisquare, kstest
 from guided_problems import GuidedProblem
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.planes import ROUNDING, TreeColumns, draw_planes, may_cut, planes_for
 from odrf.engine.guided.regions import begin_root, regions_for
-from odrf.engine.randomness import streams
+from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.numeric import streams
 from reference.forests import goes_left
 from reference.guided import sample_of
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.judging.out_of_bag_losses import out_of_bag, permutation_loss
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.oob import out_of_bag, permutation_loss
+from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Draws, Sampling
 from problems import noisy, problems
 from reference import forests as twin
 

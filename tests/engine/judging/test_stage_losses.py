@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.judging import stage_losses as stages
-from odrf.engine.judging.stage_losses import stage_losses
+from odrf.engine import oob as stages
+from odrf.engine.oob import stage_losses
 from odrf.engine.trees.routing import predict
 from problems import noisy, problems
 from reference import forests as twin

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.rows.coded import (
+from odrf.engine.factors import (
     Coded,
     beside,
+    factors_of,
     indicated,
     layout_of,
     rows_of_predictors,
@@ -17,7 +18,6 @@ from odrf.engine.rows.coded import (
     with_layout,
     with_rows,
 )
-from odrf.engine.rows.factors import factors_of
 from problems import coded
 
 WIDTHS = [8, 1, 3, 9, 1]

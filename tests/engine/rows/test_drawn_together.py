@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.randomness import streams
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.row_codes import RowCodes
-from odrf.engine.rows.sampling import (
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import (
     ALL_ROWS,
     BOOTSTRAP,
     SUBSAMPLE,
     Batch,
+    Draws,
+    RowCodes,
     Sampling,
     draw_counts,
     draw_halves,
-    filling_counts,
-    unseen_rows,
+    estimation_counts,
+    out_of_bag_rows,
 )
 from problems import case_weights
 from reference import drawing
@@ -68,7 +68,7 @@ def test_draws_are_those_of_the_twin(resample, fraction, structure, n, seed):
     expected, unseen = drawing.counts_of_rows(stream, weights, sampling, codes)
     assert counts.tolist() == expected
     assert state.tolist() == stream.state
-    assert unseen_rows(again, weights, sampling, codes).tolist() == unseen
+    assert out_of_bag_rows(again, weights, sampling, codes).tolist() == unseen
     assert again.tolist() == stream.state
 
 
@@ -94,7 +94,7 @@ def test_halves_and_groups_added_later_are_those_of_the_twin(
     twins = drawing.halves_of_rows(stream, weights, sampling, codes)
     assert [half.tolist() for half in halves] == twins
     assert state.tolist() == stream.state
-    assert filling_counts(start.copy(), weights, sampling, codes).tolist() == twins[1]
+    assert estimation_counts(start.copy(), weights, sampling, codes).tolist() == twins[1]
     counts, _ = drawing.counts_of_rows(Stream(start), weights, sampling, codes)
     assert draw_counts(start, weights, sampling, codes).tolist() == counts
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.randomness import streams
-from odrf.engine.rows.factors import NO_FACTORS, factors_of, narrowed
-from odrf.engine.rows.rows import divide, divide_columns, gather_rows, load_column, project
+from odrf.engine.factors import NO_FACTORS, factors_of, narrowed
+from odrf.engine.numeric import streams
+from odrf.engine.rows import divide, divide_columns, gather_rows, load_column, project
 from problems import indicators
 
 WIDTHS = [1, 8, 3, 9]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from odrf.engine.compiling import kernel
-from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import (
+from odrf.engine.numeric import streams
+from odrf.engine.rows import (
     column_itself,
     divide,
     divide_columns,

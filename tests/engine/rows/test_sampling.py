@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import (
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import (
     ALL_ROWS,
     BOOTSTRAP,
     SUBSAMPLE,
@@ -17,7 +17,7 @@ from odrf.engine.rows.sampling import (
     Sampling,
     draw_counts,
     draw_halves,
-    filling_counts,
+    estimation_counts,
     halved,
 )
 from problems import case_weights
@@ -65,7 +65,7 @@ def test_halves_are_those_of_the_twin(resample, fraction, n, seed):
     assert (both[0] > 0).sum() == (number + 1) // 2
     assert number == 1 or (both[0] + both[1]).tolist() == drawn.tolist()
     again = Sampling(resample, fraction, honest=True)
-    assert filling_counts(streams(seed, 0, 1)[0], weights, again).tolist() == both[1].tolist()
+    assert estimation_counts(streams(seed, 0, 1)[0], weights, again).tolist() == both[1].tolist()
 
 
 @settings(deadline=None)
@@ -101,7 +101,7 @@ def test_batches_of_any_size_draw_alike(resample):
     weights, state = np.ones(80), streams(2, 0, 1)[0]
     ways = [(Batch(20, 0.6),), (Batch(20, 0.6), Batch(21, 0.6), Batch(60, 0.6))]
     one, other = (Sampling(resample, 0.9, True, way) for way in ways)
-    for draw in (draw_counts, filling_counts):
+    for draw in (draw_counts, estimation_counts):
         assert (
             draw(state.copy(), weights, one).tolist() == draw(state.copy(), weights, other).tolist()
         )

@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.randomness import streams
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, n_drawn
-from odrf.engine.rows.subsamples import draw_subsample, draw_unseen
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import (
+    BOOTSTRAP,
+    SUBSAMPLE,
+    Draws,
+    Sampling,
+    draw_out_of_bag,
+    draw_subsample,
+    n_drawn,
+)
 from reference.randomness import Stream, draw_counts
 
 SIZES = st.floats(0.01, 1.0), st.integers(1, 50), st.integers(0, 2**32)
@@ -46,7 +52,7 @@ def test_a_subsample_is_that_of_the_twin(fraction, n, seed, copied):
 def test_rows_out_of_bag_are_the_others(fraction, n, seed):
     unseen = np.empty(n, dtype=np.bool_)
     size = n_drawn(Sampling(SUBSAMPLE, fraction), n)
-    draw_unseen(streams(seed, 0, 1)[0], size, unseen)
+    draw_out_of_bag(streams(seed, 0, 1)[0], size, unseen)
     assert set(np.flatnonzero(~unseen)) == set(of_twin(fraction, n, seed)[0])
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odrf.engine.compiling import kernel
-from odrf.engine.shapley.boxes import box_weight, members
+from odrf.engine.shapley_boxes import box_weight, members
 from reference.shapley import share_of_orders
 
 

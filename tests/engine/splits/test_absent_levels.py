@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
-from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from problems import cart, case_weights, indicators
 from reference.absent_levels import settled

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.directions.holes import FILL
-from odrf.engine.splits.binning import MOST_BINS, bin_values
-from odrf.engine.splits.sides import bin_with_empty_cells
+from odrf.engine.directions.missing import FILL
+from odrf.engine.splits.cuts import bin_with_empty_cells
+from odrf.engine.splits.histograms import MOST_BINS, bin_values
 from reference.crowded_bins import bins_of, of_most_rows
 
 BINS = st.sampled_from([32, 64, MOST_BINS])

@@ -8,8 +8,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
-from odrf.engine.radix_sorting import digit_scratch
-from odrf.engine.splits.binning import (
+from odrf.engine.numeric import digit_scratch
+from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
+from odrf.engine.splits.histograms import (
     COUNT,
     COUNT_BITS,
     MOST_BINS,
@@ -17,8 +18,7 @@ from odrf.engine.splits.binning import (
     binned_cut,
     write_words,
 )
-from odrf.engine.splits.criteria import GINI, POISSON, SQUARED_ERROR
-from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
+from odrf.engine.splits.impurity import GINI, POISSON, SQUARED_ERROR
 from reference.crowded_bins import of_most_rows
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin_impurity

@@ -8,9 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes import described
-from odrf.engine.splits.binning import COUNT, COUNT_BITS, MOST_BINS, binned_cut, write_words
-from odrf.engine.splits.criteria import SQUARED_ERROR
-from odrf.engine.splits.four_tallies import FOUR, tally_four
+from odrf.engine.splits.histograms import (
+    COUNT,
+    COUNT_BITS,
+    FOUR,
+    MOST_BINS,
+    binned_cut,
+    tally_four_columns,
+    write_words,
+)
+from odrf.engine.splits.impurity import SQUARED_ERROR
 
 
 @pytest.mark.parametrize("unit", [True, False])
@@ -32,7 +39,7 @@ def test_four_together_are_as_each_alone(unit, m, n_bins, often, seed):
     bins[rng.random((FOUR, m)) < often] = n_bins - 1  # one value in most rows
     tallies = np.full((FOUR, 2 * MOST_BINS), -1)
     tables = np.full((FOUR, MOST_BINS, 2), np.nan)
-    tally_four(bins.ravel(), words, node, n_bins, tallies, tables)
+    tally_four_columns(bins.ravel(), words, node, n_bins, tallies, tables)
     for c in range(FOUR):
         tally, table = np.full(2 * MOST_BINS, -1), np.full((MOST_BINS + 1, 2), np.nan)
         binned_cut(bins[c], words, quantum, tally, table, None, node, n_bins, 1)

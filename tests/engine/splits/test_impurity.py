@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
 from odrf.engine.compiling import kernel
-from odrf.engine.rows.factors import NO_FACTORS
-from odrf.engine.rows.rows import Rows
-from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL
+from odrf.engine.factors import NO_FACTORS
+from odrf.engine.rows import Rows
 from odrf.engine.splits.impurity import (
+    ENTROPY,
+    GINI,
+    ORDINAL,
     class_gain,
     counted,
     counts_gain,

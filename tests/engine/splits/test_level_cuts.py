@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from nodes import CRITERIA, described, samples
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
-from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import Rows
-from odrf.engine.splits.impurity import Node
-from odrf.engine.splits.level_cuts import (
+from odrf.engine.numeric import streams
+from odrf.engine.rows import Rows
+from odrf.engine.splits.factor_splits import (
     best_cut_of_levels,
     factor_of,
     level_sums_for,
     random_cut_of_levels,
 )
+from odrf.engine.splits.impurity import Node
 from reference.impurity import cuts, gain
 from reference.randomness import Stream
 

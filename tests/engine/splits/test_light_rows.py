@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 
 from engine.splits.test_cuts import binned
 from nodes import described
-from odrf.engine.radix_sorting import digit_scratch
-from odrf.engine.rows.rows import rows_at
-from odrf.engine.splits.binning import TOLERATED
-from odrf.engine.splits.criteria import GINI, ORDINAL, SQUARED_ERROR
+from odrf.engine.numeric import digit_scratch
+from odrf.engine.rows import rows_at
 from odrf.engine.splits.cuts import exact_cut
-from odrf.engine.splits.impurity import NEGLIGIBLE, Node, describe, whole_logs
+from odrf.engine.splits.histograms import TOLERATED
+from odrf.engine.splits.impurity import (
+    GINI,
+    NEGLIGIBLE,
+    ORDINAL,
+    SQUARED_ERROR,
+    Node,
+    describe,
+    whole_logs,
+)
 
 ONE_SUM = [SQUARED_ERROR, GINI, ORDINAL]
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from nodes import described, samples
 from odrf.engine.compiling import kernel
-from odrf.engine.randomness import streams
-from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL
-from odrf.engine.splits.present_classes import among_present, present_classes_for
-from odrf.engine.splits.random_thresholds import random_cut
+from odrf.engine.numeric import streams
+from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, among_present, present_classes_for
+from odrf.engine.splits.thresholds import random_cut
 
 
 @kernel

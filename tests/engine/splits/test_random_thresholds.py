@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from nodes import CRITERIA, described, samples
-from odrf.engine.randomness import streams
-from odrf.engine.splits.criteria import SQUARED_ERROR
-from odrf.engine.splits.random_thresholds import random_cut
+from odrf.engine.numeric import streams
+from odrf.engine.splits.impurity import SQUARED_ERROR
+from odrf.engine.splits.thresholds import random_cut
 from problems import noisy
 from reference.impurity import gain
 from reference.randomness import Stream

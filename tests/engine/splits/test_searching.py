@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from odrf.engine.growth.tree_growth import grow_one
-from odrf.engine.settings import BIC, NO_PENALTY
-from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.growth.tree_builder import grow_one
+from odrf.engine.kernel_params import BIC, NO_PENALTY
+from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.trees.forest import ARRAYS
 from odrf.projections.estimated.linear import LOGISTIC
 from problems import noisy, plain, problems
 

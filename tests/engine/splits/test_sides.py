@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.holes import FILL
-from odrf.engine.randomness import streams
-from odrf.engine.splits.binning import (
+from odrf.engine.directions.missing import FILL
+from odrf.engine.numeric import streams
+from odrf.engine.splits.cuts import bin_with_empty_cells, draw_side, last_bin_first
+from odrf.engine.splits.histograms import (
     MOST_BINS,
     binned_cut,
     scan_bins,
     tally_bins,
     write_words,
 )
-from odrf.engine.splits.sides import bin_with_empty_cells, draw_side, last_bin_first
 
 BINS = st.sampled_from([3, 32, MOST_BINS])
 

@@ -9,16 +9,20 @@ from hypothesis import strategies as st
 
 from nodes import described
 from odrf.engine.compiling import kernel
-from odrf.engine.rows.rows import rows_at
-from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, scan_bins, write_words
-from odrf.engine.splits.criteria import SQUARED_ERROR
-from odrf.engine.splits.four_tallies import FOUR
-from odrf.engine.splits.two_values import (
+from odrf.engine.rows import rows_at
+from odrf.engine.splits.histograms import (
     BLOCK,
+    FOUR,
+    MOST_BINS,
+    bin_values,
+    binned_cut,
+    scan_bins,
     tally_two_values,
     two_values,
     write_larger_values,
+    write_words,
 )
+from odrf.engine.splits.impurity import SQUARED_ERROR
 
 quick = settings(deadline=None)
 

@@ -15,14 +15,20 @@ from patsy import EvalEnvironment
 import odrf
 from odrf.api.growth_request import requested
 from odrf.design import build_design
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import layout_of, stored, with_rows
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
-from odrf.engine.streamed.gathering import Gathering, RowBlock
-from odrf.engine.streamed.growing_apart import Recipe, grown_apart, growth_bytes
-from odrf.engine.streamed.hashed_draws import HashedDraw, draw_keys
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.chunks import (
+    Gathering,
+    HashedDraw,
+    Recipe,
+    RowBlock,
+    draw_keys,
+    grown_apart,
+    growth_bytes,
+)
+from odrf.engine.factors import layout_of, stored, with_rows
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import ALL_ROWS, Sampling
+from odrf.engine.trees.forest import Forest
 from odrf.fits.growing import one_kind
 from reference.hashed_draws import draws_row
 

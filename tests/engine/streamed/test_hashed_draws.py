@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.streamed.hashed_draws import HashedDraw, draw_keys, mark_drawn
+from odrf.engine.chunks import HashedDraw, draw_keys, mark_drawn
 from reference.hashed_draws import draws_row, splitmix
 
 WORDS = st.integers(0, 2**64 - 1)

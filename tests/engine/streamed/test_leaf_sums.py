@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.streamed.leaf_sums import add_to_leaves, leaf_scale, sums_in_units
+from odrf.engine.chunks import add_to_leaves, leaf_scale, sums_in_units
 from reference.leaf_sums import leaf_sums
 
 

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.radix_sorting import digit_scratch
-from odrf.engine.surrogates.agreement import LEFT, RIGHT, agreeing_cut, agreeing_levels
+from odrf.engine.numeric import digit_scratch
+from odrf.engine.splits.surrogate_choice import (
+    LEFT,
+    RIGHT,
+    agreeing_cut,
+    agreeing_levels,
+)
 from reference.surrogates import best_cut, best_levels
 
 SIDES = st.sampled_from([True, False, None])

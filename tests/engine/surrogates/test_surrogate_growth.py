@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.estimation import RIDGE
+from odrf.engine.factors import Coded, Layout
 from odrf.engine.growth.tree_kernel import grow_tree
-from odrf.engine.rows.coded import Coded, Layout
-from odrf.engine.splits.candidate_gains import SORTED_TOGETHER
-from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
-from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES
-from odrf.engine.trees.forest_arrays import joined
+from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.splits.splitter import SORTED_TOGETHER
+from odrf.engine.splits.surrogates import MOST_SURROGATES
+from odrf.engine.trees.forest import joined
 from odrf.engine.trees.routing import leaf_nodes
 from problems import cart
 from reference.holes import with_column

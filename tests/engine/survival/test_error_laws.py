@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
+from odrf.engine.survival.likelihoods import (
+    ExtremeValueError,
+    LogisticError,
+    NormalError,
+)
 
 LAWS = {
     "lognormal": NormalError(),

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from competing_rows import competing_rows
 from engine.survival.test_leaf_curves import below, orders
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
-from odrf.engine.survival.curve_means import mean_curves
-from odrf.engine.survival.curve_numbers import restricted_mean_at, survival_at
-from odrf.engine.survival.incidence_means import mean_incidences
-from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
-from odrf.engine.survival.leaf_curves import curves_of_groups, leaf_curves
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.survival.curve_numbers import (
+    incidence_at,
+    restricted_mean_at,
+    survival_at,
+    time_lost_at,
+)
+from odrf.engine.survival.curves import curves_of_groups, leaf_curves, mean_curves, mean_incidences
 from odrf.engine.trees.routing import leaf_nodes
 from reference.incidence import incidence, time_lost
 from survival_rows import grown_survival_trees, survival_rows

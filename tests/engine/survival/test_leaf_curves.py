@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
-from odrf.engine.survival.curve_means import mean_curves
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.survival.curve_numbers import (
     hazard_at,
     mortality,
@@ -18,7 +17,7 @@ from odrf.engine.survival.curve_numbers import (
     survival_at,
     with_means_above,
 )
-from odrf.engine.survival.leaf_curves import curves_of_groups, leaf_curves
+from odrf.engine.survival.curves import curves_of_groups, leaf_curves, mean_curves
 from odrf.engine.trees.routing import leaf_nodes
 from reference.survival import cumulative_hazard, survival
 from survival_rows import SurvivalRows, grown_survival_trees, survival_rows
@@ -112,7 +111,7 @@ def test_threads_and_groups_of_trees_change_no_bit(monkeypatch):
     table = SurvivalRows(time, event, np.ones(3000), None)
     X, forest, draws = grown_survival_trees(table, 1, Sampling(BOOTSTRAP, 1.0), B=7)
     one = leaf_curves(forest, X, table.ranks, draws)
-    monkeypatch.setattr("odrf.engine.survival.leaf_curves.TOGETHER", 2 * X.shape[1])
+    monkeypatch.setattr("odrf.engine.survival.curves.TOGETHER", 2 * X.shape[1])
     other = leaf_curves(forest, X, table.ranks, draws._replace(n_jobs=3))
     assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
     grid = np.arange(0, table.ranks.n_times, 7)

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from competing_rows import competing_rows
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
+from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.survival.curve_numbers import quantile_at
-from odrf.engine.survival.leaf_curves import leaf_curves
-from odrf.engine.survival.node_curves import node_curves
+from odrf.engine.survival.curves import leaf_curves, node_curves
 from odrf.engine.trees.routing import leaf_nodes
 from reference.survival import survival
 from survival_rows import grown_survival_trees, survival_rows

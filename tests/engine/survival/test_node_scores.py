@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.growth.forest_growth import TreeGrower
-from odrf.engine.rows.rows import rows_at
+from odrf.engine.growth.forest_builder import TreeGrower
+from odrf.engine.rows import rows_at
 from odrf.engine.survival.event_ranks import null_residuals
-from odrf.engine.survival.node_scores import risk_sums_for, write_scores
+from odrf.engine.survival.log_rank import risk_sums_for, write_scores
 from odrf.engine.trees.routing import leaf_nodes
 from problems import plain
 from reference.impurity import cuts, gain

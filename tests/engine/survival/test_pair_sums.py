@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.survival.pair_sums import pair_sums
+from odrf.engine.survival.log_rank import pair_sums
 
 
 @st.composite

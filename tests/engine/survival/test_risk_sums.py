@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.survival.risk_sums import sums_over_rows, sums_over_times
+from odrf.engine.survival.event_ranks import EventRanks, sums_over_rows, sums_over_times
 from reference import survival_losses as twin
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from competing_rows import competing_rows
-from odrf.engine.rows.sampling import ALL_ROWS, Sampling
+from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.survival.event_ranks import event_ranks, subdistribution_ranks
-from odrf.engine.survival.split_log_rank import split_log_ranks
+from odrf.engine.survival.log_rank import split_log_ranks
 from odrf.engine.trees.routing import leaf_nodes
 from reference import survival as twin
 from reference.exponential import rows_of_nodes

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from competing_rows import competing_rows
-from odrf.engine.growth.forest_growth import TreeGrower
-from odrf.engine.rows.rows import rows_at
+from odrf.engine.growth.forest_builder import TreeGrower
+from odrf.engine.rows import rows_at
 from odrf.engine.survival.event_ranks import subdistribution_ranks
-from odrf.engine.survival.node_scores import risk_sums_for
-from odrf.engine.survival.subdistribution_scores import write_subdistribution_scores
+from odrf.engine.survival.log_rank import risk_sums_for, write_subdistribution_scores
 from problems import plain
 from reference import survival as twin
 from reference.impurity import cuts, gain

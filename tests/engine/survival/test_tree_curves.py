@@ -8,11 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from competing_rows import competing_rows
-from odrf.engine.rows.sampling import SUBSAMPLE, Sampling
-from odrf.engine.survival.curve_means import mean_curves
-from odrf.engine.survival.incidence_means import mean_incidences
-from odrf.engine.survival.leaf_curves import leaf_curves
-from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
+from odrf.engine.resamples import SUBSAMPLE, Sampling
+from odrf.engine.survival.curves import (
+    incidence_of_trees,
+    leaf_curves,
+    mean_curves,
+    mean_incidences,
+    survival_of_trees,
+)
 from odrf.engine.trees.routing import leaf_nodes
 from reference.incidence import incidence
 from reference.survival import survival

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine import limits
-from odrf.engine.joining import joined_arrays
-from odrf.engine.joining.following_arrays import FOLLOWING
-from odrf.engine.trees import forest_arrays
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest, concatenated, joined
-from odrf.engine.trees.read_later import ReadLater
+from odrf.engine import memory
+from odrf.engine.trees import concatenate
+from odrf.engine.trees import forest as forest_arrays
+from odrf.engine.trees.concatenate import FOLLOWING
+from odrf.engine.trees.forest import ARRAYS, Forest, LazyArrays, concatenated, joined
 from problems import noisy, problems
 
 
@@ -136,8 +135,8 @@ def test_weights_and_ranks_are_not_kept_until_they_are_asked_for():
 def test_more_terms_than_32_bits_number_are_counted_in_64(monkeypatch):
     forest = noisy(n=60).grow(3)
     trees = [forest.tree(b) for b in range(3)]
-    monkeypatch.setattr(limits, "MOST_PLACES", len(trees[0].index) + 3)
-    monkeypatch.setattr(joined_arrays, "require_numbers", lambda *_: None)
+    monkeypatch.setattr(memory, "MOST_PLACES", len(trees[0].index) + 3)
+    monkeypatch.setattr(concatenate, "require_numbers", lambda *_: None)
     for join in (joined, one_by_one):
         wide = join(trees, 16)
         assert wide.start.dtype == np.int64 and trees[0].start.dtype == np.int32
@@ -147,4 +146,4 @@ def test_more_terms_than_32_bits_number_are_counted_in_64(monkeypatch):
 def test_a_field_that_another_thread_has_read_meanwhile_is_returned():
     forest = noisy(n=60).grow(2)
     # a thread that finds no field asks so; by then the other one may have set it
-    assert ReadLater.__getattr__(forest, "left") is forest.left
+    assert LazyArrays.__getattr__(forest, "left") is forest.left

@@ -8,17 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from odrf.engine.boosting.reaching import leaves_reached
+from odrf.engine.boosting.state import leaves_reached
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.judging.out_of_bag_losses import out_of_bag, permutation_loss
-from odrf.engine.randomness import streams
-from odrf.engine.rows.coded import Layout, indicated, layout_of, stored
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.level_tables import coefficient_of, with_level_tables
-from odrf.engine.trees.routing import leaf_nodes, predict
-from odrf.engine.trees.single import predict_row
+from odrf.engine.factors import Layout, indicated, layout_of, stored
+from odrf.engine.numeric import streams
+from odrf.engine.oob import out_of_bag, permutation_loss
+from odrf.engine.resamples import BOOTSTRAP, Draws, Sampling
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.packing import coefficient_of, with_level_tables
+from odrf.engine.trees.routing import leaf_nodes, predict, predict_row
 from problems import coded
 from reference.forests import leaf
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.trees import packing
-from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.trees.forest import ARRAYS
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.routing import leaf_nodes
 from problems import noisy, problems

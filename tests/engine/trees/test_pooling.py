@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.trees.pooling import pool_branches
+from odrf.engine.trees.forest import pool_branches
 from reference.pruning import weakest_links
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from odrf.engine.trees.prefetching import prefetch
+from odrf.engine.compiling import prefetch
 
 
 @njit

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.parallel import ROWS_PER_BLOCK
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.running import ROWS_PER_BLOCK
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import FEW, FEWEST_ROWS, leaf_nodes, leaves_of, predict
 from problems import noisy, problems
 from reference.forests import leaf

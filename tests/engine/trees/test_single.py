@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from odrf.design.columns.finite import LARGEST
 from odrf.design.columns.scaling import FARTHEST, Scaling
-from odrf.engine.trees.routing import predict
-from odrf.engine.trees.single import predict_row, scale_row
+from odrf.engine.trees.routing import predict, predict_row, scale_row
 from problems import noisy, problems
 from reference.forests import predict as twin_predict
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from odrf.engine.trees.packing import pack
-from odrf.engine.trees.walking import walk
+from odrf.engine.trees.routing import walk
 from problems import problems
 from reference.walking import end, records
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from odrf.engine.workers.dask_tasks import sent
+from odrf.engine.growth.backends import scattered
 
 
 class WithoutWorkers:
@@ -20,4 +20,4 @@ class WithoutWorkers:
 
 def test_a_cluster_without_workers_is_told_from_a_broken_one():
     with pytest.raises(RuntimeError, match="the cluster of Dask has no worker: start one"):
-        sent(WithoutWorkers(), 1)
+        scattered(WithoutWorkers(), 1)

@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.growth.forest_growth import TreeGrower
-from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.workers.handing_out_trees import (
+from odrf.engine.growth.backends import (
     GROUPS,
     TOGETHER,
+    JoblibTrees,
     groups_for_threads,
     groups_of_tasks,
     trees_in_order,
 )
-from odrf.engine.workers.joblib_trees import JoblibTrees
+from odrf.engine.growth.forest_builder import TreeGrower
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 
 joblib = pytest.importorskip("joblib")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import odrf
 from apart import begun
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.all_rows import growing_all_rows, row_file
 from odrf.fits.all_rows.growing_below import rows_that_fit

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import odrf
-from odrf.engine import parallel
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine import running
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 
 pytest.importorskip("distributed")
@@ -189,13 +189,13 @@ def test_an_interrupted_fit_leaves_no_task(client, monkeypatch):
 
 def test_tasks_start_no_threads_of_their_own(client, monkeypatch):
     """A worker runs as many tasks as it has threads: each of them has one."""
-    started, asking = parallel._started, []
+    started, asking = running._started, []
 
     def noted(waiting):
         asking.append(threading.current_thread().name)
         return started(waiting)
 
-    monkeypatch.setattr(parallel, "_started", noted)
+    monkeypatch.setattr(running, "_started", noted)
     data = table()
     frame = parted(data, [40, 60])
     fit = odrf.odrf("y ~ a + b + f", frame, n_trees=TREES, seed=2, n_jobs=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.engine.rows.coded import stored
+from odrf.engine.factors import stored
 from odrf.fits.importance_tests.distinct_draws import distinct_draws
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.engine.rows.draws import Draws
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import Draws
 from odrf.engine.trees.routing import predict
 from odrf.fits.scales import choosing_scale
 from odrf.fits.scales.choosing_scale import chosen_scale, scale_errors

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.engine.rows.coded import Coded, indicated
+from odrf.engine.factors import Coded, indicated
 from odrf.fits.stacked import kernel_smoother
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
-from odrf.engine.rows.coded import indicated
-from odrf.engine.streamed.hashed_draws import draw_keys
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.chunks import draw_keys
+from odrf.engine.factors import indicated
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.options.streamed_options import share_of_rows
 from reference.hashed_draws import draws_row

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from competing_rows import competing_rows
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import SUBSAMPLE, Sampling
-from odrf.engine.survival.leaf_curves import leaf_curves
-from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import SUBSAMPLE, Sampling
+from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, survival_of_trees
 from odrf.fits.survival.evidence_of_curves import JUDGED, EvidenceOfCurves
 from reference.survival import inverse, observed
 from survival_rows import grown_survival_trees

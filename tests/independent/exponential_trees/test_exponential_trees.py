@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from odrf.engine.directions.candidates import PLAIN, feature_groups_of
-from odrf.engine.splits.criteria import POISSON, SQUARED_ERROR
+from odrf.engine.splits.impurity import POISSON, SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.event_deviance import node_events, with_event_deviance, with_shrunken_rates

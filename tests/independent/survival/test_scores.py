@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.engine.boosting.every_loss import LOSSES
+from odrf.engine.boosting.losses import LOSSES
 from odrf.statistics.survival.of_scores.breslow import breslow_baseline
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri, stdtrit
 
 import odrf
-from odrf.engine.survival.tree_curves import survival_of_trees
+from odrf.engine.survival.curves import survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.errors import InputError
 from odrf.fits.prediction.predicting import rows_of

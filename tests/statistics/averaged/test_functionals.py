@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws, Sampling
 from odrf.statistics.averaged.functionals import FunctionalCovariance, functional_covariance
 from odrf.statistics.averaged.hypotheses_of_estimates import joint_test
 from odrf.statistics.drawn_together import tells_rows_apart

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
+from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE
 from odrf.statistics.averaged.functionals import functional_covariance
 from odrf.statistics.curves.curve_covariances import curve_covariances
 from odrf.statistics.drawn_together import tells_rows_apart

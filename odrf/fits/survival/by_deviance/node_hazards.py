@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.design.survival.subjects import rows_a_subject, subjects_of
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.rows.draws import Draws
-from odrf.engine.survival.split_log_rank import split_log_ranks
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.resamples import Draws
+from odrf.engine.survival.log_rank import split_log_ranks
+from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.by_deviance.judged_events import JudgedEvents
 from odrf.fits.survival.grown_response import ranks_of_splits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.survival_fit import SurvivalFit

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_blocks, row_blocks
-from odrf.engine.survival.tree_curves import incidence_of_trees, survival_of_trees
+from odrf.engine.running import in_blocks, row_blocks
+from odrf.engine.survival.curves import incidence_of_trees, survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.statistics.averaged.normal_tests import reach_in_errors

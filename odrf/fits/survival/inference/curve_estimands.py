@@ -8,8 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.survival.curve_numbers import hazard_at, restricted_mean_at, survival_at
-from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
+from odrf.engine.survival.curve_numbers import (
+    hazard_at,
+    incidence_at,
+    restricted_mean_at,
+    survival_at,
+    time_lost_at,
+)
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.survival.aalen_johansen import CumulativeIncidence, cumulative_incidence
 from odrf.statistics.survival.pseudo_values import (

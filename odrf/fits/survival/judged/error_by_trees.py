@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.judging.out_of_bag_losses import OutOfBag, predict_unseen
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.statistics.survival.concordance import harrells_c
 
@@ -30,7 +30,7 @@ def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
         some = OutOfBag(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), np.empty(0))
         # values of nodes are mortalities
         trees, n_jobs = forest.trees(begin, end), fit.control.n_jobs
-        predict_unseen(trees, X, ones, ones, unseen[begin:end], n_jobs, some)
+        predict_out_of_bag(trees, X, ones, ones, unseen[begin:end], n_jobs, some)
         total += np.where(some.votes > 0, some.value[:, 0] * some.votes, 0.0)
         votes += some.votes
         rows = (votes > 0) & (fit.data.weights > 0)

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.resamples import Draws
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.judging.groups_of_rows import groups_of_rows

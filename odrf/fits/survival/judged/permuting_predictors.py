@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import layout_of, rows_of_predictors, stored, with_layout
-from odrf.engine.survival.curve_numbers import mortality, survival_at
-from odrf.engine.survival.incidence_numbers import incidence_at, time_lost_at
+from odrf.engine.factors import layout_of, rows_of_predictors, stored, with_layout
+from odrf.engine.survival.curve_numbers import incidence_at, mortality, survival_at, time_lost_at
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, PredictedCause
 from odrf.public.progress import progress_bar

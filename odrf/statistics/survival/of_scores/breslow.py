@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.survival.event_ranks import event_ranks
-from odrf.engine.survival.partial_likelihood import relative_risks
-from odrf.engine.survival.risk_sums import sums_over_rows
-from odrf.engine.workers.one_thread import one_thread
+from odrf.engine.running import one_thread
+from odrf.engine.survival.event_ranks import event_ranks, sums_over_rows
+from odrf.engine.survival.likelihoods import relative_risks
 from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = ["ProportionalHazards", "breslow_baseline"]

@@ -10,10 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.survival.error_laws import ErrorLaw
 from odrf.engine.survival.event_ranks import event_ranks
-from odrf.engine.survival.log_times import LogTimes, best_line
-from odrf.engine.survival.partial_likelihood import partial_likelihood
+from odrf.engine.survival.likelihoods import ErrorLaw, LogTimes, best_line, partial_likelihood
 from odrf.statistics.survival.of_scores.breslow import ProportionalHazards, breslow_baseline
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.survival.error_laws import ErrorLaw
+from odrf.engine.survival.likelihoods import ErrorLaw
 from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
 
 __all__ = ["FailureTimes"]
@@ -30,7 +30,7 @@ class FailureTimes(CurvesOfScores):
 
     Examples
     --------
-    >>> from odrf.engine.survival.error_laws import NormalError
+    >>> from odrf.engine.survival.likelihoods import NormalError
     >>> curves = FailureTimes(NormalError(), 0.5)
     >>> curves.survivals(np.array([0.0]), np.array([0.0, 1.0, 2.0])).round(3)
     array([[1.   , 0.5  , 0.083]])

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
-from odrf.engine.survival.log_times import log_times
+from odrf.engine.survival.likelihoods import (
+    ExtremeValueError,
+    LogisticError,
+    NormalError,
+    log_times,
+)
 from odrf.statistics.survival.of_scores.breslow import breslow_baseline
 from odrf.statistics.survival.of_scores.calibrated_scores import (
     calibrated_failure_times,

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 import scipy
 
-from odrf.engine.survival.error_laws import ExtremeValueError, LogisticError, NormalError
+from odrf.engine.survival.likelihoods import (
+    ExtremeValueError,
+    LogisticError,
+    NormalError,
+)
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 LAWS = {

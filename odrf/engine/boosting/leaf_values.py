@@ -1,0 +1,230 @@
+"""The values of the leaves of boosted trees, and the scores after adding a tree.
+
+Gradient boosting computes the values of a tree once, by Newton steps times the learning rate.
+Orthogonal matching pursuit refits the leaves of all trees of the run together by least squares
+whenever a tree is added.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.boosting.losses import Derivatives, LeafRows, Loss
+from odrf.engine.boosting.runs import Run
+from odrf.engine.compiling import kernel
+from odrf.engine.running import one_thread
+
+__all__ = [
+    "LeafValues",
+    "NewTrees",
+    "Newton",
+    "Refitting",
+    "refitted",
+]
+
+
+Array = NDArray[np.float64]
+# Conjugate gradients end when the norm of the residual of the normal equations is this share of
+# their right side, or after so many steps.
+TOLERANCE, MOST_STEPS = 1e-8, 1000
+
+
+class NewTrees(NamedTuple):
+    """Trees of a run whose leaves are to be filled, for outputs that follow each other.
+
+    Attributes
+    ----------
+    root : (T + 1,) int64
+        The nodes of tree t are numbers ``root[t]:root[t + 1]`` of all nodes of these trees.
+    k : int
+        The output whose score the first tree adds to; the next tree adds to the next.
+    leaf : (T, n) int32
+        Number of the leaf, within its tree, that each training row reaches.
+    held : (T, m) int32
+        Number of the leaf that each row held out reaches.
+    drawn : slice or row numbers
+        The rows that the trees were grown on; numbers if it is one tree.
+    """
+
+    root: NDArray[np.int64]
+    k: int
+    leaf: NDArray[np.int32]
+    held: NDArray[np.int32]
+    drawn: slice | NDArray[np.int64]
+
+
+class LeafValues(ABC):
+    """How the leaf values of one run's trees are computed.
+
+    Parameters
+    ----------
+    run : Run
+        Its scores are updated as trees are filled.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @abstractmethod
+    def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
+        """Return the values of the new nodes, 0 for inner nodes; update the run's scores."""
+
+    @abstractmethod
+    def resume(self, trees: Sequence[tuple[NewTrees, Array]]) -> None:
+        """Update the run's scores by these trees, whose values are known."""
+
+
+class Newton(LeafValues):
+    """Newton steps of the loss, times the learning rate.
+
+    Parameters
+    ----------
+    run : Run
+    loss : Loss
+    rate : float
+        Learning rate, by which leaf values are multiplied.
+    l2 : float
+        Penalty on the squares of leaf values.
+    """
+
+    def __init__(self, run: Run, loss: Loss, rate: float, l2: float) -> None:
+        super().__init__(run)
+        self.loss, self.rate, self.l2 = loss, rate, l2
+
+    def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
+        """Return the values of the new nodes."""
+        drawn, rows, T = trees.drawn, self.run.rows, len(trees.leaf)
+        outputs = slice(trees.k, trees.k + T)
+
+        def of_rows(values: Array) -> Array:
+            return np.asarray(values[:, drawn].ravel())
+
+        leaf_rows = LeafRows(
+            (trees.leaf[:, drawn] + trees.root[:-1, None]).ravel(),
+            int(trees.root[-1]),
+            of_rows(rows.y - self.run.scores[outputs]),
+            of_rows(derivatives.first[outputs]),
+            of_rows(derivatives.second[outputs]),
+            np.tile(rows.weights[drawn], T),
+        )
+        value = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
+        self.resume([(trees, value)])
+        return value
+
+    def resume(self, trees: Sequence[tuple[NewTrees, Array]]) -> None:
+        """Add the values of the trees to the scores, in their order."""
+        for new, value in trees:
+            last = new.k + len(new.leaf)
+            _add_values(value, new.root, new.leaf, self.run.scores[new.k : last])
+            _add_values(value, new.root, new.held, self.run.held[new.k : last])
+
+
+@kernel
+def _add_values(value, root, leaf, scores):
+    """Add to scores (T, n) the values of the leaves (T, n) that rows reach in T trees."""
+    for t in range(len(leaf)):
+        of_tree = value[root[t] : root[t + 1]]
+        for i in range(np.uint64(leaf.shape[1])):
+            scores[t, i] += of_tree[np.uint64(leaf[t, i])]
+
+
+class Refitting(LeafValues):
+    """Least squares for the leaves of all trees together, with a ridge penalty.
+
+    Orthogonal matching pursuit, as in the boosting ensemble of Zhan, Liu and Xia (arXiv
+    2211.12653v4).  Conjugate gradients start from the last solution.
+
+    Parameters
+    ----------
+    run : Run
+    l2 : float
+        Penalty on the squares of leaf values.
+
+    Attributes
+    ----------
+    value : (m,) float64
+        Values of the nodes of all trees so far, tree by tree.
+    """
+
+    def __init__(self, run: Run, l2: float) -> None:
+        super().__init__(run)
+        self.l2 = l2
+        self.before, self.held_before = run.scores[0].copy(), run.held[0].copy()
+        self.value = np.empty(0)
+        self.leaves: list[NDArray[np.int32]] = []
+        self.held: list[NDArray[np.int32]] = []
+
+    def fill(self, trees: NewTrees, derivatives: Derivatives) -> Array:
+        """Refit the leaves of all trees; return the values of the new nodes."""
+        rows, n_nodes = self.run.rows, int(trees.root[-1])
+        self._take(trees, np.zeros(n_nodes))
+        reached = self._reached(self.leaves)
+        self.value = refitted(reached, rows.y - self.before, rows.weights, self.l2, self.value)
+        self._move_on(reached)
+        return self.value[-n_nodes:]
+
+    def resume(self, trees: Sequence[tuple[NewTrees, Array]]) -> None:
+        """Take over all trees of the run with their values."""
+        for new, value in trees:
+            self._take(new, value)
+        self._move_on(self._reached(self.leaves))
+
+    def _take(self, trees: NewTrees, value: Array) -> None:
+        first = len(self.value)
+        for t, begin in enumerate(trees.root[:-1]):
+            self.leaves.append(first + int(begin) + trees.leaf[t])
+            self.held.append(first + int(begin) + trees.held[t])
+        self.value = np.concatenate([self.value, value])
+
+    def _move_on(self, reached: scipy.sparse.csr_array) -> None:
+        self.run.scores[0] = self.before + reached @ self.value
+        self.run.held[0] = self.held_before + self._reached(self.held) @ self.value
+
+    def _reached(self, leaves: list[NDArray[np.int32]]) -> scipy.sparse.csr_array:
+        """Return the indicators (n rows, all nodes) of the leaves that each row reaches, sparse."""
+        nodes = np.column_stack(leaves)
+        n, r = nodes.shape
+        ends = np.arange(0, n * r + 1, r)
+        return scipy.sparse.csr_array(
+            (np.ones(n * r), nodes.ravel(), ends), shape=(n, len(self.value))
+        )
+
+
+@one_thread()
+def refitted(
+    reached: scipy.sparse.csr_array, target: Array, weights: Array, l2: float, first: Array
+) -> Array:
+    """Return the β (m,) that minimises Σ weights·(target - reached·β)² + l2·Σ β².
+
+    Parameters
+    ----------
+    reached : (n, m) sparse
+        Indicators of the leaves that each row reaches.
+    target, weights : (n,) float64
+    l2 : float
+        Ridge penalty.  With 0 there are many solutions: the one nearest to `first` is found, by
+        the squared differences times the weight of each leaf.
+    first : (m,) float64
+        Start of the conjugate gradients.
+    """
+    back = reached.T.tocsr()
+    diagonal = back @ weights + l2
+    scale = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
+    m = len(first)
+    normal = scipy.sparse.linalg.LinearOperator(
+        (m, m), matvec=lambda b: back @ (weights * (reached @ b)) + l2 * b, dtype=np.float64
+    )
+    preconditioner = scipy.sparse.linalg.LinearOperator(
+        (m, m), matvec=lambda b: scale * b, dtype=np.float64
+    )
+    solution, _ = scipy.sparse.linalg.cg(
+        normal, back @ (weights * target), first, rtol=TOLERANCE, maxiter=MOST_STEPS,
+        M=preconditioner,
+    )  # fmt: skip
+    return np.asarray(solution, dtype=np.float64)

@@ -1,1 +1,0 @@
-"""Predictions over a grid of values of some columns."""

@@ -1,1 +1,0 @@
-"""What trees need while they are put together, one after the other: arrays, and memory."""

@@ -1,1 +1,0 @@
-"""The rows of a tree: how they are drawn, and how they are stored node by node."""

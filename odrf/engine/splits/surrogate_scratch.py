@@ -1,0 +1,391 @@
+"""Scratch for the surrogates of a node, and how growth calls what is about surrogates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import config, types
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import (
+    PLACE,
+    ROOM,
+    ZERO,
+    address_within,
+    called_at,
+    kernel,
+    part,
+    read_tuple,
+    write_tuple,
+)
+from odrf.engine.directions.candidates import ROUND, Proposals
+from odrf.engine.directions.samplers import Workspace, workspace
+from odrf.engine.kernel_params import Settings
+from odrf.engine.numeric import DigitScratch, digit_scratch
+from odrf.engine.rows import Rows
+from odrf.engine.splits.surrogate_choice import (
+    remove_marks,
+    score_on_complete_rows,
+    send_with_new_surrogates,
+)
+from odrf.engine.splits.surrogates import MOST_SURROGATES, Marks, SurrogateSplits
+
+__all__ = [
+    "NEVER_CALLED",
+    "CompleteRows",
+    "PlacedSurrogates",
+    "Ranked",
+    "SharedScratch",
+    "SurrogateCalls",
+    "SurrogateScratch",
+    "leave_out_marks",
+    "placed_surrogates",
+    "score_round",
+    "send_rows",
+    "surrogate_scratch",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Scratch for finding and using the surrogates of a node.
+# ------------------------------------------------------------------------------------------------
+
+
+class CompleteRows(NamedTuple):
+    """The rows of a node that have values for a direction, as `describe` reads them.
+
+    Attributes
+    ----------
+    y, weights : (n,) float64
+    counts : (n,) int32
+    unit : bool
+        Whether gains are computed from numbers of rows.
+    """
+
+    y: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    unit: bool
+
+
+class Ranked(NamedTuple):
+    """The best surrogates so far; the s-th, in the order of their agreement, is in row place[s].
+
+    Attributes
+    ----------
+    place : (MOST_SURROGATES,) int64
+    sizes : (MOST_SURROGATES,) int64
+    columns : (MOST_SURROGATES, W) int64
+    theta : (MOST_SURROGATES, W) float32
+    threshold : (MOST_SURROGATES,) float32
+    flipped : (MOST_SURROGATES,) bool
+    agree, adj : (MOST_SURROGATES,) float64
+    """
+
+    place: np.ndarray
+    sizes: np.ndarray
+    columns: np.ndarray
+    theta: np.ndarray
+    threshold: np.ndarray
+    flipped: np.ndarray
+    agree: np.ndarray
+    adj: np.ndarray
+
+
+class SurrogateScratch(NamedTuple):
+    """Scratch for the surrogates of a tree of n rows, with p columns of P predictors.
+
+    Attributes
+    ----------
+    marks : Marks
+    tested : (1, p) int64; ones : (1, p) float32
+        A test as `odrf.engine.splits.surrogates.write_test` writes it.
+    columns : (1, p) int64; theta : (1, p) float32
+        A candidate.
+    values : (n,) float32
+    complete, waiting : (n,) bool
+    side : (n,) int8
+    sorting : DigitScratch
+        For n keys.
+    levels : (n,) int32
+    left, right : (L + 1,) float64; n_rows : (L + 1,) int64; sent : (L + 1,) int8
+        For the levels of a factor.
+    used : (P,) bool
+        The predictors of the split, False between calls.
+    complete_node : CompleteRows
+    complete_values : (n,) float32; moments : (n,) float64; mean : (K,) float64
+        The values of these rows, and scratch for describing them.
+    is_scored : (ROUND,) bool
+        Which candidates of a round were scored on a part of the rows.
+    ranked : Ranked
+    n_sent : (MOST_SURROGATES,) int32
+        How many rows took each surrogate of a node.
+    n_incomplete : (1,) int64
+        How many rows of a node did not have all values for its split.
+    chosen : SurrogateSplits
+        Those of one node.
+    work : Workspace
+        For the direction of an oblique surrogate.
+    case_weights : (N,) float64
+        What the training rows count for surrogates, by their numbers, where weights for splits are
+        others; empty: the same.
+    weights : (n,) float64
+        What the rows of a node count.
+    """
+
+    marks: Marks
+    tested: np.ndarray
+    ones: np.ndarray
+    columns: np.ndarray
+    theta: np.ndarray
+    values: np.ndarray
+    complete: np.ndarray
+    waiting: np.ndarray
+    side: np.ndarray
+    sorting: DigitScratch
+    levels: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    n_rows: np.ndarray
+    sent: np.ndarray
+    used: np.ndarray
+    complete_node: CompleteRows
+    complete_values: np.ndarray
+    moments: np.ndarray
+    mean: np.ndarray
+    is_scored: np.ndarray
+    ranked: Ranked
+    n_sent: np.ndarray
+    n_incomplete: np.ndarray
+    chosen: SurrogateSplits
+    work: Workspace
+    case_weights: np.ndarray
+    weights: np.ndarray
+
+
+def surrogate_scratch(
+    n: int, marks: Marks, K: int, case_weights: np.ndarray | None = None
+) -> SurrogateScratch:
+    """Allocate scratch for n rows, K classes, and these predictors.
+
+    `case_weights` (N,) are given if weights for splits are others.
+    """
+    p, P, most = len(marks.predictor), len(marks.mark), MOST_SURROGATES
+    widths = np.diff(marks.first)[marks.factor]
+    L = 1 + int(widths.max(initial=0))
+    ranked = Ranked(
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty((most, p), dtype=np.int64),
+        np.empty((most, p), dtype=np.float32),
+        np.empty(most, dtype=np.float32),
+        np.empty(most, dtype=np.bool_),
+        np.empty(most),
+        np.empty(most),
+    )
+    chosen = SurrogateSplits(
+        np.zeros(2, dtype=np.int32),
+        np.zeros(1, dtype=np.bool_),
+        np.zeros(most + 1, dtype=np.int32),
+        np.empty(most, dtype=np.float32),
+        np.empty(most, dtype=np.bool_),
+        np.empty(most),
+        np.empty(most),
+        np.empty(most, dtype=np.int32),
+        np.empty(most * p, dtype=np.int32),
+        np.empty(most * p, dtype=np.float32),
+        marks,
+    )
+    return SurrogateScratch(
+        marks,
+        np.empty((1, p), dtype=np.int64),
+        np.empty((1, p), dtype=np.float32),
+        np.empty((1, p), dtype=np.int64),
+        np.empty((1, p), dtype=np.float32),
+        np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.bool_),
+        np.empty(n, dtype=np.bool_),
+        np.empty(n, dtype=np.int8),
+        digit_scratch(np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.uint64)),
+        np.empty(n, dtype=np.int32),
+        np.empty(L),
+        np.empty(L),
+        np.empty(L, dtype=np.int64),
+        np.empty(L, dtype=np.int8),
+        np.zeros(P, dtype=np.bool_),
+        CompleteRows(np.empty(n), np.empty(n), np.empty(n, dtype=np.int32), False),
+        np.empty(n, dtype=np.float32),
+        np.empty(n),
+        np.empty(K),
+        np.zeros(ROUND, dtype=np.bool_),
+        ranked,
+        np.zeros(most, dtype=np.int32),
+        np.zeros(1, dtype=np.int64),
+        chosen,
+        workspace(most, n),
+        np.empty(0) if case_weights is None else case_weights,
+        np.empty(n),
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# How the kernel that grows a tree calls what is about surrogates.
+#
+# It calls by address, with arguments that are stored for the tree: so it is compiled once for trees
+# with and without surrogates, and what is about these once for all responses.
+# ------------------------------------------------------------------------------------------------
+
+
+class SharedScratch(NamedTuple):
+    """The part of the `Scratch` of a search for splits that its surrogates use too.
+
+    Attributes
+    ----------
+    proposals : Proposals
+    gains : (ROUND,) float64
+    thresholds : (ROUND,) float32
+        Of the candidates of a round.
+    left : (K,) float64
+        Scratch; empty if the gains are computed from moments.
+    table : (≥ 4, ≥ K) float64
+        Scratch.
+    logs : (≥ 1,) float64
+    columns : (1, W) int64; theta : (1, W) float32; projected : (n,) float32
+        The split, and its projections.
+    """
+
+    proposals: Proposals
+    gains: np.ndarray
+    thresholds: np.ndarray
+    left: np.ndarray
+    table: np.ndarray
+    logs: np.ndarray
+    columns: np.ndarray
+    theta: np.ndarray
+    projected: np.ndarray
+
+
+class SurrogateCalls(NamedTuple):
+    """What the kernel that grows a tree knows of surrogates.
+
+    Where nothing is compiled, by NUMBA_DISABLE_JIT, there are functions instead of addresses, and
+    a tuple instead of the place.
+
+    Attributes
+    ----------
+    leave_out, score, send : int
+        Addresses of what `leave_out_marks`, `score_round` and `send_rows` call.
+    place : int
+        Where the other arguments are stored.
+    is_scored : (ROUND,) bool
+        Which candidates of a round were scored on a part of the rows.
+    """
+
+    leave_out: Any
+    score: Any
+    send: Any
+    place: Any
+    is_scored: np.ndarray
+
+
+NEVER_CALLED = SurrogateCalls(0, 0, 0, 0, np.empty(0, dtype=np.bool_))
+"""Of a tree without surrogates."""
+
+
+class PlacedSurrogates(NamedTuple):
+    """Calls for a tree, whose other arguments are stored.
+
+    Attributes
+    ----------
+    calls : SurrogateCalls
+        Good as long as `kept` lives.
+    kept : tuple
+        What the calls use.
+    """
+
+    calls: SurrogateCalls
+    kept: tuple[Any, ...]
+
+
+def placed_surrogates(
+    state: NDArray[np.uint64],
+    rows: Rows,
+    settings: Settings,
+    shared: SharedScratch,
+    work: SurrogateScratch,
+) -> PlacedSurrogates:
+    """Store what the kernels of a tree's surrogates are called with."""
+    arguments = state, rows, settings, shared, work
+    if config.DISABLE_JIT:
+        calls = SurrogateCalls(_leave_out_at, _score_at, _send_at, arguments, work.is_scored)
+        return PlacedSurrogates(calls, ())
+    memory = np.empty(ROOM, dtype=np.int64)
+    leave_out, score, send, place = _store(arguments, memory)
+    calls = SurrogateCalls(leave_out, score, send, place, work.is_scored)
+    return PlacedSurrogates(calls, (arguments, memory))
+
+
+@kernel
+def _store(arguments, memory):
+    """Store the arguments; return the addresses of the three kernels, and the place."""
+    return (
+        _address_of_leave_out(arguments),
+        _address_of_score(arguments),
+        _address_of_send(arguments),
+        write_tuple(arguments, memory),
+    )
+
+
+@part
+def _leave_out_at(place, n):
+    _, _, _, shared, work = read_tuple(place)
+    remove_marks(shared.proposals, n, work.marks)
+    return ZERO
+
+
+@part
+def _score_at(place, lo, m, weight, n):
+    state, rows, settings, shared, work = read_tuple(place)
+    score_on_complete_rows(state, rows, lo, m, weight, n, settings, shared, work)
+    return ZERO
+
+
+@part
+def _send_at(place, lo, m, size, cut):
+    _, rows, _, shared, work = read_tuple(place)
+    return send_with_new_surrogates(
+        rows, lo, m, size, cut, shared.columns, shared.theta, shared.projected, work
+    )
+
+
+# lo, m, weight and n of a round; lo, m, size and cut of a split
+ROUND_KINDS = types.int32, types.int64, types.float64, types.int64
+SPLIT_KINDS = types.int32, types.int64, types.int64, types.float32
+_address_of_leave_out = address_within(_leave_out_at, types.int64)
+_address_of_score = address_within(_score_at, *ROUND_KINDS)
+_address_of_send = address_within(_send_at, *SPLIT_KINDS)
+_call_leave_out = called_at(types.int64, PLACE, types.int64)
+_call_score = called_at(types.int64, PLACE, *ROUND_KINDS)
+_call_send = called_at(types.int64, PLACE, *SPLIT_KINDS)
+
+
+@part
+def leave_out_marks(calls, n):
+    """Remove the terms that only rows with empty cells have from the n proposals of a round."""
+    _call_leave_out(calls.leave_out, (calls.place, n))
+
+
+@part
+def score_round(calls, lo, m, weight, n):
+    """Score those of a round's n candidates anew that some rows of the node have no value for.
+
+    The node's m rows of this weight begin at `lo`.
+    """
+    _call_score(calls.score, (calls.place, lo, m, weight, n))
+
+
+@part
+def send_rows(calls, lo, m, size, cut):
+    """Choose the surrogates of a new split and send the rows that need them; return its size."""
+    return _call_send(calls.send, (calls.place, lo, m, size, cut))
