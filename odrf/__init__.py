@@ -10,7 +10,7 @@ from odrf.api.loading_fits import load
 from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
 from odrf.datasets import from_images, load_data
-from odrf.design.columns.censored import Surv
+from odrf.design.functions import Surv
 from odrf.errors import InputError
 from odrf.loading import Package, loaded_later
 from odrf.projections import Patch

@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_choice, is_whole
-from odrf.design.grid import set_grid
+from odrf.design.variables import set_grid
 from odrf.errors import InputError, warn_user
 from odrf.public import public
 from odrf.text.quantity import quantity

@@ -13,7 +13,7 @@ from odrf.engine.directions.samplers import begin_samplers, draw_round, placed, 
 from odrf.engine.factors import factors_of
 from odrf.engine.numeric import streams
 from odrf.engine.rows import gather_rows
-from odrf.projections.family import Family
+from odrf.projections.base import Family
 from problems import Problem
 
 BEGIN = np.int32(0)

@@ -10,7 +10,7 @@ import pandas as pd
 
 import odrf
 from odrf import InputError
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 
 __all__ = ["LEVELS", "hostile_fit"]
 

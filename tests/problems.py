@@ -29,7 +29,8 @@ from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.splits.splitter import SORTED_TOGETHER
 from odrf.engine.trees.forest import Forest
 from odrf.projections.axis import Axis
-from odrf.projections.estimated.linear import (
+from odrf.projections.mixture import Mixture, Share
+from odrf.projections.regression import (
     LDA,
     LEAST_SQUARES,
     LOGISTIC,
@@ -37,7 +38,6 @@ from odrf.projections.estimated.linear import (
     LeastSquares,
     Logistic,
 )
-from odrf.projections.mixture import Mixture, Share
 from odrf.projections.sparse import Sparse
 
 MANY_ROWS = 10**9

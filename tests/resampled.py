@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Draws, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.forest import Forest, joined
-from odrf.projections.estimated.linear import LEAST_SQUARES
+from odrf.projections.regression import LEAST_SQUARES
 from problems import Problem, problems
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.design.formulas.evaluated import Evaluation
+from odrf.design.evaluation import Evaluation
 from odrf.options.rule_function import RuleFunction
 
 __all__ = ["assert_same_parts"]

@@ -12,7 +12,7 @@ import pytest
 import odrf
 from cases.columns import EXTREME
 from odrf import InputError
-from odrf.design.columns.missing import find_missing
+from odrf.design.missing import find_missing
 
 N = 30
 ASKED = {

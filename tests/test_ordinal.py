@@ -14,7 +14,7 @@ from odrf.engine.compiling import kernel
 from odrf.engine.oob import loss_of
 from odrf.engine.splits.impurity import ORDINAL
 from odrf.engine.trees.forest import MEDIAN, mean_ranks_off, predicted_classes
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import losses_of
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin
 

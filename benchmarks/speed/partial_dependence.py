@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import odrf
-from odrf.design.replacing import with_values
+from odrf.design.new_rows import with_values
 from odrf.fits.curves.mean_curve import mean_curve
 from odrf.fits.prediction.predicting import mean_values
 from odrf.fits.raw_rows import raw_rows

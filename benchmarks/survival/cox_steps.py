@@ -26,13 +26,13 @@ from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import draw_terms, write_direction
 from odrf.engine.numeric import POSITION, VALUE_SHIFT, sort_keys
 from odrf.engine.survival.event_ranks import exit_rank, has_event
-from odrf.projections.estimated.on_subsets import OnSubsets
+from odrf.projections.regression import OnSubsets
 
 __all__ = ["CoxSampler", "CoxStep"]
 
 
 class CoxSampler(NamedTuple):
-    """Parameters; see `odrf.projections.estimated.linear.EstimatedSampler`."""
+    """Parameters; see `odrf.projections.regression.EstimatedSampler`."""
 
     number: int
     subset_size: int

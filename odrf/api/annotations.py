@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from odrf.projections.family import Family
+from odrf.projections.base import Family
 
 __all__ = ["AlphaRule", "ClassWeights", "LeafRule", "Projection", "ShareRule"]
 

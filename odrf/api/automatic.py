@@ -13,8 +13,8 @@ from odrf.api.calling import boosting_of, default_options, design_of, spelled_ca
 from odrf.api.oblique_forests import odrf
 from odrf.checks import Seed
 from odrf.design import Design, TrainingData
-from odrf.design.columns.missing import require_no_surrogates
-from odrf.design.formulas.lookup import environment
+from odrf.design.functions import environment
+from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.stacked.growing_stack import RUNS, RUNS_ON_SINGLES, grow_stack
 from odrf.options.boosting_control import BoostingControl

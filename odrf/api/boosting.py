@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from odrf.api.calling import boosting_of, design_of, spelled_call
 from odrf.api.survival_fits import survival_boosted
 from odrf.checks import Seed
-from odrf.design.columns.frame import check_frame
-from odrf.design.columns.missing import require_no_surrogates
-from odrf.design.formulas.lookup import environment
-from odrf.design.offset import offset_of
+from odrf.design.columns import check_frame
+from odrf.design.functions import environment
+from odrf.design.missing import require_no_surrogates
+from odrf.design.weights import offset_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
-from odrf.projections.family import Family
+from odrf.projections.base import Family
 from odrf.public import public
 from odrf.results.boosted.boosted_results import ODBTResults
 

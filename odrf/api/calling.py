@@ -12,9 +12,9 @@ import pandas as pd
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
-from odrf.design.row_structure import STRUCTURE_ARGUMENTS
+from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.options.boosting_control import BoostingControl, resolve_boosting
-from odrf.projections.family import Family
+from odrf.projections.base import Family
 
 __all__ = [
     "DESIGN_ARGUMENTS",

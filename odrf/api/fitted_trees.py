@@ -11,8 +11,8 @@ from odrf.api.calling import design_of, spelled_call
 from odrf.api.growth_request import TREE, requested
 from odrf.api.streamed_forests import OF_DESIGN
 from odrf.api.survival_fits import survival_tree
-from odrf.design.streamed.blocks import ChunkBlocks
-from odrf.design.streamed.streamed_design import learn_streamed_design
+from odrf.design.blocks import ChunkBlocks
+from odrf.design.chunks import learn_streamed_design
 from odrf.fits.all_rows.growing_all_rows import grow_all_rows
 from odrf.fits.data_checks.warnings_of_data import warn_of_chunks, warned_of_data
 from odrf.fits.growing import grow_fit

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design import Design, TrainingData
-from odrf.design.columns.listing import listed
-from odrf.design.columns.missing import require_no_surrogates
-from odrf.design.columns.outlying_values import crowded_columns
-from odrf.design.formulas.lookup import environment
+from odrf.design.columns import listed
+from odrf.design.functions import environment
+from odrf.design.missing import require_no_surrogates
+from odrf.design.scaling import crowded_columns
 from odrf.errors import warn_user
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.guided_fit import grow_guided_fit

@@ -14,8 +14,8 @@ from odrf.api.handing_out import grown_by
 from odrf.api.streamed_forests import forest_of_chunks
 from odrf.api.survival_fits import survival_forest
 from odrf.checks import Seed
-from odrf.design.columns.missing import require_no_surrogates
-from odrf.design.formulas.lookup import environment
+from odrf.design.functions import environment
+from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest

@@ -9,9 +9,9 @@ from patsy import EvalEnvironment
 
 from odrf.api.growth_request import requested
 from odrf.checks import AUTO
-from odrf.design.distributed.partition_blocks import PartitionBlocks
-from odrf.design.streamed.blocks import BlockSource, ChunkBlocks
-from odrf.design.streamed.streamed_design import learn_streamed_design
+from odrf.design.blocks import BlockSource, ChunkBlocks
+from odrf.design.chunks import learn_streamed_design
+from odrf.design.partitions import PartitionBlocks
 from odrf.errors import InputError
 from odrf.fits.data_checks.warnings_of_data import warn_of_chunks
 from odrf.fits.distributed.passes_on_workers import ON_WORKERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from odrf.design import Design, TrainingData
-from odrf.design.offset import Offset
+from odrf.design.weights import Offset
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree

@@ -9,7 +9,7 @@ from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection
 from odrf.api.calling import options_of
 from odrf.api.fitted_trees import fitted_tree
 from odrf.checks import Seed
-from odrf.design.formulas.lookup import environment
+from odrf.design.functions import environment
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource

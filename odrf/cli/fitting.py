@@ -17,7 +17,7 @@ from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.table_files import read_table, require_one_stdin
 from odrf.cli.targets import check_targets
 from odrf.cli.written_predictions import check_type, predicted, times_asked, write_predictions
-from odrf.design.columns.measurement import TEXT, contents
+from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 
 __all__ = [

@@ -11,11 +11,11 @@ from patsy import EvalEnvironment
 
 from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.design import Design, build_design
-from odrf.design.columns.frame import check_frame
-from odrf.design.formulas.formula import read_formula
-from odrf.design.formulas.lookup import looked_up_in
-from odrf.design.formulas.trusted import require_trusted
-from odrf.design.offset import offset_of
+from odrf.design.columns import check_frame
+from odrf.design.formula import read_formula
+from odrf.design.functions import looked_up_in
+from odrf.design.trusted import require_trusted
+from odrf.design.weights import offset_of
 
 __all__ = ["checked_design", "require_harmless", "without_names"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from odrf.datasets import names_in_first_line, read_separated
-from odrf.design.columns.measurement import TEXT
+from odrf.design.columns import TEXT
 from odrf.errors import InputError, warn_user
 
 __all__ = [

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
-from odrf.design.columns.scaling import Scaling
-from odrf.design.design import Design, build_design
+from odrf.design.design import Design, TrainingData, build_design
+from odrf.design.encoding import BASIS, INDICATORS, PLAIN
 from odrf.design.response import Response
-from odrf.design.training_data import TrainingData
+from odrf.design.scaling import Scaling
 
 __all__ = [
     "BASIS",

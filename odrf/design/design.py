@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,41 +13,216 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.checks import checked_choice
-from odrf.design.class_weights import class_factors
-from odrf.design.columns.encoding import INDICATORS
-from odrf.design.columns.fills import filled, learn_fills
-from odrf.design.columns.frame import Schema, check_frame, learn_schema
-from odrf.design.columns.missing import MISSING, SURROGATE, Missing, find_missing
-from odrf.design.columns.scaling import Scaling
-from odrf.design.columns.unseen_levels import (
+from odrf.design.columns import Schema, check_frame, learn_schema
+from odrf.design.encoding import (
+    INDICATORS,
     UNSEEN,
     GatheredLevels,
+    unseen_levels_expected,
     unseen_levels_refused,
 )
-from odrf.design.formulas.formula import Formula, read_formula
-from odrf.design.grid import grid_of
-from odrf.design.kept_columns import kept_columns
-from odrf.design.predictors import Predictors, learn_predictors
+from odrf.design.formula import Formula, read_formula
+from odrf.design.missing import MISSING, SURROGATE, Missing, filled, find_missing, learn_fills
+from odrf.design.predictors import Predictors, kept_columns, learn_predictors
 from odrf.design.response import (
     KINDS,
     Response,
+    class_factors,
     read_response,
     read_survival,
     require_variation,
 )
-from odrf.design.row_structure import read_structure, require_usable
-from odrf.design.survival.reading_times import require_events
-from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.design.training_data import TrainingData, rows_apart
-from odrf.design.variable import training_values
+from odrf.design.scaling import Scaling, with_sparse_columns
+from odrf.design.structure import RowStructure, read_structure, require_usable
+from odrf.design.survival_times import SurvivalTimes, require_events
+from odrf.design.variables import grid_of, training_values
 from odrf.design.weights import check_weights, raw_weights, rows_that_count, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
-from odrf.engine.factors import Matrix
+from odrf.engine.factors import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.engine.memory import MOST_ROWS, require_numbers
+from odrf.engine.resamples import RowCodes
 from odrf.engine.survival.event_ranks import null_residuals
-from odrf.errors import InputError
+from odrf.errors import AbsentError, InputError, refused_again
 
-__all__ = ["Design", "build_design"]
+__all__ = [
+    "LEFT_OUT",
+    "STREAMED",
+    "Design",
+    "NoData",
+    "RowsApart",
+    "TrainingData",
+    "build_design",
+    "rows_apart",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The training rows as arrays.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RowsApart:
+    """Rows of weight 0, which a fit knows nothing of, and predicts with its training rows.
+
+    Attributes
+    ----------
+    frame : DataFrame of m rows
+        The columns that predictors, response and offset are computed from.
+    where : (n + m,) bool
+        Which of the training rows and these, in the order of the data frame, these are.
+    """
+
+    frame: pd.DataFrame
+    where: NDArray[np.bool_]
+
+    def among(self, of_training: Any, of_these: Any) -> Any:
+        """Return series or data frames of the n training rows and of these, in their order."""
+        both = pd.concat([of_training, of_these])
+        return both.iloc[np.argsort(np.argsort(self.where, kind="stable"))]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """The training rows as arrays.
+
+    Attributes
+    ----------
+    X : Matrix (p, n)
+        Predictors scaled to [0, 1], one row of the array per column; those with empty cells so that
+        their mean is 0.  With codes for factors of many levels, see `odrf.engine.factors`.
+    y : (n,) float64
+        Response, or class codes 0 … K - 1.  Of times to an event, martingale residuals without
+        predictors: events less cumulative hazards.
+    weights : (n,) float64
+        Case weights times class weights, divided by `weight_unit`; 1 without either.  Rows of
+        weight 0 are no training rows.
+    index : pandas.Index
+        Labels of the n rows.
+    complete : (N,) bool
+        True for the rows of the data frame that are used; the others have missing values, or
+        weight 0.
+    missing_columns : dict
+        Numbers of missing values per column, largest first; empty if no row was left out.
+    empty_cells : dict
+        The same of the rows that are used, for the columns of the predictors.
+    class_weights : (K,) float64 or None
+        The factors by which the case weights of each class were multiplied, if any.
+    weight_unit : float
+        What the weights are divided by so that their squares and sums are in the range of floats: a
+        power of two, and 1 unless they are very large or very small; see
+        `odrf.design.weights.unit_of`.
+    kept : DataFrame of n rows, or None
+        Columns of the data that cannot be read back from `X`; see `odrf.design.new_rows`.
+    structure : RowStructure or None
+        Groups, order and strata of the n rows, if there are any.
+    times : SurvivalTimes or None
+        Times and events of the n rows, if the response is ``Surv()``.
+    weightless : (N,) bool or None
+        True for the rows of the data frame with weight 0, if there are any.
+    apart : RowsApart or None
+        Those of them that can be predicted; none after an update.
+    """
+
+    X: Matrix
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    index: pd.Index
+    complete: NDArray[np.bool_]
+    missing_columns: dict[str, int]
+    empty_cells: dict[str, int]
+    class_weights: NDArray[np.float64] | None = None
+    weight_unit: float = 1.0
+    kept: pd.DataFrame | None = None
+    structure: RowStructure | None = None
+    times: SurvivalTimes | None = None
+    weightless: NDArray[np.bool_] | None = None
+    apart: RowsApart | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        array, layout = state["X"]
+        self.__dict__.update(state, X=with_layout(array.matrix(), layout))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows are there; see `odrf.design.design`."""
+        return True
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows n."""
+        return len(self.index)
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows left out because of missing values."""
+        return int((~self.considered).sum())
+
+    @property
+    def considered(self) -> NDArray[np.bool_]:
+        """`complete`, without the rows of weight 0: as if they were not in the data frame."""
+        return self.complete if self.weightless is None else self.complete[~self.weightless]
+
+    @property
+    def codes(self) -> RowCodes | None:
+        """Codes of groups, order and strata, as the engine reads them."""
+        return None if self.structure is None else self.structure.codes
+
+    def require_times(self) -> SurvivalTimes:
+        """Return the times to an event of the rows.
+
+        Raises
+        ------
+        InputError
+            The response is something else.
+        """
+        if self.times is None:
+            raise InputError("the response is no time to an event: write Surv(time, event) ~ .")
+        return self.times
+
+    def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
+        """Return the `rows` (n,) alone."""
+        X = with_rows(self.X, rows)
+        return replace(
+            self,
+            X=X,
+            y=self.y[rows],
+            weights=self.weights[rows],
+            index=self.index[rows],
+            kept=None if self.kept is None else self.kept[rows],
+            structure=None if self.structure is None else self.structure.keeping(rows),
+            times=None if self.times is None else self.times.keeping(rows),
+            apart=None,
+        )
+
+
+def rows_apart(
+    data: pd.DataFrame,
+    apart: NDArray[np.bool_],
+    complete: NDArray[np.bool_],
+    required: Sequence[str],
+    read: Callable[[pd.DataFrame], object],
+) -> RowsApart | None:
+    """Return the rows `apart` (N,) of a data frame; None if there are none that can be predicted.
+
+    `complete` (N,) are the training rows.  Rows that lack one of the `required` columns are left
+    out, as of the training rows.  `read` raises an `InputError` if rows cannot be predicted.
+    """
+    apart = apart & find_missing(data, required).complete
+    try:
+        with unseen_levels_expected():
+            read(data[apart])
+    except InputError:
+        return None
+    return RowsApart(data[apart], apart[complete | apart]) if apart.any() else None
+
+
+# ------------------------------------------------------------------------------------------------
+# From formula and data frame to arrays, for training rows and for new rows.
+# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +242,7 @@ class Design:
     scaling : Scaling
         The map of each column to [0, 1].
     missing : str
-        How missing values are treated: one of `odrf.design.columns.missing.MISSING`.
+        How missing values are treated: one of `odrf.design.missing.MISSING`.
     fills : dict
         By column what its empty cells are filled with, if `missing` is "median"; else empty.
     unseen : str
@@ -259,7 +434,7 @@ def build_design(
         The name of a column (``.`` then leaves it out), or one number per row.  Nothing is learned
         from rows of weight 0: they are no training rows.
     groups, order, strata : str or array-like, optional
-        As in `odrf.design.row_structure.read_structure`; ``.`` leaves such columns out.
+        As in `odrf.design.structure.read_structure`; ``.`` leaves such columns out.
     aside : str, optional
         Another column that ``.`` leaves out; rows with missing values in it count as incomplete.
     class_weights : str or mapping, optional
@@ -393,3 +568,116 @@ def _checked_missing(
             'missing="split"'
         )
     return left_out
+
+
+# ------------------------------------------------------------------------------------------------
+# What stands for the training rows of a fit that has none: left out, or read in chunks.
+# ------------------------------------------------------------------------------------------------
+
+_OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
+LEFT_OUT = (
+    "the fit was saved without them, by save(data=False), or made without them, by without_data(): "
+    "use one that has them, or fit again"
+)
+"""Why rows that were left out are not there."""
+NEEDS_ROWS = "this needs the training rows, and {}"
+STREAMED = (
+    "a fit on rows in chunks keeps none of them: fit a data frame of some of the rows, or all "
+    "chunks again; new rows need predict(newdata)"
+)
+"""Why rows that came in chunks are not there."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class NoData(TrainingData):
+    """Training rows that are not there; whoever needs them is told so, and why.
+
+    Parameters
+    ----------
+    rows, dropped : int
+        How many there were, and how many others had been left out for missing values.
+    missing_columns, empty_cells, class_weights, weight_unit
+        As in `TrainingData`.
+    reason : str
+        Why they are not there, and what to do: `LEFT_OUT` or `STREAMED`.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        dropped: int,
+        missing_columns: dict[str, int],
+        empty_cells: dict[str, int],
+        class_weights: NDArray[np.float64] | None,
+        weight_unit: float,
+        reason: str = LEFT_OUT,
+    ) -> None:
+        self.__dict__.update(
+            rows=rows,
+            dropped=dropped,
+            missing_columns=missing_columns,
+            empty_cells=empty_cells,
+            class_weights=class_weights,
+            weight_unit=weight_unit,
+            reason=reason,
+        )
+
+    @classmethod
+    def instead_of(cls, data: TrainingData) -> NoData:
+        """Return what says of training rows how many they were, and no more."""
+        if isinstance(data, NoData):
+            return data
+        return cls(
+            data.n_rows,
+            data.n_dropped,
+            data.missing_columns,
+            data.empty_cells,
+            data.class_weights,
+            data.weight_unit,
+        )
+
+    @property
+    def has_rows(self) -> bool:
+        """False."""
+        return False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows n."""
+        return int(self.__dict__["rows"])
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows left out because of missing values."""
+        return int(self.__dict__["dropped"])
+
+    def require_times(self) -> SurvivalTimes:
+        """Raise an error that says why the times are not there.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise self._lacks_rows()
+
+    def __repr__(self) -> str:
+        """Return what is known, without the rows: debuggers show the parts of a result so."""
+        return f"{type(self).__name__}(rows={self.n_rows}, dropped={self.n_dropped})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _lacks_rows(self) -> AbsentError:
+        return AbsentError(NEEDS_ROWS.format(self.__dict__.get("reason", LEFT_OUT)))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _OF_ROWS:
+                raise self._lacks_rows()
+            refused_again(self, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -7,26 +7,42 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 from patsy import EvalEnvironment
 
-from odrf.design.columns.encoding import BASIS, EMPTY, INDICATORS, PLAIN
-from odrf.design.columns.finite import require_finite, require_no_infinite
-from odrf.design.columns.frame import cells_as_floats, column_blocks, selected
-from odrf.design.columns.listing import listed
-from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
-from odrf.design.formulas.atoms import Atom, Column
-from odrf.design.formulas.other_rows import warn_of_other_rows
-from odrf.design.ranking import ranked_alone
-from odrf.design.variable import Variable, columns_of_numbers, learn_variable, rows_known
+from odrf.design.columns import cells_as_floats, column_blocks, listed, selected
+from odrf.design.encoding import BASIS, EMPTY, INDICATORS, PLAIN, Indicators, Numbers, Ranks
+from odrf.design.evaluation import warn_of_other_rows
+from odrf.design.formula import Atom, Column
+from odrf.design.missing import require_finite, require_no_infinite
+from odrf.design.ranks import ranked_alone
+from odrf.design.scaling import Cells, Levels, Unscaled, indicators
+from odrf.design.variables import (
+    Variable,
+    columns_of_numbers,
+    learn_variable,
+    rows_known,
+)
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 
-__all__ = ["Predictors", "learn_predictors", "unranked_predictors"]
+__all__ = [
+    "Predictors",
+    "kept_columns",
+    "learn_predictors",
+    "readable_columns",
+    "unranked_predictors",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# From the terms of a formula to the matrix of predictors.
+# ------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -386,3 +402,57 @@ def _indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
 def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return all products (j·k, n) of the columns `a` (j, n) and `b` (k, n)."""
     return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])
+
+
+# ------------------------------------------------------------------------------------------------
+# Which columns of the data frame the matrix of the training rows does not tell.
+# ------------------------------------------------------------------------------------------------
+
+# Whole numbers up to these are exact in 32 and in 64 bits.
+WHOLE, EXACT = 2**23, 2**53
+
+
+def readable_columns(recipe: Predictors) -> dict[str, int]:
+    """Return the columns of the data that are predictors by themselves, with their numbers.
+
+    Numbers, factors and ordered factors are; dates, and numbers whose ranks stand in the matrix,
+    are not.
+    """
+    found = {}
+    for j, term in enumerate(recipe.terms):
+        variable = recipe.variables[term[0]]
+        known = isinstance(variable.encoding, Numbers | Indicators | Ranks)
+        if len(term) == 1 and variable.evaluation is None and known:
+            found[variable.name] = j
+    return found
+
+
+def kept_columns(
+    recipe: Predictors, frame: pd.DataFrame, columns: Sequence[str]
+) -> pd.DataFrame | None:
+    """Return those of the `columns` that the matrix does not tell; None if there are none.
+
+    They are those that are no predictors by themselves, and whole numbers of more digits than 32
+    bits hold.
+    """
+    readable = readable_columns(recipe)
+    type_of = dict(zip(frame.columns, frame.dtypes, strict=True))
+    names = [
+        name
+        for name in columns
+        if name not in readable or (_may_be_long(type_of[name]) and _is_long(frame[name]))
+    ]
+    return selected(frame, names).copy() if names else None
+
+
+def _may_be_long(dtype: Any) -> bool:
+    return is_integer_dtype(dtype) and getattr(dtype, "itemsize", 8) > 2
+
+
+def _is_long(column: pd.Series) -> bool:
+    """Return whether whole numbers would be rounded.
+
+    A column of the matrix is a number from 0 to 1 in 32 bits, times the range.
+    """
+    low, high = int(column.min()), int(column.max())
+    return high - low > WHOLE or max(-low, high) > EXACT

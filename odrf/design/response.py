@@ -1,31 +1,37 @@
-"""The response: its kind, classes, causes and values."""
+"""The response: its kind, classes, causes and values; class weights."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.columns.chosen_encoding import require_shared
-from odrf.design.columns.encoding import observed_levels
-from odrf.design.columns.finite import require_finite
-from odrf.design.columns.listing import listed, rows_listed
-from odrf.design.columns.measurement import measurement
-from odrf.design.columns.text_as_read import warn_of_spellings, warn_of_text
-from odrf.design.columns.values import Values, column_values
-from odrf.design.formulas.evaluated import Evaluation
-from odrf.design.formulas.spelling import quoted
-from odrf.design.survival.reading_times import (
+from odrf.checks import is_number
+from odrf.design.columns import (
+    Values,
+    column_values,
+    listed,
+    measurement,
+    rows_listed,
+    warn_of_spellings,
+    warn_of_text,
+)
+from odrf.design.encoding import observed_levels, require_shared
+from odrf.design.evaluation import Evaluation
+from odrf.design.formula import quoted
+from odrf.design.missing import require_finite
+from odrf.design.survival_times import (
+    SurvivalTimes,
     censored_category,
     read_causes,
     read_times,
     unit_of_times,
 )
-from odrf.design.survival.survival_times import SurvivalTimes
 from odrf.errors import InputError, nearest, warn_user
 
 __all__ = [
@@ -33,10 +39,16 @@ __all__ = [
     "LARGEST",
     "SURVIVAL",
     "Response",
+    "class_factors",
     "read_response",
     "read_survival",
     "require_variation",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# The response: its kind, classes, causes and values.
+# ------------------------------------------------------------------------------------------------
 
 # Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
 # their differences, times weights, stay in the range of floats.
@@ -383,3 +395,76 @@ def _require_two(name: str, distinct: pd.Index | NDArray[np.float64], rows: str)
             f"response {name!r} is constant ({distinct.tolist()[0]!r} in every {rows}): there is "
             "nothing to predict"
         )
+
+
+# ------------------------------------------------------------------------------------------------
+# Class weights: from the argument `class_weights` to one number per class.
+# ------------------------------------------------------------------------------------------------
+
+BALANCED = "balanced"
+# Limits of a factor, so that squares of weights stay in the range of floats.
+SMALLEST_FACTOR, LARGEST_FACTOR = 1e-60, 1e60
+
+
+def class_factors(
+    class_weights: Any, response: Response, y: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return the factors (K,) by which the case weights of each class are multiplied, or None.
+
+    Parameters
+    ----------
+    class_weights : None, "balanced" or mapping of class to number
+        ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows;
+        classes with hardly any weight, less than 1e-60 of it, keep theirs.
+        Classes that a mapping does not name have factor 1.
+    response : Response
+    y, weights : (n,) float64
+        Class codes and case weights of the training rows.
+
+    Raises
+    ------
+    InputError
+        `class_weights` is of another type or names an unknown class, a factor is not a positive
+        number, or the response is numeric.
+    """
+    if class_weights is None:
+        return None
+    if response.causes:
+        raise InputError(
+            f"class_weights= needs classes, and {response.name!r} is a time to an event: leave it "
+            "out, or weight single rows with weights="
+        )
+    if response.classes is None:
+        raise InputError(
+            f"class_weights= needs classes, but {response.name!r} is numeric: leave it out, use "
+            'kind="classification", or weight single rows with weights='
+        )
+    if isinstance(class_weights, str) and class_weights == BALANCED:
+        totals = np.bincount(y.astype(np.int64), weights, minlength=len(response.classes))
+        present = totals > SMALLEST_FACTOR * totals.sum()
+        share = totals.sum() / present.sum()
+        return np.divide(share, totals, out=np.ones(len(totals)), where=present)
+    if not isinstance(class_weights, Mapping):
+        raise InputError(
+            f"class_weights={class_weights!r}: use None, {BALANCED!r} or a mapping of classes to "
+            "positive numbers"
+        )
+    return _from_mapping(class_weights, response.classes)
+
+
+def _from_mapping(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArray[np.float64]:
+    factors: NDArray[np.float64] = np.ones(len(classes))
+    codes = {label: code for code, label in enumerate(classes.tolist())}
+    for label, value in class_weights.items():
+        if label not in codes:
+            raise InputError(
+                f"class_weights names {label!r}, which is not a class of the response; classes "
+                f"are {listed(classes, 10)}{nearest(label, classes)}"
+            )
+        if not is_number(value) or not SMALLEST_FACTOR <= float(value) <= LARGEST_FACTOR:
+            raise InputError(
+                f"class_weights[{label!r}]={value!r}: use a positive number, from {SMALLEST_FACTOR:g} "
+                f"to {LARGEST_FACTOR:g}"
+            )
+        factors[codes[label]] = float(value)
+    return factors

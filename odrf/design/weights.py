@@ -1,26 +1,250 @@
-"""Case weights: from the argument `weights` to one number per row.
-
-What a fit predicts does not depend on the unit of the weights.  But squares and sums of very large
-or small ones leave the range of floats, so these are converted to another unit: a power of two,
-which does not round them.
-"""
+"""Arguments with one value for each row: case weights and offsets."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_complex_dtype
 
-from odrf.design.row_numbers import row_numbers
-from odrf.errors import InputError
+from odrf.checks import is_number
+from odrf.design.response import LARGEST
+from odrf.errors import InputError, nearest
 
-__all__ = ["check_weights", "in_unit_of_fit", "raw_weights", "rows_that_count", "unit_of"]
+__all__ = [
+    "Offset",
+    "aligned",
+    "check_weights",
+    "in_unit_of_fit",
+    "offset_of",
+    "raw_weights",
+    "row_labels",
+    "row_numbers",
+    "rows_that_count",
+    "unit_of",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Arguments with one value for each row: the name of a column, or the values.
+# ------------------------------------------------------------------------------------------------
+
+
+def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the numbers (n,) of the rows of `data`, missing ones as NaN.
+
+    Parameters
+    ----------
+    argument : str
+        The name of the argument, for errors.
+    value : str or array-like
+        The name of a column, or n numbers: of a Series by the labels of its index, else by
+        position.
+    data : pandas.DataFrame
+        The data frame.
+
+    Raises
+    ------
+    InputError
+        There is no such column, or `value` is not n numbers, or is a Series with other labels.
+    """
+    if isinstance(value, str):
+        value = _column(argument, value, data)
+    elif isinstance(value, pd.Series) and len(value) == len(data):
+        value = aligned(argument, value, data.index)
+    try:
+        given = pd.Series(value)
+        if given.dtype.kind in "mM":
+            raise TypeError("dates and durations are numbers to NumPy, of some unit")
+        is_real = not is_complex_dtype(given.dtype)
+        result = given.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{argument} must be numbers, one for each row, or the name of a column of numbers"
+        ) from None
+    if not is_real:
+        raise InputError(f"{argument} holds complex numbers: give one real number for each row")
+    if result.shape != (len(data),):
+        raise InputError(
+            f"{argument} has length {len(result)} and the data {len(data)} rows: give one number "
+            "for each row"
+        )
+    return np.asarray(result, dtype=np.float64)
+
+
+def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.Series:
+    """Return the values (n,) of the rows of `data`, of any type, numbered from 0.
+
+    The arguments are those of `row_numbers`.
+
+    Raises
+    ------
+    InputError
+        There is no such column, or `value` is not n values, or is a Series with other labels.
+    """
+    if isinstance(value, str):
+        value = _column(argument, value, data)
+    elif isinstance(value, pd.Series) and len(value) == len(data):
+        value = aligned(argument, value, data.index)
+    try:
+        given = pd.Series(value)
+        given = given.reset_index(drop=True)
+        given.isna(), pd.factorize(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{argument} must be the name of a column, or one value for each row"
+        ) from None
+    if len(given) != len(data):
+        raise InputError(
+            f"{argument} has length {len(given)} and the data {len(data)} rows: give one value for "
+            "each row"
+        )
+    return given
+
+
+def _column(argument: str, name: str, data: pd.DataFrame) -> pd.Series:
+    if name not in data.columns:
+        raise InputError(
+            f"{argument}={name!r} is not a column of the data{nearest(name, data.columns)}"
+        )
+    return data[name]
+
+
+def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
+    """Return the values in the order of `index`; raise `InputError` if they have other labels."""
+    if values.index.equals(index):
+        return values
+    if not (values.index.is_unique and index.is_unique and index.isin(values.index).all()):
+        raise InputError(
+            f"{argument}= is a Series with other row labels than the data, and its numbers belong "
+            "to rows by their labels: give it the index of the data, or give its numbers by "
+            f"position: {argument}.to_numpy()"
+        )
+    return values.reindex(index)
+
+
+# ------------------------------------------------------------------------------------------------
+# Offsets: a known part of the score of each row.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Offset:
+    """The offsets of a fit.
+
+    Attributes
+    ----------
+    given : bool
+        Whether the fit has offsets; otherwise all are 0.
+    column : str or None
+        The column that holds them, in new data too.
+    values : (n,) float64
+        Offsets of the training rows.
+    """
+
+    given: bool
+    column: str | None
+    values: NDArray[np.float64]
+
+    def of(
+        self,
+        newdata: pd.DataFrame,
+        offset: str | ArrayLike | None,
+        complete: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Return the offsets of the `complete` rows of `newdata`.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+            m rows.
+        offset : str, array-like, number or None
+            Used instead of the column of the fit.
+        complete : (m,) bool
+
+        Raises
+        ------
+        InputError
+            The fit has offsets but no column of them and `offset` is None, or an offset is missing
+            or not a finite number.
+        """
+        if offset is None and not self.given:
+            return np.zeros(int(complete.sum()))
+        source = self.column if offset is None else offset
+        if source is None:
+            raise InputError(
+                "the fit has an offset for each training row, and new rows need theirs: give "
+                "offset= to predict(), one number for each row, or 0; for all else fit with the "
+                "name of a column as offset=, and give new rows this column"
+            )
+        return _known(_numbers(source, newdata)[complete])
+
+    def keeping(self, which: NDArray[np.bool_]) -> Offset:
+        """Return the offsets of some of the training rows.
+
+        Raises
+        ------
+        InputError
+            One of them is missing.
+        """
+        return Offset(self.given, self.column, _known(self.values[which]))
+
+
+def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
+    """Return the offsets of a fit to the n rows of `data`, missing ones as NaN.
+
+    Parameters
+    ----------
+    offset : str, array-like or None
+        A column's name, n numbers (see `row_numbers`), one number, or None for zeros.
+    data : DataFrame
+
+    Raises
+    ------
+    InputError
+        There is no such column, or the offsets are not n numbers, or one is infinite.
+    """
+    column = offset if isinstance(offset, str) else None
+    values = np.zeros(len(data)) if offset is None else _numbers(offset, data)
+    return Offset(offset is not None, column, values)
+
+
+def _numbers(offset: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
+    if is_number(offset):
+        values = np.full(len(data), offset, dtype=np.float64)
+    else:
+        values = row_numbers("offset", offset, data)
+    beyond = int((np.abs(values) > LARGEST).sum())
+    if beyond:
+        raise InputError(
+            f"offset has {beyond} infinite values, or beyond {LARGEST:g} in size: use finite ones"
+        )
+    return values
+
+
+def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    missing = int(np.isnan(values).sum())
+    if missing:
+        raise InputError(
+            f"offset is missing for {missing} row{'s'[: missing > 1]}: give a number for every row"
+        )
+    return values
+
+
+# ------------------------------------------------------------------------------------------------
+# Case weights: from the argument `weights` to one number per row.
+#
+# What a fit predicts does not depend on the unit of the weights.  But squares and sums of very
+# large or small ones leave the range of floats, so these are converted to another unit: a power of
+# two, which does not round them.
+# ------------------------------------------------------------------------------------------------
 
 # Weights are converted only if the largest is outside these limits.
 LEAST_TOP, MOST_TOP = 2.0**-40, 2.0**40
-LARGEST = 1e200
+LARGEST_WEIGHT = 1e200
 
 
 def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[np.float64]:
@@ -95,11 +319,11 @@ def check_weights(weights: NDArray[np.float64], name: str = "weights") -> None:
     Weights above 1e200 are refused, too, so that sums of them times class weights are finite.
     `name` is that of the argument.
     """
-    bad = ~(np.abs(weights) <= LARGEST)
+    bad = ~(np.abs(weights) <= LARGEST_WEIGHT)
     if bad.any():
         are = "value that is" if bad.sum() == 1 else "values that are"
         raise InputError(
-            f"{name} has {bad.sum()} {are} missing, infinite or above {LARGEST:g}: give every row "
+            f"{name} has {bad.sum()} {are} missing, infinite or above {LARGEST_WEIGHT:g}: give every row "
             "a finite weight (a row of weight 0 has no influence)"
         )
     if (weights < 0).any():

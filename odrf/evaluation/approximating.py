@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf.api.guided_forests import graf
 from odrf.api.oblique_forests import odrf
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list
-from odrf.design.formulas.lookup import environment
+from odrf.design.functions import environment
 from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.approximation_curve import ApproximationCurve

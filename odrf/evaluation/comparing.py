@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
-from odrf.design.dividing.division import Division, Folds, read_division
-from odrf.design.folds import FoldRows
-from odrf.design.formulas.lookup import environment
+from odrf.design.folds import Division, FoldRows, Folds, read_division
+from odrf.design.functions import environment
 from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.comparison import Comparison, FoldsUsed

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
-from odrf.design.formulas.lookup import environment
+from odrf.design.functions import environment
 from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.bias_variance import BiasVariance, Experiment

@@ -18,9 +18,9 @@ from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
 from odrf.checks import checked_truth
 from odrf.design import Design, TrainingData
-from odrf.design.columns.missing import require_no_surrogates
-from odrf.design.formulas.lookup import environment
-from odrf.design.streamed.blocks import ROWS_PER_BLOCK, BlockSource, ChunkBlocks
+from odrf.design.blocks import ROWS_PER_BLOCK, BlockSource, ChunkBlocks
+from odrf.design.functions import environment
+from odrf.design.missing import require_no_surrogates
 from odrf.engine.chunks import growth_bytes
 from odrf.engine.memory import in_bytes, resident_memory, times_available
 from odrf.engine.resamples import rows_drawn_once

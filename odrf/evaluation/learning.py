@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.api.oblique_forests import odrf
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
-from odrf.design.dividing.structured import strata_cells
-from odrf.design.folds import last_times
-from odrf.design.formulas.lookup import environment
+from odrf.design.folds import last_times, strata_cells
+from odrf.design.functions import environment
 from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.learning_curve import LearningCurve

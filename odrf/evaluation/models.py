@@ -16,8 +16,8 @@ from patsy import EvalEnvironment
 
 from odrf.api.oblique_forests import odrf
 from odrf.design import INDICATORS, Design, Response, TrainingData, build_design
-from odrf.design.columns.unseen_levels import unseen_levels_expected
-from odrf.design.formulas.lookup import looked_up_in
+from odrf.design.encoding import unseen_levels_expected
+from odrf.design.functions import looked_up_in
 from odrf.engine.factors import Matrix, indicated
 from odrf.errors import InputError
 from odrf.evaluation.survival.estimators_of_times import structured_times, survival_by_estimator

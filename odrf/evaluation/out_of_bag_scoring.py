@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
-from odrf.design.folds import fold_of_rows
+from odrf.design.folds import fold_numbers, fold_of_rows, most_folds, rows_to_divide
 from odrf.errors import InputError
 from odrf.evaluation.metrics import AUTO, METRICS, Metric
 from odrf.evaluation.survival.out_of_bag_times import JUDGED, out_of_bag_score_of_times

@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.design import Response, build_design
-from odrf.design.columns.frame import check_frame
-from odrf.design.columns.measurement import TEXT, contents
-from odrf.design.dividing.structured import RowsToDivide
-from odrf.design.formulas.formula import read_formula
+from odrf.design.columns import TEXT, check_frame, contents
+from odrf.design.folds import RowsToDivide
+from odrf.design.formula import read_formula
 from odrf.design.response import SURVIVAL
-from odrf.design.row_numbers import row_labels
-from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
-from odrf.design.weights import raw_weights, rows_that_count
+from odrf.design.structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
+from odrf.design.weights import raw_weights, row_labels, rows_that_count
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.survival.times_to_score import TimesToScore, times_to_score

@@ -26,8 +26,8 @@ from odrf.checks import (
     is_list,
 )
 from odrf.design import build_design
-from odrf.design.dividing.division import Folds
-from odrf.design.formulas.lookup import environment, looked_up_in
+from odrf.design.folds import Folds
+from odrf.design.functions import environment, looked_up_in
 from odrf.errors import InputError
 from odrf.evaluation.comparing import compare
 from odrf.evaluation.metrics import Metric, metric_for

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import patsy.builtins
 
-from odrf.design.formulas.evaluated import Evaluation
-from odrf.design.formulas.functions import FUNCTIONS
+from odrf.design.evaluation import Evaluation
+from odrf.design.functions import FUNCTIONS
 from odrf.errors import InputError
 
 __all__ = ["Applied", "Cell", "Literal", "Numeric", "RankedCell", "numeric_of"]

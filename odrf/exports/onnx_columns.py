@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.columns.scaling import FARTHEST
+from odrf.design.scaling import FARTHEST
 from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell

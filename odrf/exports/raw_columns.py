@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from odrf.design import INDICATORS, Design
-from odrf.design.columns.encoding import Indicators, Numbers, Ranks
-from odrf.design.columns.measurement import LOGICAL, NUMBERS, TEXT
-from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
-from odrf.design.columns.scaling import FARTHEST
-from odrf.design.variable import Variable
+from odrf.design.columns import LOGICAL, NUMBERS, TEXT
+from odrf.design.encoding import Durations, Indicators, Moments, Numbers, Ranks
+from odrf.design.ranks import OwnRanks
+from odrf.design.scaling import FARTHEST
+from odrf.design.variables import Variable
 from odrf.engine.directions.candidates import has_many_levels
 from odrf.errors import InputError
 from odrf.exports.expressions import Cell, Numeric, RankedCell, numeric_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.design.columns.scaling import FARTHEST
+from odrf.design.scaling import FARTHEST
 from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.design.dividing.held_out_share import held_out_share
-from odrf.design.dividing.structured import rows_to_divide
-from odrf.design.offset import Offset
+from odrf.design.folds import held_out_share, rows_to_divide
+from odrf.design.weights import Offset
 from odrf.engine.boosting.losses import Loss, SurvivalLoss
 from odrf.engine.boosting.runs import Sample, added_up
 from odrf.engine.boosting.state import Boosted, boost

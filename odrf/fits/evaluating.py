@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.dividing.structured import rows_to_divide
+from odrf.design.folds import rows_to_divide
 from odrf.engine.factors import Matrix
 from odrf.engine.memory import require_memory
 from odrf.engine.oob import out_of_bag
@@ -26,21 +26,34 @@ from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
 from odrf.fits.survival.grown_response import grown_response
 from odrf.fits.survival.judged.judged_by_deviance import deviances_of_new_rows, judged_by_deviance
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.pruning.choosing import CHOICES, chosen_row
-from odrf.pruning.complexity import ERROR, IMPURITY, critical_alphas, pruned, root_errors
-from odrf.pruning.cross_fitting import OutOfBagChoice, chosen_elsewhere
-from odrf.pruning.cross_validation import (
+from odrf.pruning.complexity import (
+    CHOICES,
+    ERROR,
+    IMPURITY,
+    Subtrees,
+    chosen_row,
+    critical_alphas,
+    nested_subtrees,
+    pruned,
+    root_errors,
+)
+from odrf.pruning.growth_stages import Stages, evaluated_stages, stage_alphas
+from odrf.pruning.validation import (
     Fold,
     Growth,
+    HeldOut,
+    OutOfBagChoice,
+    SubtreePath,
+    chosen_elsewhere,
+    common_alphas,
     cross_validated,
     folds_grown,
     geometric_means,
+    held_out,
+    held_out_sums,
+    losses_of,
+    subtree_path,
 )
-from odrf.pruning.forests import common_alphas
-from odrf.pruning.growth_stages import Stages, evaluated_stages, stage_alphas
-from odrf.pruning.held_out import HeldOut, held_out, held_out_sums, losses_of
-from odrf.pruning.subtree_path import SubtreePath, subtree_path
-from odrf.pruning.subtrees import Subtrees, nested_subtrees
 from odrf.public.progress import progress_bar
 from odrf.text.quantity import quantity
 

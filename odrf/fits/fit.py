@@ -15,8 +15,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
 from odrf.options.request import Request
-from odrf.pruning.cross_fitting import OutOfBagChoice
-from odrf.pruning.subtree_path import SubtreePath
+from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 
 __all__ = ["AnyControl", "AnyFit", "Fit", "Pruning"]
 

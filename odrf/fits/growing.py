@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
-from odrf.design.columns.missing import SURROGATE
-from odrf.design.survival.subjects import rows_a_subject
+from odrf.design.missing import SURROGATE
+from odrf.design.subjects import rows_a_subject
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import Forest

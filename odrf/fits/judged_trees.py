@@ -13,8 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.dividing.structured import most_folds, rows_to_divide, structured_folds
-from odrf.design.folds import FoldRows
+from odrf.design.folds import FoldRows, most_folds, rows_to_divide, structured_folds
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest, joined
 from odrf.errors import InputError
@@ -25,8 +24,7 @@ from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
 from odrf.fits.out_of_bag_values import rows_missed
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.sizing import sized_tree
-from odrf.pruning.complexity import ERROR, critical_alphas, pruned
-from odrf.pruning.subtrees import with_leaves
+from odrf.pruning.complexity import ERROR, critical_alphas, pruned, with_leaves
 from odrf.public.progress import progress_bar
 from odrf.statistics.held_out_importance import FEWEST_ROWS, JudgedTrees
 

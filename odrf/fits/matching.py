@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.design.row_structure import STRUCTURE_ARGUMENTS
+from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit

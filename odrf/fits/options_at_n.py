@@ -9,7 +9,7 @@ from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.options.rule import RATE
 from odrf.options.sizes import complexity_parameter, leaf_limit, rate_along, row_share
-from odrf.pruning.rates import LEAF_RATES
+from odrf.pruning.growth_stages import LEAF_RATES
 
 __all__ = ["at_rows", "settled_at"]
 

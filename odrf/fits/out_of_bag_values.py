@@ -13,8 +13,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.pruning.complexity import critical_alphas, pruned
-from odrf.pruning.cross_fitting import OutOfBagChoice
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import OutOfBagChoice, losses_of
 from odrf.statistics.means import weighted_mean
 
 __all__ = [
@@ -49,7 +48,7 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
     """Return the out-of-bag predictions of a forest, and its error by the number of trees.
 
     If out-of-bag rows have chosen how the trees are pruned, each row is predicted by the trees as
-    the other rows would prune them: see `odrf.pruning.cross_fitting`.
+    the other rows would prune them: see `odrf.pruning.validation`.
 
     Raises
     ------

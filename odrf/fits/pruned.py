@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import is_number, is_whole
-from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
+from odrf.design.folds import fold_numbers, most_folds, rows_to_divide
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
 from odrf.options.rule import FIXED, Rule
 from odrf.pruning.complexity import ERROR, LOG_RANK, critical_alphas, pruned
-from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
-from odrf.pruning.forests import unseen_alphas
-from odrf.pruning.subtree_path import SubtreePath
+from odrf.pruning.validation import JUDGED_FOLDS, OutOfBagChoice, SubtreePath, out_of_bag_alphas
 from odrf.public.progress import progress_bar
 
 __all__ = [
@@ -98,7 +96,7 @@ def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
     critical = critical_alphas(fit.forest, rule)
     data, fold = fit.data, judged_folds(fit)
     with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
-        alpha, elsewhere = unseen_alphas(
+        alpha, elsewhere = out_of_bag_alphas(
             fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
         )
     kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))

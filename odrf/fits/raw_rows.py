@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.reading_back import training_frame
+from odrf.design.new_rows import training_frame
 from odrf.engine.factors import Matrix
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
@@ -19,7 +19,7 @@ __all__ = ["RawRows", "offsets_of", "raw_rows", "rows_of_scores"]
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Rows whose variables can be given other values; see `odrf.design.replacing.with_values`.
+    """Rows whose variables can be given other values; see `odrf.design.new_rows.with_values`.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.dividing.structured import rows_to_divide
+from odrf.design.folds import rows_to_divide
 from odrf.fits.evaluating import forest_sizes, grown_without, path_by_folds
 from odrf.fits.fit import Fit
 from odrf.fits.judging.judging_folds import folds_at_most
@@ -16,13 +16,10 @@ from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.pruned import pruned_at
 from odrf.options.rule import CV, ONE_SE, RATE, Rule
 from odrf.options.sizes import rate_along
-from odrf.pruning.choosing import MINIMUM, chosen, chosen_row
-from odrf.pruning.choosing import ONE_SE as ONE_SE_CHOICE
-from odrf.pruning.complexity import ERROR, GROWTH
-from odrf.pruning.cross_validation import cross_validated, geometric_means
-from odrf.pruning.growth_stages import LEAVES, stage_alphas
-from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
-from odrf.pruning.subtrees import with_leaves
+from odrf.pruning.complexity import ERROR, GROWTH, MINIMUM, chosen, chosen_row, with_leaves
+from odrf.pruning.complexity import ONE_SE as ONE_SE_CHOICE
+from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES, LEAVES, stage_alphas
+from odrf.pruning.validation import cross_validated, geometric_means
 
 __all__ = ["sized_forest", "sized_tree"]
 

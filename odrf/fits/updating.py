@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.design import TrainingData
-from odrf.design.adding_rows import rows_of_weight_added, with_more_rows
+from odrf.design.new_rows import rows_of_weight_added, with_more_rows
 from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest import joined
@@ -22,7 +22,7 @@ from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
 from odrf.options.sizes import rate_along
-from odrf.pruning.rates import ALPHA_RATES
+from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
 
 __all__ = ["updated_fit"]

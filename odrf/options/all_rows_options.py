@@ -8,7 +8,7 @@ from odrf.options.control import Control
 from odrf.options.request import Request
 from odrf.options.rule import CV
 from odrf.options.table import EXACT
-from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
+from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES
 
 __all__ = ["checked_tree_request", "require_streamable", "share_judging"]
 

@@ -31,9 +31,9 @@ from odrf.options.loss_names import checked_loss, require_counts, require_refitt
 from odrf.options.rule import OOB
 from odrf.options.table import EXACT, NEWTON, REFIT, checked_options
 from odrf.projections.axis import Axis
-from odrf.projections.estimated.linear import Logistic
-from odrf.projections.family import Family, Table
+from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
+from odrf.projections.regression import Logistic
 from odrf.projections.sparse import Sparse
 
 __all__ = ["BoostingControl", "resolve_boosting"]
@@ -202,7 +202,7 @@ def resolve_boosting(
     ordered : bool
         Whether the classes are ordered.
     ranges, grid, terms, empty
-        See `odrf.projections.family.Table`.
+        See `odrf.projections.base.Table`.
 
     Returns
     -------

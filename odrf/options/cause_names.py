@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from odrf.design.survival.survival_times import ONE_CAUSE
+from odrf.design.survival_times import ONE_CAUSE
 from odrf.errors import InputError, nearest
 from odrf.options.criterion_names import GRAY
 

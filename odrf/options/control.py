@@ -21,7 +21,7 @@ from odrf.options.rule import FIXED, Rule
 from odrf.options.scale_names import SPLIT_SCALES
 from odrf.options.sizes import complexity_parameter, leaf_limit, row_share
 from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
-from odrf.projections.family import Family, Table
+from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 
 __all__ = [
@@ -230,7 +230,7 @@ def resolve(
     ordinal : bool, default False
         Whether there are three or more ordered classes.
     ranges, grid, terms, empty
-        See `odrf.projections.family.Table`.
+        See `odrf.projections.base.Table`.
     surrogates : bool, default False
         Whether missing values go by surrogate splits.
     causes : sequence of str, optional

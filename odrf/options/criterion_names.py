@@ -15,7 +15,7 @@ from odrf.engine.splits.impurity import (
     SQUARED_ERROR,
 )
 from odrf.errors import InputError
-from odrf.projections.family import Family
+from odrf.projections.base import Family
 
 __all__ = ["EXPONENTIAL", "GRAY", "LOG_RANK", "criteria_of", "criterion_of", "require_no_penalty"]
 

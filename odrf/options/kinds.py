@@ -12,7 +12,7 @@ import numpy as np
 from odrf.checks import checked_choice, checked_switch, is_word
 from odrf.errors import InputError
 from odrf.options.request import Request
-from odrf.projections.family import Family
+from odrf.projections.base import Family
 from odrf.projections.mixture import read_projection
 
 __all__ = [

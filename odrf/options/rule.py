@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from odrf.errors import InputError
-from odrf.pruning.rates import IN_WORDS
+from odrf.pruning.growth_stages import IN_WORDS
 
 __all__ = ["CV", "FIXED", "FUNCTION", "NONE", "ONE_SE", "OOB", "RATE", "Rule"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
 from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
-from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
+from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES
 
 __all__ = ["EXPONENTS", "complexity_parameter", "leaf_limit", "rate_along", "row_share"]
 

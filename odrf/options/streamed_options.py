@@ -10,7 +10,7 @@ from odrf.checks import AUTO, checked_switch, is_word
 from odrf.errors import InputError
 from odrf.options.request import Request
 from odrf.options.rule import OOB
-from odrf.pruning.rates import ALPHA_RATES
+from odrf.pruning.growth_stages import ALPHA_RATES
 
 __all__ = ["require_no_structure", "share_of_rows", "streamed_request"]
 

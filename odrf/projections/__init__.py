@@ -12,21 +12,20 @@ To add a family, write a module here and import its class below.
 """
 
 from odrf.engine.numeric import below, uniform
-from odrf.projections.axis import Axis
+from odrf.projections.axis import Axis, ExtraTrees
+from odrf.projections.base import FAMILIES, Family
 from odrf.projections.custom import Custom
-from odrf.projections.estimated.cca import CanonicalCorrelation
-from odrf.projections.estimated.linear import Discriminant, LeastSquares, Logistic
-from odrf.projections.estimated.pca import PrincipalComponents
-from odrf.projections.estimated.pda import PenalisedDiscriminant
-from odrf.projections.estimated.projection_pursuit import ProjectionPursuit
-from odrf.projections.estimated.ridge import Ridge
-from odrf.projections.extra import ExtraTrees
-from odrf.projections.family import FAMILIES, Family
+from odrf.projections.discriminant import CanonicalCorrelation, PenalisedDiscriminant
 from odrf.projections.patch import Patch
-from odrf.projections.rc import RandomCombination
-from odrf.projections.rotation import Rotation
-from odrf.projections.sparse import Sparse
-from odrf.projections.sphere import Sphere
+from odrf.projections.regression import (
+    Discriminant,
+    LeastSquares,
+    Logistic,
+    ProjectionPursuit,
+    Ridge,
+)
+from odrf.projections.rotation import PrincipalComponents, Rotation
+from odrf.projections.sparse import RandomCombination, Sparse, Sphere
 
 __all__ = [
     "FAMILIES",

@@ -20,9 +20,8 @@ from odrf.engine.kernel_params import Settings
 from odrf.engine.numeric import streams
 from odrf.engine.rows import load_column
 from odrf.errors import InputError
-from odrf.projections.absent_function import AbsentFunction
-from odrf.projections.estimated.on_subsets import few_directions
-from odrf.projections.family import Family, Table
+from odrf.projections.base import AbsentFunction, Family, Table
+from odrf.projections.regression import few_directions
 
 __all__ = ["Custom", "CustomSampler"]
 

@@ -12,19 +12,88 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_whole, is_number, is_whole, is_word
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.directions.samplers import DirectionSampler
+from odrf.engine.directions.samplers import DirectionSampler, begins, draws
 from odrf.engine.kernel_params import Settings
 from odrf.engine.numeric import apportion
 from odrf.engine.rows import Rows
 from odrf.errors import InputError, allowed
-from odrf.projections.axis import Axis, AxisSampler
+from odrf.projections.axis import Axis, AxisSampler, begin_axis, draw_axis
+from odrf.projections.base import FAMILIES, Family, Table
 from odrf.projections.custom import Custom
-from odrf.projections.estimated.linear import EstimatedSampler, Logistic
-from odrf.projections.family import FAMILIES, Family, Table
-from odrf.projections.sparse import Sparse, SparseSampler
-from odrf.projections.usual import usual_sampler
+from odrf.projections.regression import EstimatedSampler, Logistic, draw_estimated
+from odrf.projections.sparse import Sparse, SparseSampler, begin_sparse, draw_sparse
 
-__all__ = ["Mixture", "Share", "mixture_for", "read_projection", "without_share"]
+__all__ = [
+    "Mixture",
+    "Share",
+    "UsualSampler",
+    "mixture_for",
+    "read_projection",
+    "usual_sampler",
+    "without_share",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Single, sparse and estimated directions as one sampler.
+#
+# Most forests mix these, those of the default among them.  With one sampler, whose parts may have 0
+# candidates, all of them share one compiled kernel.
+# ------------------------------------------------------------------------------------------------
+
+
+class UsualSampler(NamedTuple):
+    """First single predictors, then sparse directions, then estimated ones.
+
+    Attributes
+    ----------
+    number : int
+        Number of all candidates; a round has candidates of one part only.
+    axis : AxisSampler
+    sparse : SparseSampler
+    estimated : EstimatedSampler
+    """
+
+    number: int
+    axis: DirectionSampler
+    sparse: DirectionSampler
+    estimated: DirectionSampler
+
+
+def usual_sampler(
+    axis: DirectionSampler, sparse: DirectionSampler, estimated: DirectionSampler
+) -> UsualSampler:
+    """Combine the three samplers into one."""
+    return UsualSampler(axis.number + sparse.number + estimated.number, axis, sparse, estimated)
+
+
+@begins(UsualSampler)
+def _begin(sampler, state, proposals):
+    begin_axis(sampler.axis, state, proposals)
+    begin_sparse(sampler.sparse, state, proposals)
+
+
+@draws(UsualSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    axis, sparse, estimated = sampler.axis, sampler.sparse, sampler.estimated
+    if first < axis.number:
+        return draw_axis(axis, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
+    before = axis.number
+    if first < before + sparse.number:
+        n, following = draw_sparse(
+            sparse, state, rows, lo, m, n_rows, first - before, feature_groups, proposals, work
+        )
+        return n, before + following
+    before += sparse.number
+    n, following = draw_estimated(
+        estimated, state, rows, lo, m, n_rows, first - before, feature_groups, proposals, work
+    )
+    return n, before + following
+
+
+# ------------------------------------------------------------------------------------------------
+# Sampler mixtures: how many candidates of which family a node tries.
+# ------------------------------------------------------------------------------------------------
 
 # Predictors tried singly beside directions in a forest, or √P if more.
 MANY_SINGLES = 60

@@ -16,8 +16,7 @@ from odrf.engine.directions.samplers import draws
 from odrf.engine.kernel_params import Settings
 from odrf.engine.numeric import below, shuffle_front
 from odrf.errors import InputError
-from odrf.projections.family import Family, Table
-from odrf.projections.parameters import extent, grid_shape, require_pixels
+from odrf.projections.base import Family, Table, extent, grid_shape, require_pixels
 
 __all__ = ["Patch", "PatchSampler"]
 

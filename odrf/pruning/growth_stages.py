@@ -1,4 +1,4 @@
-"""Stages of trees: with the leaves that they had earlier in their growth, or cut at a depth."""
+"""Stages of trees: with the leaves that they had earlier in their growth; rates in n."""
 
 from __future__ import annotations
 
@@ -15,9 +15,25 @@ from odrf.engine.oob import stage_losses
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.pruning.complexity import growth_ranks
-from odrf.pruning.held_out import HeldOut, held_out, held_out_groups
+from odrf.pruning.validation import HeldOut, held_out, held_out_groups
 
-__all__ = ["ALONG", "DEPTH", "LEAVES", "Stages", "evaluated_stages", "stage_alphas", "stages_of"]
+__all__ = [
+    "ALONG",
+    "ALPHA_RATES",
+    "DEPTH",
+    "IN_WORDS",
+    "LEAF_RATES",
+    "LEAVES",
+    "Stages",
+    "evaluated_stages",
+    "stage_alphas",
+    "stages_of",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Stages of trees: with the leaves that they had earlier in their growth, or cut at a depth.
+# ------------------------------------------------------------------------------------------------
 
 LEAVES, DEPTH = "leaves", "depth"
 ALONG = (LEAVES, DEPTH)
@@ -124,3 +140,38 @@ def evaluated_stages(
         return held_out_groups(np.column_stack([sums[0] for _, sums in found]), weight)
     mass, sums = losses()
     return HeldOut(float(mass[0]), float(mass[1]), *sums)
+
+
+# ------------------------------------------------------------------------------------------------
+# Named rates in n: how α_n may fall, and how the number of leaves t_n may rise.
+#
+# Zhan, Liu and Xia, Theorems 1, 3, 4 and 5: trees that stop at t_n leaves are consistent if t_n → ∞
+# and t_n = o(n/ln⁴n); pruned ones if α_n → 0 and ln⁵n/(α_n·n) → 0 (the exponent is hard to read in
+# print; 5 is enough in every reading).  A rate fixes α_n or t_n up to a constant, which theory
+# leaves open.  The constant is chosen on held-out rows, at the number of rows that the trees of the
+# folds grow on, and is then used at n.
+# ------------------------------------------------------------------------------------------------
+
+Rate = Callable[[float], float]
+# ln n stays positive.
+LEAST = 2.0
+
+ALPHA_RATES: dict[str, Rate] = {
+    "log6/n": lambda n: math.log(max(n, LEAST)) ** 6 / n,
+    "1/sqrt(n)": lambda n: 1 / math.sqrt(n),
+}
+"""Names of rates for α_n."""
+
+LEAF_RATES: dict[str, Rate] = {
+    "sqrt": math.sqrt,
+    "n/log5": lambda n: n / math.log(max(n, LEAST)) ** 5,
+}
+"""Names of rates for t_n."""
+
+IN_WORDS = {
+    "log6/n": "ln(n)^6/n",
+    "1/sqrt(n)": "1/sqrt(n)",
+    "sqrt": "sqrt(n)",
+    "n/log5": "n/ln(n)^5",
+}
+"""The rates as functions of n, by name."""

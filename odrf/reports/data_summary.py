@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from odrf.design import INDICATORS, Design, TrainingData
-from odrf.design.columns.encoding import Encoding, Indicators, Numbers, Ranks
-from odrf.design.columns.measurement import LOGICAL
-from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
-from odrf.design.reading_back import unscaled
-from odrf.design.variable import Variable
+from odrf.design.columns import LOGICAL
+from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Numbers, Ranks
+from odrf.design.new_rows import unscaled
+from odrf.design.ranks import OwnRanks
+from odrf.design.variables import Variable
 from odrf.fits.fit import AnyFit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.public import public

@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf.checks import is_whole
 from odrf.errors import InputError
-from odrf.pruning.choosing import ONE_SE, chosen_row
+from odrf.pruning.complexity import ONE_SE, chosen_row
 from odrf.public import public
 from odrf.text.card import Carded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.design.columns.encoding import Indicators, Ranks
+from odrf.design.encoding import Indicators, Ranks
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit

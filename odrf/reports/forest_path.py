@@ -11,7 +11,7 @@ from odrf.errors import InputError
 from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
-from odrf.pruning.choosing import CHOICES, ONE_SE
+from odrf.pruning.complexity import CHOICES, ONE_SE
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.reports.pruning_path import PruningPath

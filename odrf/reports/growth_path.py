@@ -15,9 +15,9 @@ from odrf.errors import InputError
 from odrf.fits.evaluating import labelled_rows
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
-from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
+from odrf.pruning.complexity import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
-from odrf.pruning.held_out import HeldOut
+from odrf.pruning.validation import HeldOut
 from odrf.public import public, warn_of_old
 from odrf.public.progress import progress_bar
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, shown_rows

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.design.columns.ranked import OwnRanks
+from odrf.design.ranks import OwnRanks
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.fits.prediction.labels import class_labels
 from odrf.text.units import node_of_terms, user_splits

@@ -13,7 +13,7 @@ from odrf.checks import checked_whole
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
-from odrf.projections.parameters import grid_shape, require_pixels
+from odrf.projections.base import grid_shape, require_pixels
 from odrf.projections.patch import Patch
 from odrf.public import public
 from odrf.statistics.importance import usage

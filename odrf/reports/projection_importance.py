@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.design.dividing.structured import rows_to_divide
+from odrf.design.folds import rows_to_divide
 from odrf.engine.trees.forest import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit

@@ -10,10 +10,8 @@ from odrf.checks import checked_choice
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, loss_name
 from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
-from odrf.pruning.choosing import CHOICES, ONE_SE
-from odrf.pruning.complexity import GROWTH
-from odrf.pruning.subtree_path import SubtreePath
-from odrf.pruning.subtrees import growth_errors
+from odrf.pruning.complexity import CHOICES, GROWTH, ONE_SE, growth_errors
+from odrf.pruning.validation import SubtreePath
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.card import Card

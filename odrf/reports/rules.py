@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.design import Design, Response
-from odrf.design.columns.encoding import Encoding, Ranks
+from odrf.design.encoding import Encoding, Ranks
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.dates_in_words import counted_as
 from odrf.text.wording import SplitWriter, number

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.survival.subjects import rows_a_subject
+from odrf.design.subjects import rows_a_subject
 from odrf.engine.oob import OutOfBag
 from odrf.fits.evaluating import root_error
 from odrf.fits.fit import AnyFit, Fit

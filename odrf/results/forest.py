@@ -28,8 +28,7 @@ from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
 from odrf.options.rule import OOB
-from odrf.pruning.choosing import CHOICES
-from odrf.pruning.complexity import RULES
+from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import respelled
 from odrf.reports.forest_path import ForestPath
 from odrf.reports.importance_tests.knockoff_selection import KnockoffSelection

@@ -14,7 +14,7 @@ from odrf.checks import (
     checked_seed,
     require_default,
 )
-from odrf.design.dividing.division import Folds
+from odrf.design.folds import Folds
 from odrf.fits.evaluating import stages_by_folds
 from odrf.fits.fit import Fit
 from odrf.fits.judging.judging_folds import folds_asked

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import Seed, checked_seed, checked_whole
-from odrf.design.grid import set_grid
+from odrf.design.variables import set_grid
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, no_frame
 from odrf.public import public, respelled

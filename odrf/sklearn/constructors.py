@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from odrf.design.row_structure import STRUCTURE_ARGUMENTS
+from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.errors import UnknownArgumentError
 from odrf.public.arguments import suggestion
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 from odrf.errors import InputError
 from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
 from odrf.sklearn.inputs import predictors_of, response_name, weights_of, with_columns

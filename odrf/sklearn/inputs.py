@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from odrf.design.columns.listing import listed, rows_listed
-from odrf.design.row_numbers import row_numbers
-from odrf.design.weights import check_weights
+from odrf.design.columns import listed, rows_listed
+from odrf.design.weights import check_weights, row_numbers
 from odrf.errors import InputError
 from odrf.public import in_pandas
 from odrf.public.frames import in_native_order

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from odrf.api.boosting import odbt
 from odrf.api.oblique_forests import odrf
 from odrf.api.trees import odt
-from odrf.design.columns.censored import EVENT, START, TIME
-from odrf.design.formulas.spelling import quoted
-from odrf.design.survival.reading_times import read_causes, read_times
+from odrf.design.formula import quoted
+from odrf.design.functions import EVENT, START, TIME
+from odrf.design.survival_times import read_causes, read_times
 from odrf.errors import InputError
 from odrf.sklearn.constructors import OF_TIMES
 from odrf.sklearn.continuing import Growing

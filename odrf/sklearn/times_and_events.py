@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_consistent_length
 
-from odrf.design.columns.censored import EVENT, START, TIME
-from odrf.design.columns.listing import rows_listed
+from odrf.design.columns import rows_listed
+from odrf.design.functions import EVENT, START, TIME
 from odrf.errors import InputError
 from odrf.public import in_pandas
 from odrf.text.naming import free_name
@@ -28,7 +28,7 @@ class TimesAndEvents(NamedTuple):
     Attributes
     ----------
     columns : DataFrame
-        As `odrf.design.columns.censored.Censored.columns` gives them.
+        As `odrf.design.functions.Censored.columns` gives them.
     names : dict of str to str
         By the names of these columns those that they have in y.
     """

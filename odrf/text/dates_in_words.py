@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from odrf.design.columns.encoding import Encoding
-from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
+from odrf.design.encoding import Durations, Encoding, Moments
+from odrf.design.ranks import OwnRanks
 
 __all__ = ["counted_as", "moment"]
 

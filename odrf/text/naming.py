@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from odrf.design import Design
-from odrf.design.columns.encoding import EMPTY
-from odrf.design.variable import Variable
+from odrf.design.encoding import EMPTY
+from odrf.design.variables import Variable
 from odrf.text.shortening import shortened_names
 
 __all__ = ["free_name", "names_in_sums"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from odrf.design.columns.moments import TICKS, Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
+from odrf.design.encoding import TICKS, Durations, Moments
+from odrf.design.ranks import OwnRanks
 
 __all__ = ["own_value"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
-from odrf.pruning.rates import IN_WORDS
+from odrf.pruning.growth_stages import IN_WORDS
 from odrf.text.wording import number
 
 __all__ = ["rule_in_words"]

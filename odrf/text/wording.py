@@ -11,10 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
-from odrf.design.columns.encoding import Encoding, Indicators, Ranks
-from odrf.design.columns.missing import SURROGATE
-from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
+from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Ranks
+from odrf.design.missing import SURROGATE
+from odrf.design.ranks import OwnRanks
 from odrf.engine.trees.forest import Forest
 from odrf.text.dates_in_words import moment
 from odrf.text.level_sets import two_sets

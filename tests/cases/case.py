@@ -19,7 +19,7 @@ from cases.tables import (
     random_weights,
 )
 from cases.times import random_times
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 
 __all__ = ["KINDS", "Case", "random_case"]
 

@@ -18,7 +18,7 @@ from cases.formulas import random_formula
 from cases.tables import random_columns, random_response
 from cases.times import random_times
 from odrf.cli import main
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 
 __all__ = ["A_TABLE", "random_command", "try_commands", "write_random_files"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.columns import Rng, choice
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 
 __all__ = ["random_formula"]
 

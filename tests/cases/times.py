@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cases.columns import WORDS, Maker, Rng, choice
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 
 __all__ = ["OF_TIMES", "random_times"]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from patsy import EvalEnvironment, PatsyError
 
-from odrf.design.formulas.atoms import Column, Expression, read_atom
+from odrf.design.formula import Column, Expression, read_atom
 
 COLUMNS = ["a", "b", "odd name", "C", "Sepal.Length"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from patsy.splines import BS
 
-from odrf.design.formulas.bases import HeldBSpline, OrthogonalPolynomial, bs, poly
+from odrf.design.functions import HeldBSpline, OrthogonalPolynomial, bs, poly
 
 X = np.random.default_rng(0).normal(size=50)
 

@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.chosen_encoding import learn_encoding
-from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, observed_levels
-from odrf.design.columns.unseen_levels import (
+from odrf.design.columns import Values
+from odrf.design.encoding import (
+    BASIS,
+    INDICATORS,
+    PLAIN,
     GatheredLevels,
+    learn_encoding,
+    observed_levels,
     unseen_levels_expected,
     unseen_levels_refused,
 )
-from odrf.design.columns.values import Values
 from odrf.errors import InputError
 
 

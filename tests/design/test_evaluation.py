@@ -9,8 +9,8 @@ import patsy
 import pytest
 from patsy import EvalEnvironment
 
-from odrf.design.formulas.atoms import read_atom
-from odrf.design.formulas.evaluated import Evaluation
+from odrf.design.evaluation import Evaluation
+from odrf.design.formula import read_atom
 from odrf.errors import InputError
 
 

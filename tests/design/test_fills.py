@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.fills import filled, learn_fills
+from odrf.design.missing import filled, learn_fills
 from odrf.errors import InputError
 
 

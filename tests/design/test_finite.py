@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.finite import require_finite
+from odrf.design.missing import require_finite
 from odrf.errors import InputError
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from odrf.design.formulas import formula as reading
-from odrf.design.formulas.formula import read_formula
+from odrf.design import formula as reading
+from odrf.design.formula import read_formula
 from odrf.errors import InputError
 
 COLUMNS = ["y", "a", "b", "c", "odd name", "Sepal.Length"]

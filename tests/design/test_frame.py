@@ -3,7 +3,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from odrf.design.columns.frame import check_frame, learn_schema
+from odrf.design.columns import check_frame, learn_schema
 from odrf.errors import InputError
 
 FRAME = pd.DataFrame(

@@ -6,7 +6,7 @@ import numpy as np
 import patsy
 from patsy import EvalEnvironment
 
-from odrf.design.formulas.functions import FUNCTIONS, users_names
+from odrf.design.functions import FUNCTIONS, users_names
 
 
 def test_the_users_own_meaning_wins():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.grid import grid_of, set_grid
+from odrf.design.variables import grid_of, set_grid
 
 
 @pytest.mark.parametrize("grid", [(1, 2, 3), (4, 1, 7)])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.measurement import contents, measurement
+from odrf.design.columns import contents, measurement
 from odrf.errors import InputError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.missing import find_missing
+from odrf.design.missing import find_missing
 from odrf.errors import InputError
 
 FRAME = pd.DataFrame(

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import odrf
-from odrf.design.columns.moments import difference, learn_durations, learn_moments
-from odrf.design.columns.values import Values
+from odrf.design.columns import Values
+from odrf.design.encoding import difference, learn_durations, learn_moments
 from odrf.errors import InputError
 
 DAYS = np.random.default_rng(0).integers(0, 60, 80)

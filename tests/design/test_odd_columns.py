@@ -11,15 +11,13 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.design.columns.encoding import Numbers
-from odrf.design.columns.fills import learn_fills
-from odrf.design.columns.frame import column_blocks
-from odrf.design.columns.moments import as_dates
-from odrf.design.columns.ranked import OwnRanks, exact
-from odrf.design.columns.values import Values
-from odrf.design.formulas.bases import OrthogonalPolynomial
-from odrf.design.row_numbers import row_numbers
-from odrf.design.withheld import WithheldData
+from odrf.design.columns import Values, column_blocks
+from odrf.design.design import NoData
+from odrf.design.encoding import Numbers, as_dates
+from odrf.design.functions import OrthogonalPolynomial
+from odrf.design.missing import learn_fills
+from odrf.design.ranks import OwnRanks, exact
+from odrf.design.weights import row_numbers
 from odrf.errors import InputError
 
 
@@ -60,17 +58,17 @@ def test_ranks_among_fractions_are_exact():
 
 
 def test_a_fit_without_rows_says_which_attribute_is_none():
-    data = WithheldData(5, 1, {}, {}, None, 1.0)
+    data = NoData(5, 1, {}, {}, None, 1.0)
     again = copy.deepcopy(data)
     assert (again.n_rows, again.n_dropped) == (5, 1)
     with pytest.raises(InputError, match="rows"):
         _ = again.y
-    with pytest.raises(AttributeError, match="'WithheldData' object has no attribute 'colour'"):
+    with pytest.raises(AttributeError, match="'NoData' object has no attribute 'colour'"):
         _ = again.colour
 
 
 def test_a_fit_without_rows_is_shown_in_a_debugger():
-    data = WithheldData(5, 1, {}, {}, None, 1.0)
-    assert repr(data) == str(data) == "WithheldData(rows=5, dropped=1)"
+    data = NoData(5, 1, {}, {}, None, 1.0)
+    assert repr(data) == str(data) == "NoData(rows=5, dropped=1)"
     tree = odrf.odt("y ~ .", pd.DataFrame({"a": range(20), "y": range(20)}), seed=1).without_data()
-    assert "WithheldData(rows=20, dropped=0)" in repr(tree.fit)
+    assert "NoData(rows=20, dropped=0)" in repr(tree.fit)

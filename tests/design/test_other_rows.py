@@ -12,8 +12,8 @@ import pytest
 from patsy import EvalEnvironment
 
 import odrf
-from odrf.design.formulas.formula import read_formula
-from odrf.design.formulas.other_rows import alike
+from odrf.design.evaluation import alike
+from odrf.design.formula import read_formula
 from odrf.design.predictors import learn_predictors
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
-from odrf.design.columns.unscaled import Cells
-from odrf.design.formulas.formula import read_formula
+from odrf.design.encoding import BASIS, INDICATORS, PLAIN
+from odrf.design.formula import read_formula
 from odrf.design.predictors import learn_predictors
+from odrf.design.scaling import Cells
 from odrf.errors import InputError
 
 

@@ -15,9 +15,9 @@ from patsy import EvalEnvironment
 
 import odrf
 from odrf.design import build_design
-from odrf.design.columns.encoding import Numbers
-from odrf.design.columns.ranked import OwnRanks
-from odrf.design.columns.values import Values
+from odrf.design.columns import Values
+from odrf.design.encoding import Numbers
+from odrf.design.ranks import OwnRanks
 
 N = 200
 STEP = np.random.default_rng(0).permutation(N)

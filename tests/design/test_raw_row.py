@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
 from odrf.design import build_design
-from odrf.design.raw_row import plan_row
+from odrf.design.new_rows import plan_row
 from odrf.errors import InputError
 
 PLAIN = "y ~ age + bmi + sex + dose + smoker + Q('odd name')"

@@ -10,9 +10,7 @@ from patsy import EvalEnvironment
 from cases.columns import EXTREME
 from odrf import InputError
 from odrf.design import build_design
-from odrf.design.adding_rows import with_more_rows
-from odrf.design.reading_back import training_frame
-from odrf.design.replacing import touched, with_values
+from odrf.design.new_rows import touched, training_frame, with_more_rows, with_values
 from odrf.engine.factors import indicated
 
 N = 60

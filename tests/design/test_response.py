@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.design.columns.values import Values
+from odrf.design.columns import Values
 from odrf.design.response import read_response
 from odrf.errors import InputError
 

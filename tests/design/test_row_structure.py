@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import odrf
-from odrf.design.row_structure import read_structure, require_usable
+from odrf.design.structure import read_structure, require_usable
 from odrf.errors import InputError
 
 DATA = pd.DataFrame(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import odrf
-from odrf.design.columns.finite import LARGEST
-from odrf.design.columns.scaling import learn_scaling
+from odrf.design.missing import LARGEST
+from odrf.design.scaling import learn_scaling
 from odrf.errors import InputError
 
 # Floats beyond 1e-280 are at least 1e-300 apart.

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from patsy import EvalEnvironment
 
 from odrf.design import build_design
-from odrf.design.columns.sparse_columns import with_sparse_columns
+from odrf.design.scaling import with_sparse_columns
 
 # the last one is the smallest float32
 values = st.sampled_from([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 2.0**-149])

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
-from odrf.design.formulas.formula import read_formula
-from odrf.design.formulas.spelling import DOT, quoted, readable, respell
+from odrf.design.formula import DOT, quoted, read_formula, readable, respell
 from odrf.errors import InputError
 
 COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st", "inf"]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.design.columns.text_as_read import meant_as
+from odrf.design.columns import meant_as
 from odrf.errors import InputError
 
 N = 300

@@ -14,7 +14,7 @@ import pandas as pd
 import patsy
 import pytest
 
-from odrf.design.formulas.trusted import OF_COLUMNS, OF_NUMPY, is_harmless, untrusted_part
+from odrf.design.trusted import OF_COLUMNS, OF_NUMPY, is_harmless, untrusted_part
 
 COLUMNS = ["x", "z", "odd name", "open"]
 NAMES = {

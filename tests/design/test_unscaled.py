@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.design.columns.scaling import learn_scaling
-from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
+from odrf.design.scaling import Cells, Levels, Unscaled, indicators, learn_scaling
 
 
 @st.composite

@@ -6,7 +6,7 @@ import pytest
 from patsy.categorical import C
 
 import odrf
-from odrf.design.columns.values import result_values
+from odrf.design.columns import result_values
 from odrf.errors import InputError
 
 INDEX = pd.Index(["r1", "r2", "r3"])

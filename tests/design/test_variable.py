@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.design.formulas.atoms import Column, Expression
-from odrf.design.variable import learn_variable
+from odrf.design.formula import Column, Expression
+from odrf.design.variables import learn_variable
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import pytest
 import odrf
 from engine.splits.test_cuts import best, binned
 from nodes import described
-from odrf.design import adding_rows, design
-from odrf.design.columns import unscaled
+from odrf.design import design, new_rows, scaling
 from odrf.engine.memory import MOST_LEVELS, MOST_PLACES, MOST_ROWS
 from odrf.engine.rows import rows_at
 from odrf.engine.splits.histograms import COUNT
@@ -96,7 +95,7 @@ def test_more_rows_than_a_bin_counts_are_refused(monkeypatch):
     monkeypatch.setattr(design, "MOST_ROWS", 19)
     with pytest.raises(odrf.InputError, match="20 rows of data are more than 19"):
         odrf.odt("y ~ a", data, alpha=None, seed=1)
-    monkeypatch.setattr(adding_rows, "MOST_ROWS", 30)
+    monkeypatch.setattr(new_rows, "MOST_ROWS", 30)
     with pytest.raises(odrf.InputError, match=r"40 rows, old and new, .*newdata"):
         fit.update(data)
 
@@ -105,6 +104,6 @@ def test_levels_are_whole_numbers_in_float32_or_refused(monkeypatch):
     assert np.float32(MOST_LEVELS) - np.float32(1) == MOST_LEVELS - 1
     assert np.float32(MOST_LEVELS + 1) == MOST_LEVELS
     data = pd.DataFrame({"y": np.arange(20.0), "f": [f"level {k}" for k in range(20)]})
-    monkeypatch.setattr(unscaled, "MOST_LEVELS", 19)
+    monkeypatch.setattr(scaling, "MOST_LEVELS", 19)
     with pytest.raises(odrf.InputError, match="20 levels of a factor are more than 19"):
         odrf.odt("y ~ f", data, alpha=None, seed=1)

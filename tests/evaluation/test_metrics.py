@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics as sk
 
 from odrf import InputError
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.evaluation.metrics import METRICS, metric_for
 from odrf.evaluation.survival.times_to_score import times_to_score
 

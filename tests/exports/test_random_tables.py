@@ -20,7 +20,7 @@ from benchmarks.reliability.export_targets import (
 )
 from cases.tables import random_columns, random_new_rows
 from odrf import InputError
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 
 REFUSED = (
     "holds dates",

@@ -13,7 +13,7 @@ from odrf import projections
 from odrf.engine import memory
 from odrf.engine.boosting.runs import added_up_by_run
 from odrf.engine.numeric import streams
-from odrf.pruning.held_out import held_out_sums
+from odrf.pruning.validation import held_out_sums
 from odrf.statistics.curves.level_order import similarity_order
 from odrf.statistics.importance_tests.gaussian_knockoffs import gaussian_knockoffs
 

@@ -9,7 +9,7 @@ import pytest
 import odrf
 from forests import same_bits
 from odrf import InputError
-from odrf.pruning.rates import IN_WORDS
+from odrf.pruning.growth_stages import IN_WORDS
 
 FORMULA = "y ~ a + b + f"
 

@@ -10,7 +10,7 @@ from statsmodels.stats.libqsturng import qsturng
 from statsmodels.stats.proportion import proportion_confint
 
 from odrf.evaluation.paired import critical_difference
-from odrf.pruning.held_out import held_out_sums
+from odrf.pruning.validation import held_out_sums
 from odrf.statistics.averaged.hypotheses_of_estimates import function_of_estimates, joint_test
 from odrf.statistics.averaged.normal_tests import with_errors
 from odrf.statistics.importance_tests.loss_differences import judged_differences

@@ -12,7 +12,7 @@ from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.cli.functions_called import KINDS_OF_FITS
 from odrf.cli.running import COMMANDS, parser_of
 from odrf.cli.set_options import ELSEWHERE, read_options
-from odrf.design.columns.missing import MISSING
+from odrf.design.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl

@@ -20,8 +20,8 @@ from odrf.engine.numeric import spectrum_for
 from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import CanonicalCorrelation
-from odrf.projections.estimated.cca import UNCORRELATED, canonical_directions
-from odrf.projections.family import Table
+from odrf.projections.base import Table
+from odrf.projections.discriminant import UNCORRELATED, canonical_directions
 from problems import cart, design, noisy, plain
 from samples import classed
 

@@ -8,7 +8,7 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.projections import ExtraTrees
-from odrf.projections.family import Table
+from odrf.projections.base import Table
 
 
 def same(one, other):

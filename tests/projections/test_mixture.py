@@ -17,7 +17,7 @@ from odrf.projections import (
     RandomCombination,
     Sparse,
 )
-from odrf.projections.family import Table
+from odrf.projections.base import Table
 from odrf.projections.mixture import mixture_for, read_projection
 
 TABLE = Table(P=9, p=12, n_classes=3, single_tree=False)

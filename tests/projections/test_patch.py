@@ -18,7 +18,7 @@ from drawing import directions
 from odrf.engine.numeric import streams
 from odrf.errors import InputError
 from odrf.projections import Patch
-from odrf.projections.family import Table
+from odrf.projections.base import Table
 from problems import plain
 from reference.patches import patch
 from reference.randomness import Stream

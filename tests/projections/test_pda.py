@@ -19,7 +19,7 @@ from odrf.engine.numeric import spectrum_for
 from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import PenalisedDiscriminant
-from odrf.projections.estimated.pda import penalised_discriminant
+from odrf.projections.discriminant import penalised_discriminant
 from problems import cart, design
 from samples import classed
 

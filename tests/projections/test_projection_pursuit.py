@@ -13,7 +13,7 @@ from drawing import directions
 from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import ProjectionPursuit
-from odrf.projections.estimated.projection_pursuit import SMOOTH_ROWS
+from odrf.projections.regression import SMOOTH_ROWS
 from problems import noisy
 
 

@@ -16,7 +16,7 @@ from odrf.engine.directions.estimation import covariances, moments
 from odrf.engine.directions.samplers import workspace
 from odrf.errors import InputError
 from odrf.projections import LeastSquares, Ridge
-from odrf.projections.estimated.ridge import PENALTIES, cross_validated_ridge
+from odrf.projections.regression import PENALTIES, cross_validated_ridge
 from problems import cart, design, noisy
 from samples import classed
 

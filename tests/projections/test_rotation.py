@@ -10,7 +10,7 @@ from scipy.stats import chisquare, kstest
 import odrf
 from odrf.engine.numeric import streams
 from odrf.errors import InputError
-from odrf.projections.family import Table
+from odrf.projections.base import Table
 from odrf.projections.rotation import Rotation, draw_rotation
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.pruning.choosing import chosen
+from odrf.pruning.complexity import chosen
 
 
 @pytest.mark.parametrize(

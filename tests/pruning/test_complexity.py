@@ -17,10 +17,12 @@ from odrf.pruning.complexity import (
     RULES,
     critical_alphas,
     decreases,
+    growth_errors,
+    nested_subtrees,
     pruned,
     root_losses,
+    with_leaves,
 )
-from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
 from problems import noisy, plain, problems
 from reference.pruning import all_subtrees, loss_in_leaves
 from stumps import stump

@@ -10,8 +10,13 @@ import pytest
 from odrf.design.folds import FoldRows, fold_of_rows, folds_apart
 from odrf.engine.trees.routing import predict
 from odrf.pruning.complexity import critical_alphas, pruned
-from odrf.pruning.cross_validation import Growth, cross_validated, folds_grown, geometric_means
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import (
+    Growth,
+    cross_validated,
+    folds_grown,
+    geometric_means,
+    losses_of,
+)
 from problems import plain
 
 

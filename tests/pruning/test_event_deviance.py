@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from odrf.engine.resamples import estimation_counts
 from odrf.engine.splits.impurity import POISSON
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.pruning.complexity import critical_alphas, decreases, pruned
+from odrf.pruning.complexity import critical_alphas, decreases, nested_subtrees, pruned
 from odrf.pruning.event_deviance import node_events, with_event_deviance, with_shrunken_rates
-from odrf.pruning.subtrees import nested_subtrees
 from problems import noisy, problems
 from reference.exponential import deviance, rows_of_nodes, shrunken_rate
 from reference.pruning import all_subtrees

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import odrf
-from odrf.pruning.forests import STEPS, common_alphas
+from odrf.pruning.validation import STEPS, common_alphas
 
 
 def test_common_alphas_keep_fewer_and_fewer_splits():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from odrf.engine.trees.routing import predict
 from odrf.pruning.growth_stages import ALONG, evaluated_stages, stage_alphas, stages_of
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import losses_of
 from problems import noisy, problems
 
 along = st.sampled_from(ALONG)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.trees.routing import predict
 from odrf.pruning.complexity import RULES, critical_alphas, pruned
-from odrf.pruning.held_out import held_out, held_out_sums, losses_of
+from odrf.pruning.validation import held_out, held_out_sums, losses_of
 from problems import problems
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
+from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES
 
 
 @pytest.mark.parametrize(

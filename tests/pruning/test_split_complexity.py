@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.pruning.complexity import LOG_RANK, critical_alphas, decreases, pruned
-from odrf.pruning.split_complexity import with_split_statistics
-from odrf.pruning.subtrees import nested_subtrees
+from odrf.pruning.complexity import (
+    LOG_RANK,
+    critical_alphas,
+    decreases,
+    nested_subtrees,
+    pruned,
+    with_split_statistics,
+)
 from problems import problems
 from reference.pruning import all_subtrees, weakest_links
 

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.resamples import ALL_ROWS, Sampling
-from odrf.pruning.complexity import LOSSES, RULES, critical_alphas, pruned
-from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
+from odrf.pruning.complexity import (
+    LOSSES,
+    RULES,
+    critical_alphas,
+    growth_errors,
+    nested_subtrees,
+    pruned,
+    with_leaves,
+)
 from problems import plain, problems
 from reference.pruning import loss_in_leaves
 

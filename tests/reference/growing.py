@@ -20,7 +20,7 @@ from odrf.engine.directions.candidates import (
 from odrf.engine.kernel_params import AIC, NO_PENALTY
 from odrf.engine.resamples import Sampling
 from odrf.engine.splits.impurity import ENTROPY, ORDINAL
-from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
+from odrf.projections.regression import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
 from problems import Recipe
 from reference.class_shares import Principal, principal_component
 from reference.directions import centred, lda, least_squares, level_means, logistic

@@ -12,7 +12,7 @@ import odrf
 from odrf import InputError
 from odrf.engine.resamples import draw_counts
 from odrf.engine.trees.routing import predict
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import losses_of
 
 
 @pytest.fixture(params=["number_forest", "class_forest"])

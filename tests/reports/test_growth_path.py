@@ -12,7 +12,7 @@ from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.routing import predict
 from odrf.fits.evaluating import grown_without
 from odrf.fits.judging.judging_folds import folds_asked
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import losses_of
 
 ALONG = ["leaves", "depth"]
 FORMULA = {"number": "y ~ a + b + f", "class": "c ~ a + b + f"}

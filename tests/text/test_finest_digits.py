@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.moments import Moments
-from odrf.design.columns.ranked import OwnRanks
+from odrf.design.encoding import Moments
+from odrf.design.ranks import OwnRanks
 from odrf.options.rule import Rule
 from odrf.text.dates_in_words import moment
 from odrf.text.latex_characters import in_latex

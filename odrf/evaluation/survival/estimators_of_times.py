@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.columns.censored import EVENT, START, TIME
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.functions import EVENT, START, TIME
+from odrf.design.survival_times import SurvivalTimes
 
 __all__ = ["structured_times", "survival_by_estimator"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.columns.censored import EVENT, START, TIME
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.functions import EVENT, START, TIME
+from odrf.design.survival_times import SurvivalTimes
 from odrf.public import public
 from odrf.statistics.survival.brier import brier_scores
 from odrf.statistics.survival.concordance import harrells_c, unos_c

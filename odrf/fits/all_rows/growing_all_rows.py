@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.streamed.streamed_rows import StreamedRows
-from odrf.design.withheld import STREAMED, WithheldData
+from odrf.design.chunks import StreamedRows
+from odrf.design.design import STREAMED, NoData
 from odrf.engine.all_rows.grafting import grafted
 from odrf.engine.chunks import HashedDraw, Recipe, RowBlock, TreeRows, draw_keys, joined_rows
 from odrf.engine.compiling import compiled_at_ease
@@ -107,7 +107,7 @@ def grow_all_rows(
     ):
         blocks = partial(_growing_blocks, rows, judging, totals)
         grown = _grown(rows, control, blocks, totals, tree_streams[0], most, crowned, bar.update)
-    data = WithheldData(
+    data = NoData(
         rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
         rows.reader.unit, STREAMED,
     )  # fmt: skip

@@ -10,8 +10,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import is_number
-from odrf.design.reading_back import training_frame
-from odrf.design.replacing import with_levels
+from odrf.design.new_rows import training_frame, with_levels
 from odrf.errors import InputError, warn_user
 from odrf.fits.fit import AnyFit
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from odrf.checks import is_word
-from odrf.design.columns.listing import listed
-from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
+from odrf.design.columns import DATES, DURATIONS, PERIODS, contents, listed
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, allowed
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.checks import is_list
-from odrf.design.columns.unseen_levels import unseen_levels_expected
-from odrf.design.reading_back import training_frame
-from odrf.design.replacing import touched, variables, with_levels
+from odrf.design.encoding import unseen_levels_expected
+from odrf.design.new_rows import touched, training_frame, variables, with_levels
 from odrf.errors import InputError
 from odrf.fits.averaged.beyond_training import warn_of_values_beyond
 from odrf.fits.averaged.contrasts import (

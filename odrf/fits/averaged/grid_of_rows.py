@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import is_list
-from odrf.design.replacing import with_values
+from odrf.design.new_rows import with_values
 from odrf.engine.factors import Matrix
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.design.dividing.structured import most_folds, rows_to_divide
-from odrf.design.folds import FoldRows
+from odrf.design.folds import FoldRows, most_folds, rows_to_divide
 from odrf.engine.factors import with_rows
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
@@ -19,9 +18,8 @@ from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.pruned import pruned_at
-from odrf.pruning.complexity import ERROR
-from odrf.pruning.cross_validation import geometric_means
-from odrf.pruning.subtrees import nested_subtrees
+from odrf.pruning.complexity import ERROR, nested_subtrees
+from odrf.pruning.validation import geometric_means
 from odrf.public.progress import progress_bar
 from odrf.statistics.probabilities.judged_rows import JudgedRows
 

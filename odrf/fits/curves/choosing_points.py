@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.design.replacing import touched, with_levels
+from odrf.design.new_rows import touched, with_levels
 from odrf.errors import InputError
 from odrf.fits.averaged.beyond_training import warn_of_values_beyond
 from odrf.fits.averaged.contrasts import require_exact

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.replacing import touched, with_values
+from odrf.design.new_rows import touched, with_values
 from odrf.engine.factors import Matrix, layout_of, stored, with_rows
 from odrf.engine.partial_dependence import BlockCurves, OtherValues, curves_by_block
 from odrf.engine.running import row_blocks

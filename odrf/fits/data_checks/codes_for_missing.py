@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.columns.listing import listed
+from odrf.design.columns import listed
 from odrf.errors import warn_user
 from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.formulas.spelling import quoted
+from odrf.design.formula import quoted
 from odrf.errors import warn_user
 from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
 from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order

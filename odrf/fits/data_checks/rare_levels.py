@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from odrf.design.columns.encoding import Indicators
-from odrf.design.columns.listing import listed
-from odrf.design.columns.text_as_read import meant_as
-from odrf.design.formulas.spelling import quoted
+from odrf.design.columns import listed, meant_as
+from odrf.design.encoding import Indicators
+from odrf.design.formula import quoted
 from odrf.errors import warn_user
 from odrf.fits.fit import AnyFit
 

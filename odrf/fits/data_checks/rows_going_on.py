@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.fits.fit import AnyFit
 
 __all__ = ["column_of_subjects"]

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
+from odrf.design.chunks import StreamedRows
 from odrf.design.response import Response
-from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.fits.data_checks.table_columns import numpy_columns, plain_numbers, rows_drawn
 from odrf.fits.fit import AnyFit
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pandas as pd
 
-from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.design.chunks import StreamedRows
 from odrf.fits.data_checks.codes_for_missing import warn_of_codes_for_missing
 from odrf.fits.data_checks.leaking_predictors import warn_of_leaking_predictors
 from odrf.fits.data_checks.rare_levels import warn_of_rare_levels

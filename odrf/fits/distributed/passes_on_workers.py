@@ -16,13 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.distributed.partition_blocks import PartitionBlocks, StretchTasks
-from odrf.design.streamed.streamed_rows import (
-    BlockChecksum,
-    BlockReader,
-    StreamedRows,
-    checked_sum,
-)
+from odrf.design.chunks import BlockChecksum, BlockReader, StreamedRows, checked_sum
+from odrf.design.partitions import BlockRangeTasks, PartitionBlocks
 from odrf.engine.chunks import Gathering, HashedDraw, Recipe, TreeRows, grown_apart, joined_rows
 from odrf.engine.growth.backends import (
     TasksOnWorkers,
@@ -263,7 +258,7 @@ def _tasks(
     function: Callable[[Any, Iterator[pd.DataFrame]], Any],
     given: Any,
     rows: StreamedRows,
-) -> StretchTasks:
+) -> BlockRangeTasks:
     """Return a task for each of all stretches."""
     columns = rows.reader.used.columns
     return source.tasks(what, function, given, columns, range(len(source.stretches(columns))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.design.chunks import StreamedRows
 from odrf.engine.memory import in_bytes
 from odrf.fits.streamed.growing_streamed import UNKNOWN, tree_bytes
 from odrf.options.control import Control

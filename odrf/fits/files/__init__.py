@@ -40,7 +40,7 @@ and ``others``.
 What is read is checked before it is believed.  A part is one of a fixed list of classes
 (`odrf.fits.files.storable_classes`), whose fields hold what their annotations say; nothing is
 imported or called by a name in the file.  The formula is text, and uses functions by names that
-`odrf.design.formulas.trusted` knows.  No more memory is taken than ``odrf.json`` says, and it
+`odrf.design.trusted` knows.  No more memory is taken than ``odrf.json`` says, and it
 cannot say more than 1000 times the size of the file.  Arrays that kernels rely on are checked in
 `odrf.fits.files.soundness`.  Trees that take more than 32 MB are read and checked when they are
 first used; the file stays open until then.

@@ -11,9 +11,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from odrf.design.columns.encoding import Encoding, Indicators, Numbers, Ranks
-from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
+from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Numbers, Ranks
+from odrf.design.ranks import OwnRanks
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.projections.mixture import Mixture
 

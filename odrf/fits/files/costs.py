@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.design.training_data import TrainingData
+from odrf.design.design import TrainingData
 from odrf.engine.trees.forest import Forest
 from odrf.fits.files.storable_classes import field_names
 

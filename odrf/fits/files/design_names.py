@@ -10,13 +10,10 @@ import re
 
 from patsy import EvalEnvironment
 
-from odrf.design.design import Design
-from odrf.design.formulas.atoms import Expression
-from odrf.design.formulas.evaluated import Evaluation
-from odrf.design.formulas.formula import Formula, read_formula
-from odrf.design.formulas.spelling import names_in
-from odrf.design.formulas.trusted import UNTRUSTED, untrusted_part
-from odrf.design.training_data import TrainingData
+from odrf.design.design import Design, TrainingData
+from odrf.design.evaluation import Evaluation
+from odrf.design.formula import Expression, Formula, names_in, read_formula
+from odrf.design.trusted import UNTRUSTED, untrusted_part
 from odrf.errors import InputError, without_warnings
 
 __all__ = ["require_names_of_design", "require_names_of_rows", "require_trusted_formula"]

@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.design import Design
-from odrf.design.formulas.atoms import Expression
-from odrf.design.formulas.evaluated import restored
-from odrf.design.formulas.trusted import trusted_value
-from odrf.design.training_data import TrainingData
-from odrf.design.withheld import LEFT_OUT, STREAMED, WithheldData
+from odrf.design.design import LEFT_OUT, STREAMED, Design, NoData, TrainingData
+from odrf.design.evaluation import restored
+from odrf.design.formula import Expression
+from odrf.design.trusted import trusted_value
 from odrf.engine.factors import with_layout
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.trees.concatenate import FOLLOWING
@@ -51,7 +49,7 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.rule_function import RuleFunction
-from odrf.projections.absent_function import AbsentFunction
+from odrf.projections.base import AbsentFunction
 from odrf.version import __version__
 
 __all__ = ["FitReader"]
@@ -167,7 +165,7 @@ class FitReader:
         if kind == "RuleFunction":
             option, name = str(values["option"]), str(values["name"])
             return RuleFunction.named(option, name, self._functions.get(name))
-        if kind == "WithheldData":
+        if kind == "NoData":
             return _withheld(**values)
         return self._object(CLASSES[kind], values)
 
@@ -330,13 +328,13 @@ def _long_double(high: NDArray, low: NDArray, is_array: bool, exponent: Any = 0)
     return whole if is_array else whole[()]
 
 
-def _withheld(rows: Any, dropped: Any, reason: Any = LEFT_OUT, **fields: Any) -> WithheldData:
+def _withheld(rows: Any, dropped: Any, reason: Any = LEFT_OUT, **fields: Any) -> NoData:
     if reason not in (LEFT_OUT, STREAMED):
         raise damaged()
     for name, value in fields.items():
         if not is_as_annotated(TrainingData, name, value):
             raise damaged()
-    return WithheldData(_whole(rows), _whole(dropped), **fields, reason=reason)
+    return NoData(_whole(rows), _whole(dropped), **fields, reason=reason)
 
 
 def _made(kind: type, values: dict[str, Any]) -> Any:

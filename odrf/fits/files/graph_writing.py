@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.formulas.evaluated import Evaluation
-from odrf.design.formulas.trusted import trusted_name
-from odrf.design.offset import Offset
-from odrf.design.training_data import TrainingData
-from odrf.design.withheld import STREAMED, WithheldData
+from odrf.design.design import STREAMED, NoData, TrainingData
+from odrf.design.evaluation import Evaluation
+from odrf.design.trusted import trusted_name
+from odrf.design.weights import Offset
 from odrf.engine.factors import layout_of, stored
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.trees.forest import Forest
@@ -125,7 +124,7 @@ class FitWriter:
         elif isinstance(value, RuleFunction):
             kind, fields = "RuleFunction", {"option": value.option, "name": value.name}
         elif isinstance(value, TrainingData) and not (self.data and value.has_rows):
-            kind, fields = "WithheldData", _counts(value)
+            kind, fields = "NoData", _counts(value)
         elif CLASSES.get(type(value).__name__) is type(value):
             kind, fields = type(value).__name__, self._fields(value)
         else:
@@ -284,6 +283,6 @@ def _counts(data: TrainingData) -> dict[str, Any]:
     """Return what is said of training rows that are left out."""
     names = ("missing_columns", "empty_cells", "class_weights", "weight_unit")
     numbers = {"rows": data.n_rows, "dropped": data.n_dropped}
-    streamed = isinstance(data, WithheldData) and data.__dict__.get("reason") == STREAMED
+    streamed = isinstance(data, NoData) and data.__dict__.get("reason") == STREAMED
     reason = {"reason": STREAMED} if streamed else {}
     return numbers | {name: getattr(data, name) for name in names} | reason

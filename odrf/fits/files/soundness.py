@@ -7,11 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.design import Design
+from odrf.design.design import Design, TrainingData
 from odrf.design.predictors import Predictors
 from odrf.design.response import SURVIVAL
-from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure
-from odrf.design.training_data import TrainingData
+from odrf.design.structure import STRUCTURE_ARGUMENTS, RowStructure
 from odrf.engine.factors import Coded, Layout, Matrix, stored
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.splits.surrogates import SurrogateSplits

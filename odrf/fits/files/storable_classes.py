@@ -6,20 +6,18 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from odrf.design.columns.encoding import Indicators, Numbers, Ranks
-from odrf.design.columns.frame import Schema
-from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import OwnRanks
-from odrf.design.columns.scaling import Scaling
-from odrf.design.design import Design
-from odrf.design.formulas.atoms import Expression
-from odrf.design.offset import Offset
+from odrf.design.columns import Schema
+from odrf.design.design import Design, RowsApart, TrainingData
+from odrf.design.encoding import Durations, Indicators, Moments, Numbers, Ranks
+from odrf.design.formula import Expression
 from odrf.design.predictors import Predictors
+from odrf.design.ranks import OwnRanks
 from odrf.design.response import Response
-from odrf.design.row_structure import RowStructure
-from odrf.design.survival.survival_times import SurvivalTimes
-from odrf.design.training_data import RowsApart, TrainingData
-from odrf.design.variable import Variable
+from odrf.design.scaling import Scaling
+from odrf.design.structure import RowStructure
+from odrf.design.survival_times import SurvivalTimes
+from odrf.design.variables import Variable
+from odrf.design.weights import Offset
 from odrf.engine.boosting.losses import (
     Absolute,
     Cox,
@@ -72,8 +70,7 @@ from odrf.options.stacked_control import StackedControl
 from odrf.projections import FAMILIES
 from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
-from odrf.pruning.cross_fitting import OutOfBagChoice
-from odrf.pruning.subtree_path import SubtreePath
+from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KernelRidge
 from odrf.statistics.survival.of_scores.breslow import ProportionalHazards

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.survival.survival_fit import SurvivalFit

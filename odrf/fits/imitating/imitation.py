@@ -32,12 +32,17 @@ from odrf.pruning.complexity import (
     IMPURITY,
     WEAKEST_LINK,
     critical_alphas,
+    nested_subtrees,
     pruned,
     root_errors,
 )
-from odrf.pruning.cross_validation import Fold, cross_validated, geometric_means
-from odrf.pruning.subtree_path import SubtreePath, subtree_path
-from odrf.pruning.subtrees import nested_subtrees
+from odrf.pruning.validation import (
+    Fold,
+    SubtreePath,
+    cross_validated,
+    geometric_means,
+    subtree_path,
+)
 
 __all__ = ["Imitation", "imitated"]
 

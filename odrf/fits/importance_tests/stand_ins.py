@@ -17,7 +17,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
-from odrf.design.columns.measurement import TEXT, contents
+from odrf.design.columns import TEXT, contents
 from odrf.engine.factors import indicated
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, without_warnings

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.dividing.structured import (
+from odrf.design.folds import (
+    FoldRows,
     check_training_rows,
     fold_numbers,
     most_folds,
     rows_to_divide,
 )
-from odrf.design.folds import FoldRows
-from odrf.design.replacing import with_values
+from odrf.design.new_rows import with_values
 from odrf.engine.factors import Matrix, with_rows
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit

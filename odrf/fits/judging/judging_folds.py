@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from odrf.design.dividing.division import Division, check_held_out_once, read_division
-from odrf.design.dividing.structured import most_folds, rows_to_divide
-from odrf.design.folds import FoldRows
+from odrf.design.folds import (
+    Division,
+    FoldRows,
+    check_held_out_once,
+    most_folds,
+    read_division,
+    rows_to_divide,
+)
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 

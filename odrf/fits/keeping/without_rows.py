@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from odrf.design.withheld import WithheldData
+from odrf.design.design import NoData
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 
@@ -18,7 +18,7 @@ Trees = TypeVar("Trees", Fit, BoostedFit)
 
 def without_rows(fit: Trees) -> Trees:
     """Return the fit without its training rows, and without those of the fit before pruning."""
-    data = WithheldData.instead_of(fit.data)
+    data = NoData.instead_of(fit.data)
     if isinstance(fit, BoostedFit):
         return replace(fit, data=data, offset=replace(fit.offset, values=np.empty(0)))
     if fit.pruning is None:

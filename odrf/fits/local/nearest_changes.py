@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from odrf.design.reading_back import training_frame
-from odrf.design.replacing import variables, with_levels, with_values
+from odrf.design.new_rows import training_frame, variables, with_levels, with_values
 from odrf.engine.factors import with_rows
 from odrf.fits.averaged.contrasts import deviation_of, is_exact
 from odrf.fits.fit import AnyFit

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.design import Response
-from odrf.design.columns.listing import listed
+from odrf.design.columns import listed
 from odrf.errors import InputError, nearest, warn_user
 from odrf.fits.fit import AnyFit
 from odrf.statistics.prior_estimation import estimated_priors, shifted

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.design.columns.listing import listed
-from odrf.design.columns.missing import SURROGATE
-from odrf.design.raw_row import RawRow, RowPlan, plan_row
+from odrf.design.columns import listed
+from odrf.design.missing import SURROGATE
+from odrf.design.new_rows import RawRow, RowPlan, plan_row
 from odrf.engine.trees.forest import predicted_classes
 from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.routing import predict_row

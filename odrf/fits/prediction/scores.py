@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.dividing.structured import rows_to_divide
+from odrf.design.folds import rows_to_divide
 from odrf.engine.trees.forest import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.fits.prediction.confusion import counts_of_classes
 from odrf.pruning.complexity import IMPURITY, LOG_RANK
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import losses_of
 from odrf.statistics.means import weighted_mean
 
 __all__ = [

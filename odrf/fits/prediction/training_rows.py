@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
-from odrf.design.columns.unseen_levels import unseen_levels_expected
+from odrf.design.encoding import unseen_levels_expected
 from odrf.engine.resamples import BOOTSTRAP, n_drawn
 from odrf.errors import InputError, warn_user
 from odrf.fits.boosted_fit import BoostedFit

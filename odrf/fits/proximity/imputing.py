@@ -10,8 +10,8 @@ import scipy
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from odrf.design.columns.fills import filled, learn_fills
-from odrf.design.reading_back import training_frame
+from odrf.design.missing import filled, learn_fills
+from odrf.design.new_rows import training_frame
 from odrf.engine.running import row_blocks
 from odrf.fits.fit import AnyFit
 from odrf.fits.proximity.leaf_sharing import indicators_of

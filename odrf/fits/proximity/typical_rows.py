@@ -9,7 +9,7 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from odrf.design.reading_back import training_frame
+from odrf.design.new_rows import training_frame
 from odrf.fits.fit import AnyFit
 from odrf.statistics.proximity.reading_proximities import covering_rows, outlier_scores
 from odrf.text.naming import free_name

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.design.offset import Offset
+from odrf.design.weights import Offset
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.growing import grow_fit

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.engine.running import one_thread
 from odrf.fits.stacking import held_weights
-from odrf.pruning.held_out import losses_of
+from odrf.pruning.validation import losses_of
 from odrf.statistics.means import weighted_mean
 from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
 

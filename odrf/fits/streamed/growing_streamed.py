@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.streamed.streamed_rows import StreamedRows
-from odrf.design.withheld import STREAMED, WithheldData
+from odrf.design.chunks import StreamedRows
+from odrf.design.design import STREAMED, NoData
 from odrf.engine.chunks import Gathering, HashedDraw, Recipe, draw_keys, grown_apart, growth_bytes
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.growth.tree_builder import growth_kernel
@@ -105,7 +105,7 @@ def grow_streamed(
         compiled_at_ease(growth_kernel(control.settings)),
     ):
         forest = joined(passes.trees(rows, control, draw, bar.update), control.n_trees)
-    data = WithheldData(
+    data = NoData(
         rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
         rows.reader.unit,
         STREAMED,

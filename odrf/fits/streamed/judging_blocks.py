@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
-from odrf.design.streamed.streamed_rows import BlockReader, StreamedRows
+from odrf.design.chunks import BlockReader, StreamedRows
 from odrf.engine.chunks import HashedDraw, LeafScale, RowBlock, add_to_leaves, leaf_scale
 from odrf.engine.factors import layout_of, stored
 from odrf.engine.oob import OutOfBag, predict_out_of_bag

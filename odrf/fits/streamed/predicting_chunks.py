@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from odrf.checks import checked_choice, is_list
-from odrf.design.columns.unseen_levels import LevelsSaidBefore
+from odrf.design.encoding import LevelsSaidBefore
 from odrf.errors import InputError, installing, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import PREDICTIONS, predict_rows, require_classes, rows_of

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
-from odrf.design.columns.listing import rows_listed
-from odrf.design.offset import Offset
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.columns import rows_listed
+from odrf.design.survival_times import SurvivalTimes
+from odrf.design.weights import Offset
 from odrf.engine.boosting.losses import FailureTimeLoss, SurvivalLoss
 from odrf.engine.survival.likelihoods import best_scale, log_times
 from odrf.errors import InputError

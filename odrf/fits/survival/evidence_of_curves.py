@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.factors import Matrix
 from odrf.engine.resamples import Draws, RowCodes, Sampling
 from odrf.engine.survival.curve_numbers import incidence_at, survival_at

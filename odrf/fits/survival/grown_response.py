@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale

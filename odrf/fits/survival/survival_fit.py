@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.survival.curve_numbers import mortality, with_means_above
 from odrf.engine.survival.curves import LeafCurves, leaf_curves
 from odrf.fits.fit import Fit

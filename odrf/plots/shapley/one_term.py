@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.design.columns.level_numbers import as_numbers, is_ranked
+from odrf.design.scaling import as_numbers, is_ranked
 from odrf.plots.elements.lettering import label_x, label_y, named_rows
 from odrf.plots.elements.style import ACCENT, MUTED, named_panel, new_panels, plain
 

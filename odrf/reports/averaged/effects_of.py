@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from odrf.design.columns.unseen_levels import LevelsSaidOnce
+from odrf.design.encoding import LevelsSaidOnce
 from odrf.errors import InputError
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated, of_event
 from odrf.fits.averaged.grid_of_rows import grouped_rows

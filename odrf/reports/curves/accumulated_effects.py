@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
-from odrf.design.columns.unseen_levels import unseen_levels_expected
+from odrf.design.encoding import unseen_levels_expected
 from odrf.errors import InputError
 from odrf.fits.curves.local_effects import (
     edges_of,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_truth, checked_whole
-from odrf.design.columns.unseen_levels import LevelsSaidOnce, unseen_levels_expected
+from odrf.design.encoding import LevelsSaidOnce, unseen_levels_expected
 from odrf.errors import InputError, nearest
 from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.curves.interacting import some_rows

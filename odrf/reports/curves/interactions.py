@@ -12,8 +12,8 @@ import pandas as pd
 
 from odrf import plots
 from odrf.checks import checked_truth, checked_whole, is_list
-from odrf.design.columns.unseen_levels import unseen_levels_expected
-from odrf.design.replacing import touched, variables
+from odrf.design.encoding import unseen_levels_expected
+from odrf.design.new_rows import touched, variables
 from odrf.errors import InputError
 from odrf.fits.curves.interacting import (
     Interacting,

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_whole, is_list, require_default
-from odrf.design.columns.unseen_levels import LevelsSaidOnce, unseen_levels_expected
+from odrf.design.encoding import LevelsSaidOnce, unseen_levels_expected
 from odrf.errors import InputError
 from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import mean_curve, spread_of, why_no_errors

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.checks import checked_choice, checked_part, is_list
-from odrf.design.replacing import touched, variables
+from odrf.design.new_rows import touched, variables
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.importance_tests.term_losses import DRAWS, loss_rises

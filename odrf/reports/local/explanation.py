@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.reading_back import training_frame
-from odrf.design.replacing import variables, with_levels
+from odrf.design.new_rows import training_frame, variables, with_levels
 from odrf.engine.factors import Matrix
 from odrf.engine.trees.forest import predicted_classes
 from odrf.fits.averaged.contrasts import deviation_of, is_exact, slope_of

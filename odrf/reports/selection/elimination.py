@@ -11,7 +11,7 @@ import pandas as pd
 from odrf import plots
 from odrf.fits.elimination.elimination_steps import EliminationSteps, ResponseSteps
 from odrf.fits.fit import Fit
-from odrf.pruning.choosing import ONE_SE
+from odrf.pruning.complexity import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable

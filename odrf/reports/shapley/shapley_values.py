@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_choice
-from odrf.design.columns.level_numbers import as_numbers
+from odrf.design.scaling import as_numbers
 from odrf.errors import InputError, installing, nearest, without_warnings
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit

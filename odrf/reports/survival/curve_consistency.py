@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from odrf.design.columns.encoding import Indicators, Ranks
+from odrf.design.encoding import Indicators, Ranks
 from odrf.engine.factors import stored
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.response import Response
-from odrf.design.survival.subjects import last_rows, rows_a_subject, subjects_of
+from odrf.design.subjects import last_rows, rows_a_subject, subjects_of
 from odrf.fits.prediction.intervals import LEVEL
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.survival_fit import SurvivalFit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odrf.checks import Seed, checked_seed, checked_truth, checked_whole
-from odrf.design.dividing.division import Folds
+from odrf.design.folds import Folds
 from odrf.fits.imitating.imitation import imitated
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.public import public

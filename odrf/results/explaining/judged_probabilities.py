@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.checks import checked_choice, checked_part, checked_whole
-from odrf.design.dividing.division import Folds
+from odrf.design.folds import Folds
 from odrf.errors import InputError
 from odrf.fits.calibrating.cross_fitted import cross_fitted_rows, with_class_weights
 from odrf.fits.calibrating.recalibration import recalibration

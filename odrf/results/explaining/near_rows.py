@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from odrf.checks import checked_whole
-from odrf.design.reading_back import training_frame
+from odrf.design.new_rows import training_frame
 from odrf.errors import InputError
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.proximity.imputing import imputed

@@ -9,8 +9,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.design.distributed.stretches import stretches_of
-from odrf.design.streamed.blocks import in_blocks_of_rows
+from odrf.design.blocks import in_blocks_of_rows
+from odrf.design.partitions import block_ranges
 
 
 @given(lengths=st.lists(st.integers(0, 40), max_size=8), size=st.integers(1, 20))
@@ -19,7 +19,7 @@ def test_stretches_give_the_blocks_of_all_rows(lengths, size):
     bounds = np.cumsum([0, *lengths])
     parts = [whole.iloc[a:b] for a, b in pairwise(bounds)]
     found = []
-    for stretch in stretches_of(lengths, size):
+    for stretch in block_ranges(lengths, size):
         heads = [parts[i].iloc[:n] for i, n in stretch.heads]
         frames = [parts[stretch.partition].iloc[stretch.skipped :], *heads]
         blocks = list(in_blocks_of_rows(frames, size, stretch.begin))

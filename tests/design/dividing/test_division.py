@@ -17,10 +17,16 @@ from sklearn.model_selection import (
 )
 
 from odrf import InputError
-from odrf.design.dividing.division import check_held_out_once, read_division
-from odrf.design.dividing.structured import RowsToDivide, fold_numbers, most_folds
-from odrf.design.folds import fold_of_rows, folds_apart
-from odrf.design.row_structure import RowStructure
+from odrf.design.folds import (
+    RowsToDivide,
+    check_held_out_once,
+    fold_numbers,
+    fold_of_rows,
+    folds_apart,
+    most_folds,
+    read_division,
+)
+from odrf.design.structure import RowStructure
 
 N = 20
 Y = np.random.default_rng(1).normal(size=N)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.design.dividing.held_out_share import held_out_share
-from odrf.design.dividing.structured import RowsToDivide
-from odrf.design.row_structure import RowStructure
+from odrf.design.folds import RowsToDivide, held_out_share
+from odrf.design.structure import RowStructure
 
 N = 200
 RNG = np.random.default_rng(1)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.design.dividing.structured import (
+from odrf.design.folds import (
     RowsToDivide,
     fold_numbers,
     most_folds,
     strata_cells,
     structured_folds,
 )
-from odrf.design.row_structure import RowStructure
+from odrf.design.structure import RowStructure
 from odrf.errors import InputError
 
 

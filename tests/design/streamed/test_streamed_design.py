@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
 from odrf.design import build_design
-from odrf.design.columns.ranked import OwnRanks
-from odrf.design.streamed.blocks import ChunkBlocks
-from odrf.design.streamed.streamed_design import learn_streamed_design
+from odrf.design.blocks import ChunkBlocks
+from odrf.design.chunks import learn_streamed_design
+from odrf.design.ranks import OwnRanks
 from odrf.engine.factors import layout_of, stored
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
@@ -111,7 +111,7 @@ def assert_same(rows, design, training) -> None:
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small tables have several."""
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 16)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", 16)
 
 
 @settings(max_examples=15)
@@ -225,7 +225,7 @@ def test_columns_that_would_be_ranked_are_named():
 
 
 def test_too_many_levels(monkeypatch):
-    monkeypatch.setattr("odrf.design.streamed.telling_rows.MOST", 20)
+    monkeypatch.setattr("odrf.design.column_profile.MOST", 20)
     data = table(1, 64, holes=False)
     with pytest.raises(InputError, match="'h:f' has more than 20 levels in 32 rows"):
         learned("y ~ a + h + h:f", [data])
@@ -233,7 +233,7 @@ def test_too_many_levels(monkeypatch):
 
 @pytest.mark.parametrize("size", [64, 16], ids=["in one block", "in several blocks"])
 def test_pieces_of_text_whose_types_differ(monkeypatch, size):
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", size)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", size)
     data = table(1, 64, holes=False)
     odd = data[32:].assign(b=["n.a.", *data["b"][33:].astype(str)])
     said = r"'b' holds numbers in some chunks and text in others, such as 'n\.a\.' in chunk 2"
@@ -245,7 +245,7 @@ def test_pieces_of_text_whose_types_differ(monkeypatch, size):
 
 @pytest.mark.parametrize("size", [64, 16], ids=["in one block", "in several blocks"])
 def test_an_order_that_differs_between_chunks_is_refused(monkeypatch, size):
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", size)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", size)
     data = table(1, 64, holes=False)
     data["o"] = pd.Categorical(["low", "mid", "high", "low"] * 16, ["low", "mid", "high"], True)
     fewer = data[data["o"] != "mid"].copy()

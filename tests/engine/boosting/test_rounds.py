@@ -16,8 +16,8 @@ from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.axis import Axis
-from odrf.projections.estimated.linear import LeastSquares
 from odrf.projections.mixture import Mixture, Share
+from odrf.projections.regression import LeastSquares
 from reference import boosting as twin
 
 SETTINGS = Settings(SQUARED_ERROR, 1, 2**31, 2, 3, NO_PENALTY, 0, 2, 200, 0, 64)

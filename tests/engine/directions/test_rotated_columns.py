@@ -12,10 +12,8 @@ from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import draw_counts, estimation_counts
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share
-from odrf.projections.rotated import Rotated
-from odrf.projections.rotation import Rotation, draw_rotation
+from odrf.projections.rotation import PrincipalComponents, Rotated, Rotation, draw_rotation
 from problems import plain, problems
 
 

@@ -17,7 +17,7 @@ from odrf.engine.directions.subsets import draw_classes, draw_up_to
 from odrf.engine.directions.subsets import draw_subset_size as drawn_size
 from odrf.engine.numeric import streams
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
-from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
+from odrf.projections.regression import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, plain
 from reference.impurity import gain
 from reference.randomness import largest_subset

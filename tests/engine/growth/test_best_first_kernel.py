@@ -12,7 +12,7 @@ from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.growth.tree_kernel import NODE
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.projections.estimated.linear import LDA, LEAST_SQUARES
+from odrf.projections.regression import LDA, LEAST_SQUARES
 from problems import noisy, problems
 from reference.best_first import BestOpen, decrease, grow_best_first
 from reference.randomness import Stream

@@ -10,7 +10,7 @@ from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.growth.forest_builder import pays_to_copy
 from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.trees.forest import ARRAYS
-from odrf.projections.estimated.linear import LOGISTIC
+from odrf.projections.regression import LOGISTIC
 from problems import CART, noisy, problems
 
 

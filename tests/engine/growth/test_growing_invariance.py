@@ -14,7 +14,7 @@ from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
 from odrf.engine.splits.splitter import SORTED_TOGETHER
 from odrf.engine.trees.forest import ARRAYS, Forest
 from odrf.engine.trees.routing import leaf_nodes, predict
-from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
+from odrf.projections.regression import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, noisy, plain, problems
 from reference.forests import direction, goes_left
 

@@ -12,10 +12,10 @@ from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
 from odrf.engine.trees.forest import ARRAYS
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.axis import Axis
-from odrf.projections.estimated.projection_pursuit import ProjectionPursuit
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.patch import Patch
-from odrf.projections.rc import RandomCombination
+from odrf.projections.regression import ProjectionPursuit
+from odrf.projections.sparse import RandomCombination
 from problems import noisy, plain, problems
 
 TREES = 3

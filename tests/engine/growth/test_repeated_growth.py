@@ -17,7 +17,7 @@ from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, RowCodes, Sampling
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import ARRAYS, joined
 from odrf.projections.mixture import Mixture, Share
-from odrf.projections.rc import RandomCombination
+from odrf.projections.sparse import RandomCombination
 from problems import noisy, problems
 
 TREES = 3

@@ -18,10 +18,9 @@ from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, O
 from odrf.engine.resamples import BOOTSTRAP, Batch, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.forest import ARRAYS
-from odrf.projections.estimated.linear import LOGISTIC
-from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share
-from odrf.projections.rotation import Rotation
+from odrf.projections.regression import LOGISTIC
+from odrf.projections.rotation import PrincipalComponents, Rotation
 from problems import noisy, problems, response
 from reference.honesty import filled
 from reference.randomness import Stream, draw_halves

@@ -16,9 +16,8 @@ from odrf.engine.growth.tree_update import GROWN, Update, update_trees
 from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.engine.trees.forest import compacted
 from odrf.engine.trees.routing import predict
-from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share
-from odrf.projections.rotation import Rotation
+from odrf.projections.rotation import PrincipalComponents, Rotation
 from problems import EVERY_ROW, MANY_ROWS, noisy, plain, problems
 from reference.honesty import filled
 from reference.randomness import Stream, draw_halves

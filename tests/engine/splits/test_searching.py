@@ -15,7 +15,7 @@ from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.kernel_params import BIC, NO_PENALTY
 from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
 from odrf.engine.trees.forest import ARRAYS
-from odrf.projections.estimated.linear import LOGISTIC
+from odrf.projections.regression import LOGISTIC
 from problems import noisy, plain, problems
 
 DEFAULT = {"exact_rows": 64, "direction_rows": 200}

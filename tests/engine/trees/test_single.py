@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.design.columns.finite import LARGEST
-from odrf.design.columns.scaling import FARTHEST, Scaling
+from odrf.design.missing import LARGEST
+from odrf.design.scaling import FARTHEST, Scaling
 from odrf.engine.trees.routing import predict, predict_row, scale_row
 from problems import noisy, problems
 from reference.forests import predict as twin_predict

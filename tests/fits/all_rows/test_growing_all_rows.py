@@ -28,7 +28,7 @@ N, FIT = 400, 60
 @pytest.fixture(autouse=True)
 def little_memory(monkeypatch, tmp_path):
     """Nodes of more than a few rows are split in passes over a file of small stripes."""
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", 64)
     monkeypatch.setattr(growing_all_rows, "rows_that_fit", lambda stored, classes: FIT)
     monkeypatch.setattr(row_file, "FEWEST", 24)
     monkeypatch.setattr(row_file, "MOST", 24)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.fits.data_checks.rows_going_on import column_of_subjects
 from odrf.fits.data_checks.table_columns import candidate_groups, numbers_or_labels
 from odrf.fits.data_checks.warnings_of_data import warned_of_data

@@ -30,7 +30,7 @@ TREES = 4
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small tables have several."""
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 32)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", 32)
 
 
 @pytest.fixture(scope="module")

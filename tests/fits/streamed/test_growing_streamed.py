@@ -26,7 +26,7 @@ TREES = 4
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small tables have several."""
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 32)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", 32)
 
 
 def table(seed: int = 1, n: int = 150) -> pd.DataFrame:
@@ -254,7 +254,7 @@ def test_functions_of_n_and_inference():
 @pytest.mark.parametrize("column", ["x", "y"])
 def test_a_column_may_be_empty_in_the_first_blocks(monkeypatch, column, empty):
     """A query gives a column without values as objects."""
-    monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 32)
+    monkeypatch.setattr("odrf.design.blocks.ROWS_PER_BLOCK", 32)
     data = pd.DataFrame(np.random.default_rng(1).normal(size=(100, 3)), columns=list("xyz"))
     parts = [data[:40].assign(**{column: empty}), data[40:]]
     whole = data.assign(**{column: data[column].where(data.index >= 40)})

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from competing_rows import competing_rows
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import SUBSAMPLE, Sampling
 from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, survival_of_trees

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.survival.evidence_of_curves import judge_of_pilots
 

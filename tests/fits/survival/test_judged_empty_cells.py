@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from odrf.design.response import Response
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.trees.routing import predict
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit

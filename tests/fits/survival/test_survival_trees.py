@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.pruning.event_deviance import event_losses
 

@@ -11,9 +11,8 @@ import pytest
 from odrf.engine.directions.candidates import PLAIN, feature_groups_of
 from odrf.engine.splits.impurity import POISSON, SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.pruning.complexity import critical_alphas, pruned
+from odrf.pruning.complexity import critical_alphas, nested_subtrees, pruned
 from odrf.pruning.event_deviance import node_events, with_event_deviance, with_shrunken_rates
-from odrf.pruning.subtrees import nested_subtrees
 from odrf.statistics.survival.scales.exponential_scale import exponential_scale
 from problems import CART, Problem
 

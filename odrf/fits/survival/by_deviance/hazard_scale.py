@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.statistics.survival.scales.exponential_scale import ExponentialScale, exponential_scale
 from odrf.statistics.survival.scales.subdistribution_scale import (
     SubdistributionScale,

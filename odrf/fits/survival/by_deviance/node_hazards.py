@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
-from odrf.design.survival.subjects import rows_a_subject, subjects_of
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.subjects import rows_a_subject, subjects_of
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.resamples import Draws
 from odrf.engine.survival.log_rank import split_log_ranks
 from odrf.engine.trees.forest import Forest

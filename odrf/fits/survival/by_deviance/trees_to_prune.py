@@ -6,8 +6,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.pruning.complexity import LOG_RANK
-from odrf.pruning.split_complexity import with_split_statistics
+from odrf.pruning.complexity import LOG_RANK, with_split_statistics
 
 __all__ = ["trees_to_prune"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from odrf.checks import checked_choice, is_number
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.survival.curve_numbers import with_means_above
 from odrf.errors import InputError, warn_user
 from odrf.fits.fit import Fit

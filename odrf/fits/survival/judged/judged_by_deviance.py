@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.resamples import Draws
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
@@ -18,17 +18,14 @@ from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.survival.by_deviance.judged_events import JudgedEvents, judged_events
 from odrf.fits.survival.by_deviance.node_hazards import node_hazards, split_statistics
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.pruning.complexity import LOG_RANK
-from odrf.pruning.cross_validation import JudgedBy
+from odrf.pruning.complexity import LOG_RANK, Subtrees, with_split_statistics
 from odrf.pruning.event_deviance import event_losses, events_by_cause
-from odrf.pruning.held_out import HeldOut, held_out
-from odrf.pruning.split_complexity import with_split_statistics
-from odrf.pruning.subtrees import Subtrees
+from odrf.pruning.validation import EvaluationRows, HeldOut, held_out
 
 __all__ = ["deviances_of_new_rows", "judged_by_deviance"]
 
 
-def judged_by_deviance(fit: Fit, loss: str) -> JudgedBy | None:
+def judged_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
     """Return how trees of folds are judged; None if the response is no time to an event.
 
     They are pruned by `loss`, and judged by the exponential deviance in any case.  Log-rank
@@ -53,7 +50,7 @@ def judged_by_deviance(fit: Fit, loss: str) -> JudgedBy | None:
         statistics = split_statistics(tree, data, draws, fit.control)
         return with_split_statistics(by_deviance, more * statistics)
 
-    return JudgedBy(described, _responses(judged, times), data.weights, event_losses)
+    return EvaluationRows(described, _responses(judged, times), data.weights, event_losses)
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.survival.survival_times import SurvivalTimes
+from odrf.design.survival_times import SurvivalTimes
 from odrf.errors import AbsentError
 from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.predicting import rows_of

@@ -1,0 +1,211 @@
+"""Rows in blocks of one size, however they are cut into chunks."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar
+
+import pandas as pd
+
+from odrf.design.columns import NUMBERS, TEXT, contents, listed
+from odrf.errors import InputError
+from odrf.public.chunks import Chunks
+
+__all__ = [
+    "ROWS_PER_BLOCK",
+    "BlockSource",
+    "ChunkBlocks",
+    "in_blocks_of_rows",
+    "require_alike",
+    "rows_have_changed",
+    "rows_of_weight",
+]
+
+
+ROWS_PER_BLOCK = 2**16
+# So many values of a chunk are kept, to say what text it has.
+SOME = 1000
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+class BlockSource(Protocol):
+    """Rows that can be walked again and again, in blocks of `ROWS_PER_BLOCK`."""
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns."""
+
+    def over_blocks(
+        self,
+        what: str,
+        function: Callable[[Given, pd.DataFrame], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks, in the order of the rows.
+
+        The row labels of a block are the numbers of its rows.  `what` says in a few words what is
+        done.  The function, what it is `given` and its results may be sent to other processes.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkBlocks:
+    """The blocks of chunks that this process reads, one after the other.
+
+    Rows of weight 0 in the column `weights` are not read: trees draw rows by their numbers.
+    """
+
+    chunks: Chunks
+    weights: str | None = None
+    _sums: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        return self.chunks.memory
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns; see `Chunks.columns`."""
+        return self.chunks.columns()
+
+    def over_blocks(
+        self,
+        what: str,
+        function: Callable[[Given, pd.DataFrame], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`.
+
+        Raises
+        ------
+        InputError
+            The chunks give other rows than in the first pass over these columns.
+        """
+        read = _of_one_kind(self.chunks.named_frames(columns))
+        frames = (rows_of_weight(each, self.weights) for each in read)
+        known, sums = self._sums.get(tuple(columns)), []
+        for block in in_blocks_of_rows(frames, ROWS_PER_BLOCK):
+            hashed = pd.util.hash_pandas_object(block, index=False).to_numpy()
+            sums.append(zlib.crc32(hashed.data))
+            if known is not None and known[len(sums) - 1 : len(sums)] != sums[-1:]:
+                raise rows_have_changed()
+            yield function(given, block)
+        if known is not None and known != sums:
+            raise rows_have_changed()
+        self._sums[tuple(columns)] = sums
+
+
+def rows_of_weight(frame: pd.DataFrame, weights: str | None) -> pd.DataFrame:
+    """Return the rows whose weight in the column `weights` is not 0; all if that is None."""
+    if weights is None:
+        return frame
+    without = (frame[weights] == 0).fillna(False).to_numpy(dtype=bool)
+    return frame[~without] if without.any() else frame
+
+
+def in_blocks_of_rows(
+    frames: Iterable[pd.DataFrame], size: int, begin: int = 0
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows of all frames, of which the first is number `begin`, in blocks of `size`.
+
+    The last block may be smaller.  What is computed block by block is then the same for any chunks.
+    The row labels are the numbers of the rows.
+    """
+    parts: list[pd.DataFrame] = []
+    held = 0
+    for frame in frames:
+        first = 0
+        while held + len(frame) - first >= size:
+            last = first + size - held
+            parts.append(frame.iloc[first:last])
+            yield _joined(parts, begin)
+            parts, held, first, begin = [], 0, last, begin + size
+        if first < len(frame):
+            parts.append(frame.iloc[first:])
+            held += len(frame) - first
+    if parts:
+        yield _joined(parts, begin)
+
+
+def require_alike(parts: Sequence[pd.DataFrame]) -> None:
+    """Raise `InputError` if a column has numbers in some parts and text in others, or other levels.
+
+    Pieces of a csv file have both, whose types pandas guesses for each piece.  Levels matter if
+    they are ordered.
+    """
+    for one, other in pairwise(parts):
+        for name in other.columns[(one.dtypes != other.dtypes).to_numpy()]:
+            columns = [column.dropna() for column in (one[name], other[name])]
+            if all(map(len, columns)):
+                _require_one_order(name, columns)
+            held = {contents(column): column for column in columns if len(column)}
+            if held.keys() == {NUMBERS, TEXT}:
+                raise _numbers_and_text(name, held[TEXT])
+
+
+def _of_one_kind(named: Iterable[tuple[str, pd.DataFrame]]) -> Iterator[pd.DataFrame]:
+    """Yield the frames of chunks; name the chunk that has text where others have numbers."""
+    held: dict[Any, tuple[Any, str, str, pd.Series]] = {}
+    for called, frame in named:
+        for name, dtype in frame.dtypes.items():
+            if name in held and held[name][0] == dtype:
+                continue
+            known = frame[name].dropna()
+            if known.empty:
+                continue
+            kind = contents(known)
+            of_text = [(called, known)] if kind == TEXT else []
+            if name in held and {held[name][1], kind} == {NUMBERS, TEXT}:
+                where, texts = (of_text or [held[name][2:]])[0]
+                raise _numbers_and_text(str(name), texts, f" in {where}")
+            # a copy of some, so that the chunk need not be kept
+            held[name] = dtype, kind, called, known.iloc[:SOME].copy()
+        yield frame
+
+
+def _numbers_and_text(name: str, texts: pd.Series, where: str = "") -> InputError:
+    texts = texts.astype(str)
+    odd = texts[pd.to_numeric(texts, errors="coerce").isna()]
+    return InputError(
+        f"{name!r} holds numbers in some chunks and text in others, such as "
+        f"{listed((odd if len(odd) else texts).unique(), 3)}{where}: tell the reader of the "
+        f"chunks its type, as by dtype={{{name!r}: str}} of pd.read_csv(), or which "
+        "texts are empty cells, by na_values="
+    )
+
+
+def _require_one_order(name: str, columns: Sequence[pd.Series]) -> None:
+    """Raise `InputError` if one of two columns of different types is an ordered factor."""
+    for column in columns:
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+            raise InputError(
+                f"{name!r} is an ordered factor with the levels "
+                f"{listed(column.cat.categories.tolist())} in some chunks, and not in others: give "
+                "it the same levels in all chunks, as by .astype(pd.CategoricalDtype(levels, "
+                "ordered=True)), or make text of it by .astype(str)"
+            )
+
+
+def _joined(parts: list[pd.DataFrame], begin: int) -> pd.DataFrame:
+    require_alike(parts)
+    whole = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    return whole.set_axis(pd.RangeIndex(begin, begin + len(whole)), axis=0)
+
+
+def rows_have_changed() -> InputError:
+    """Return the error of chunks that are not the same in each pass."""
+    return InputError(
+        "the chunks give other rows, or another order of them, than in the pass before: sort the "
+        "query, let the function make a new iterator each time that it is called, or write the "
+        "rows to a folder of Parquet files"
+    )

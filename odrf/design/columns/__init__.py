@@ -1,1 +1,0 @@
-"""Columns of a data frame: their type, encoding as numbers, missing values and scaling."""

@@ -1,1 +1,0 @@
-"""Formulas: parsing, respelling for patsy, functions, evaluation."""

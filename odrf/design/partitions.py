@@ -1,0 +1,256 @@
+"""Tables in partitions, which the workers of a cluster of Dask read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from odrf.design import blocks
+from odrf.design.blocks import in_blocks_of_rows, rows_have_changed, rows_of_weight
+from odrf.engine.growth.backends import (
+    TasksOnWorkers,
+    computed_by_workers,
+    prefixed,
+    scattered,
+)
+from odrf.public.chunks import Chunks, checked_frame
+
+__all__ = [
+    "BlockRange",
+    "BlockRangeTasks",
+    "PartitionBlocks",
+    "block_ranges",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Stretches of whole blocks: what the worker that has a partition does of a table in partitions.
+#
+# Blocks of one size do not end where partitions end.  So the worker with the partition in which a
+# block begins takes what is missing of it from the heads of the following partitions.
+# ------------------------------------------------------------------------------------------------
+
+
+class BlockRange(NamedTuple):
+    """Consecutive blocks of rows.
+
+    Attributes
+    ----------
+    begin : int
+        The number of the first row.
+    partition : int
+        The partition in which all of the blocks begin.
+    n_rows : int
+        How many rows this partition has.
+    skipped : int
+        So many first rows of this partition belong to the stretch before.
+    heads : tuple of (int, int)
+        Following partitions, and how many of their first rows are taken.
+    """
+
+    begin: int
+    partition: int
+    n_rows: int
+    skipped: int
+    heads: tuple[tuple[int, int], ...]
+
+
+def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
+    """Return the stretches, in the order of the rows, of partitions of these lengths.
+
+    Every block has `size` rows, but for the last one.
+    """
+    bounds = np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).tolist()
+    starts = [-(-begin // size) * size for begin in bounds[:-1]]
+    owners = [i for i, start in enumerate(starts) if start < bounds[i + 1]]
+    found = []
+    for owner, following in pairwise([*owners, len(lengths)]):
+        end = starts[following] if following < len(lengths) else bounds[-1]
+        last = min(following + 1, len(lengths))
+        heads = [(i, min(bounds[i + 1], end) - bounds[i]) for i in range(owner + 1, last)]
+        taken = tuple((i, n) for i, n in heads if n > 0)
+        skipped = starts[owner] - bounds[owner]
+        found.append(BlockRange(starts[owner], owner, lengths[owner], skipped, taken))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------
+# The blocks of a table in partitions, which the workers of a cluster of Dask read.
+# ------------------------------------------------------------------------------------------------
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+class BlockRangeTasks(NamedTuple):
+    """Tasks of a graph of Dask, one for each of some stretches.
+
+    Attributes
+    ----------
+    graph : dict
+        The tasks, and those that read the partitions.
+    keys : list
+        The keys of the tasks, in the order of the stretches.
+    """
+
+    graph: dict[Any, Any]
+    keys: list[Any]
+
+
+class _Work(NamedTuple):
+    """What is done with the blocks of a stretch: any value that is the same for all of them."""
+
+    function: Callable[[Any, Iterator[pd.DataFrame]], Any]
+    columns: tuple[str, ...]
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionBlocks:
+    """The blocks of a data frame of Dask.  Its partitions stay on the workers.
+
+    What moves between workers is less than a block from each partition to the worker of the one
+    before.  A frame that is not persisted is read anew in each pass.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        Of a data frame of Dask.
+    client : distributed.Client
+    weights : str, optional
+        The column of case weights: rows of weight 0 are not read.
+    """
+
+    chunks: Chunks
+    client: Any
+    weights: str | None = None
+    _stretches: list[BlockRange] = field(default_factory=list)
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        return self.chunks.memory
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns; see `Chunks.columns`."""
+        return self.chunks.columns()
+
+    def over_blocks(
+        self,
+        what: str,
+        function: Callable[[Given, pd.DataFrame], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
+        for results in self.over_stretches(what, partial(_each, function), given, columns):
+            yield from results
+
+    def over_stretches(
+        self,
+        what: str,
+        function: Callable[[Given, Iterator[pd.DataFrame]], Result],
+        given: Given,
+        columns: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield ``function(given, blocks)`` for all stretches, in the order of the rows."""
+
+        def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+            tasks = self.tasks(what, function, scattered(self.client, given), columns, numbers)
+            return computed_by_workers(self.client, tasks.graph, tasks.keys)
+
+        n = len(self.stretches(columns))
+        return TasksOnWorkers[Result](self.client, hand_out, n).results()
+
+    def stretches(self, columns: Sequence[str]) -> list[BlockRange]:
+        """Return the stretches; the rows of partitions are counted once, in one of the columns."""
+        if not self._stretches:
+            parts = self._partitions(columns[:1])
+            name = prefixed("count rows")
+            keys = [(name, i) for i in range(len(parts.keys))]
+            counting = {key: (len, part) for key, part in zip(keys, parts.keys, strict=True)}
+
+            def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+                graph = {**parts.graph, **counting}
+                return computed_by_workers(self.client, graph, [keys[i] for i in numbers])
+
+            lengths = list(TasksOnWorkers[int](self.client, hand_out, len(keys)).results())
+            self._stretches.extend(block_ranges(lengths, blocks.ROWS_PER_BLOCK))
+        return self._stretches
+
+    def tasks(
+        self,
+        what: str,
+        function: Callable[[Any, Iterator[pd.DataFrame]], Any],
+        given: Any,
+        columns: Sequence[str],
+        numbers: Sequence[int],
+    ) -> BlockRangeTasks:
+        """Return the tasks ``function(given, blocks)`` of the stretches of these numbers.
+
+        `given` is a future, as `odrf.engine.growth.backends.sent` returns it, and `what` the
+        name of the tasks on the dashboard.
+        """
+        reading = self._partitions(columns)
+        graph, parts = reading.graph, reading.keys
+        work = _Work(function, tuple(columns), blocks.ROWS_PER_BLOCK)
+        name, head, keys = prefixed(what), prefixed("take head"), []
+        for number in numbers:
+            stretch = self.stretches(columns)[number]
+            for i, n_rows in stretch.heads:
+                graph[head, i] = (_head, parts[i], n_rows)
+            graph[name, number] = (
+                _walked, _Held(work), _Held(stretch), given,
+                parts[stretch.partition], *[(head, i) for i, _ in stretch.heads],
+            )  # fmt: skip
+            keys.append((name, number))
+        return BlockRangeTasks(graph, keys)
+
+    def _partitions(self, columns: Sequence[str]) -> BlockRangeTasks:
+        """Return the tasks that read these columns of each partition."""
+        aside = [] if self.weights is None or self.weights in columns else [self.weights]
+        frame = self.chunks.source[[*columns, *aside]]
+        if self.weights is not None:
+            frame = frame.map_partitions(rows_of_weight, self.weights)[list(columns)]
+        parts = frame.to_delayed()
+        graphs = {id(part.dask): part.dask for part in parts}  # mostly one for all of them
+        graph = {key: task for each in graphs.values() for key, task in each.items()}
+        return BlockRangeTasks(graph, [part.key for part in parts])
+
+
+class _Held:
+    """A value that Dask takes as it is, and does not look for tasks in."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _each(
+    function: Callable[[Any, pd.DataFrame], Any], given: Any, found: Iterable[pd.DataFrame]
+) -> list[Any]:
+    return [function(given, block) for block in found]
+
+
+def _head(partition: Any, n_rows: int) -> Any:
+    """Return the first rows of a partition."""
+    return partition.iloc[:n_rows]
+
+
+def _walked(work: _Held, held: _Held, given: Any, partition: Any, *heads: Any) -> Any:
+    """Do the work of a stretch on the worker that has its partition."""
+    function, columns, size = work.value
+    stretch: BlockRange = held.value
+    if (len(partition), *map(len, heads)) != (stretch.n_rows, *(n for _, n in stretch.heads)):
+        raise rows_have_changed()
+    frames = [partition.iloc[stretch.skipped :], *heads]
+    frames = [
+        checked_frame(each, columns, f"chunk {stretch.partition + i + 1} of data")
+        for i, each in enumerate(frames)
+    ]
+    return function(given, in_blocks_of_rows(frames, size, stretch.begin))

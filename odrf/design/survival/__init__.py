@@ -1,1 +1,0 @@
-"""Responses that are times to an event, some of them censored."""

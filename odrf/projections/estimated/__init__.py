@@ -1,1 +1,0 @@
-"""Families whose directions are estimated on the rows of a node, or of a tree."""
