@@ -22,7 +22,7 @@ from odrf.checks import checked_choice, is_whole
 from odrf.design.variables import set_grid
 from odrf.errors import InputError, warn_user
 from odrf.public import public
-from odrf.text.quantity import quantity
+from odrf.text.layouts import quantity
 
 __all__ = [
     "data_names",

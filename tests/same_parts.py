@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.design.evaluation import Evaluation
-from odrf.options.rule_function import RuleFunction
+from odrf.options.sizes import RuleFunction
 
 __all__ = ["assert_same_parts"]
 

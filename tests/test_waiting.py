@@ -9,8 +9,8 @@ import inspect
 
 import odrf
 from odrf.fits.prediction.row_predictor import RowPredictor
-from odrf.text.card import Carded
-from odrf.text.contents import Contents
+from odrf.text.layouts import Contents
+from odrf.text.summary import Carded
 from signatures import callables
 
 # Why methods and functions of these names have no bar.  A method of a result has its entry by its

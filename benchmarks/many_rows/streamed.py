@@ -38,7 +38,7 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser
 from benchmarks.speed.memory import peak_here, reset_peak_here
 from odrf import Chunks, odrf
-from odrf.options.streamed_options import share_of_rows
+from odrf.options.chunks import share_of_rows
 from odrf.results.forest import ODRFResults
 
 P, ROWS_OF_FILE, NEW_ROWS, LEAF = 20, 500_000, 50_000, 5

@@ -40,9 +40,9 @@ from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, pilot_trees
 from odrf.fits.judging.pilot_evidence import pilot_evidence
 from odrf.fits.stacking import Evidence
-from odrf.options.control import resolve
-from odrf.options.kinds import kinds_of_trees
+from odrf.options.blend import kinds_of_trees
 from odrf.options.request import Request, request_of
+from odrf.options.tree import resolve
 
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
 """Kinds that all draw the same share of the rows."""

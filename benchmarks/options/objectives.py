@@ -26,7 +26,7 @@ from benchmarks.shared.measures import measures
 from benchmarks.shared.on_tables import in_odd_places, partition_of, tables_parser, tasks_on
 from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
-from odrf.options.kinds import BRIER, ERROR, OBJECTIVES, kinds_of_trees
+from odrf.options.blend import BRIER, ERROR, OBJECTIVES, kinds_of_trees
 
 MEASURED = {"error_percent": 0.5, "log_loss": 0.01, "brier": 0.005}
 """The measures, and what is added to both losses of a ratio (``ratios.py``)."""

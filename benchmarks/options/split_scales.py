@@ -29,7 +29,7 @@ from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf import odrf
 from odrf.checks import AUTO
-from odrf.options.scale_names import RESPONSE, SPLIT_SCALES
+from odrf.options.criteria import RESPONSE, SPLIT_SCALES
 
 SCALES = [*SPLIT_SCALES, AUTO]
 NUMBERS = "regression"

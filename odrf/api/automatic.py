@@ -17,9 +17,9 @@ from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_checks.warnings_of_data import warned_of_data
 from odrf.fits.stacked.growing_stack import RUNS, RUNS_ON_SINGLES, grow_stack
-from odrf.options.boosting_control import BoostingControl
+from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request, request_of
-from odrf.options.stacked_control import StackedControl, resolve_stacked
+from odrf.options.stack import StackedControl, resolve_stacked
 from odrf.public import public
 from odrf.results.stacked.auto_results import AutoResults
 

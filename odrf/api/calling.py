@@ -13,7 +13,7 @@ from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.structure import STRUCTURE_ARGUMENTS
-from odrf.options.boosting_control import BoostingControl, resolve_boosting
+from odrf.options.boosting import BoostingControl, resolve_boosting
 from odrf.projections.base import Family
 
 __all__ = [

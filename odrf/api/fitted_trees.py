@@ -17,7 +17,7 @@ from odrf.fits.all_rows.growing_all_rows import grow_all_rows
 from odrf.fits.data_checks.warnings_of_data import warn_of_chunks, warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_tree
-from odrf.options.streamed_options import require_no_structure
+from odrf.options.chunks import require_no_structure
 from odrf.public.chunks import Chunks, chunks_of
 from odrf.results.streamed.all_rows_results import AllRowsResults
 from odrf.results.tree import ODTResults

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from odrf.api.calling import DESIGN_ARGUMENTS, is_default
-from odrf.options.growing_for_inference import for_inference
 from odrf.options.request import Request, request_of
+from odrf.options.tree import for_inference
 from odrf.projections.mixture import without_share
 
 __all__ = ["TREE", "requested"]

@@ -16,7 +16,7 @@ from odrf.errors import InputError
 from odrf.fits.data_checks.warnings_of_data import warn_of_chunks
 from odrf.fits.distributed.passes_on_workers import ON_WORKERS
 from odrf.fits.streamed.growing_streamed import HERE, grow_streamed
-from odrf.options.streamed_options import require_no_structure
+from odrf.options.chunks import require_no_structure
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.chunks import Chunks
 from odrf.public.frames import active_client, is_partitioned, required_client

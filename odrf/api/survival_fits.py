@@ -12,7 +12,7 @@ from odrf.fits.sizing import sized_tree
 from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
 from odrf.fits.survival.survival_fit import with_curves
 from odrf.fits.survival.tree_of_times import survival_tree_of
-from odrf.options.boosting_control import BoostingControl
+from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 from odrf.results.survival.survival_forest import SurvivalForestResults

@@ -13,7 +13,7 @@ from odrf.cli.messages import report
 from odrf.cli.table_files import COMPRESSIONS
 from odrf.cli.targets import write_target
 from odrf.errors import InputError
-from odrf.text.naming import free_name
+from odrf.text.names import free_name
 
 __all__ = ["OF_TIMES", "check_type", "predicted", "times_asked", "write_predictions"]
 

@@ -12,8 +12,7 @@ from odrf import plots
 from odrf.evaluation.metrics import Metric
 from odrf.public import public
 from odrf.reports.sensitivity import METHODS
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["ApproximationCurve"]
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.public import public, respelled
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["BiasVariance", "Experiment"]
 

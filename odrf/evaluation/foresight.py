@@ -32,17 +32,16 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit, one_kind
 from odrf.fits.saving import saved_bytes
 from odrf.fits.sizing import FOLDS, sized_forest, sized_tree
-from odrf.options.kinds import FEWEST_TREES, blends
+from odrf.options.blend import FEWEST_TREES, blends
+from odrf.options.chunks import require_no_structure, streamed_request
 from odrf.options.request import Request
-from odrf.options.streamed_options import require_no_structure, streamed_request
 from odrf.public import public
 from odrf.public.arguments import in_partitions, suggestion
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.public.frames import in_pandas, is_partitioned
 from odrf.public.progress import progress_bar
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["Foresight", "foresee"]
 

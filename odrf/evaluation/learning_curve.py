@@ -23,8 +23,7 @@ from odrf.evaluation.power_law import (
     fit_power_law,
 )
 from odrf.public import public
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,8 +14,7 @@ from odrf.checks import checked_truth
 from odrf.evaluation.metrics import Metric
 from odrf.public import MethodNow, public
 from odrf.results.fitted import FittedResults
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -38,7 +38,7 @@ from odrf.public import public
 from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
 from odrf.results.fitted import FittedResults
-from odrf.text.quantity import quantity
+from odrf.text.layouts import quantity
 
 __all__ = ["tune"]
 

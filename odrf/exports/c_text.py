@@ -23,7 +23,7 @@ from odrf.exports.raw_columns import (
     type_of_labels,
 )
 from odrf.exports.words_of_c import DECLARED, RESERVED
-from odrf.text.naming import free_name
+from odrf.text.names import free_name
 from odrf.version import __version__
 
 __all__ = ["c_text"]

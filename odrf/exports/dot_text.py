@@ -8,8 +8,7 @@ import numpy as np
 
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.text.box_lines import split_lines, value_lines, visible
-from odrf.text.wording import SplitWriter
+from odrf.text.splits import SplitWriter, split_lines, value_lines, visible
 
 __all__ = ["dot_text"]
 

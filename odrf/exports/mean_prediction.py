@@ -17,7 +17,7 @@ from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.public import public
 from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.drawn_together import degrees_of_freedom
-from odrf.text.card import Card, Carded
+from odrf.text.summary import Card, Carded
 
 __all__ = ["PredictionResults"]
 

@@ -7,7 +7,7 @@ from odrf.errors import InputError
 from odrf.exports.describing import Description, cells_of
 from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, MatrixColumn, Multiplier
-from odrf.text.box_lines import visible
+from odrf.text.splits import visible
 from odrf.version import __version__
 
 __all__ = ["python_text"]

@@ -34,7 +34,7 @@ from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.concatenate import require_memory_for_all, within_memory
 from odrf.engine.trees.forest import Forest, joined
 from odrf.fits.judging.pilot_evidence import Judge, pilot_evidence
-from odrf.options.kinds import ERROR
+from odrf.options.blend import ERROR
 from odrf.projections.mixture import Mixture
 
 __all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_trees"]

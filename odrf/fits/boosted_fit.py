@@ -18,7 +18,7 @@ from odrf.engine.boosting.state import Boosted, boost
 from odrf.engine.factors import Matrix, with_rows
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
-from odrf.options.boosting_control import BoostingControl
+from odrf.options.boosting import BoostingControl
 from odrf.public.progress import progress_bar
 
 __all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit", "loss_and_responses"]

@@ -55,7 +55,7 @@ from odrf.pruning.validation import (
     subtree_path,
 )
 from odrf.public.progress import progress_bar
-from odrf.text.quantity import quantity
+from odrf.text.layouts import quantity
 
 __all__ = [
     "ForestSizes",

@@ -13,8 +13,8 @@ from odrf.design import Design, TrainingData
 from odrf.engine.resamples import Draws, Sampling
 from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blend
-from odrf.options.control import Control
 from odrf.options.request import Request
+from odrf.options.tree import Control
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 
 __all__ = ["AnyControl", "AnyFit", "Fit", "Pruning"]

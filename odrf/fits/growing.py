@@ -21,18 +21,19 @@ from odrf.fits.fit import Fit
 from odrf.fits.scales.choosing_scale import chosen_scale
 from odrf.fits.survival.evidence_of_curves import judge_of_pilots
 from odrf.fits.survival.grown_response import grown_response
-from odrf.options.control import Control, resolve
-from odrf.options.kinds import (
+from odrf.options.blend import (
     ERROR,
     blends,
+    kinds_of_survival_trees,
     kinds_of_trees,
     require_blendable,
     require_objective,
+    with_leaves_for_curves,
 )
+from odrf.options.criteria import require_split_scale
 from odrf.options.request import Request
-from odrf.options.rule_function import RuleFunction
-from odrf.options.scale_names import require_split_scale
-from odrf.options.survival_kinds import kinds_of_survival_trees, with_leaves_for_curves
+from odrf.options.sizes import RuleFunction
+from odrf.options.tree import Control, resolve
 from odrf.public.progress import progress_bar
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "kinds_of_blend", "one_kind"]

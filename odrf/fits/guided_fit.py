@@ -14,8 +14,8 @@ from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.guided.growth import grow_guided
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import Forest
-from odrf.options.devices import device_if_there
-from odrf.options.guided_control import GuidedControl
+from odrf.options.guided import GuidedControl
+from odrf.options.table import device_if_there
 from odrf.public.progress import progress_bar
 
 __all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]

@@ -12,8 +12,8 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
-from odrf.options.control import Control
-from odrf.options.guided_control import GuidedControl
+from odrf.options.guided import GuidedControl
+from odrf.options.tree import Control
 from odrf.projections.mixture import Mixture
 
 __all__ = ["require_combinable"]

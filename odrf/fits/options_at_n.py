@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from odrf.engine.resamples import Batch
-from odrf.options.control import Control
 from odrf.options.request import Request
-from odrf.options.rule import RATE
-from odrf.options.sizes import complexity_parameter, leaf_limit, rate_along, row_share
+from odrf.options.sizes import RATE, complexity_parameter, leaf_limit, rate_along, row_share
+from odrf.options.tree import Control
 from odrf.pruning.growth_stages import LEAF_RATES
 
 __all__ = ["at_rows", "settled_at"]

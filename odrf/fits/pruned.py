@@ -14,7 +14,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
-from odrf.options.rule import FIXED, Rule
+from odrf.options.sizes import FIXED, Rule
 from odrf.pruning.complexity import ERROR, LOG_RANK, critical_alphas, pruned
 from odrf.pruning.validation import JUDGED_FOLDS, OutOfBagChoice, SubtreePath, out_of_bag_alphas
 from odrf.public.progress import progress_bar

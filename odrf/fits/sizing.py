@@ -14,8 +14,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.judging.judging_folds import folds_at_most
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.pruned import pruned_at
-from odrf.options.rule import CV, ONE_SE, RATE, Rule
-from odrf.options.sizes import rate_along
+from odrf.options.sizes import CV, ONE_SE, RATE, Rule, rate_along
 from odrf.pruning.complexity import ERROR, GROWTH, MINIMUM, chosen, chosen_row, with_leaves
 from odrf.pruning.complexity import ONE_SE as ONE_SE_CHOICE
 from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES, LEAVES, stage_alphas

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.numeric import products_of_pairs
 from odrf.engine.running import one_thread
-from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
+from odrf.options.blend import BRIER, ERROR, LOG_LOSS
 
 __all__ = [
     "Evidence",

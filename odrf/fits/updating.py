@@ -19,9 +19,8 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.pruned import before_pruning
-from odrf.options.control import NO_LIMIT, Control
-from odrf.options.rule import RATE
-from odrf.options.sizes import rate_along
+from odrf.options.sizes import RATE, rate_along
+from odrf.options.tree import NO_LIMIT, Control
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from odrf.checks import is_whole, is_word
-from odrf.options.rule_function import RuleFunction
+from odrf.options.sizes import RuleFunction
 from odrf.pruning.complexity import WEAKEST_LINK
 
 __all__ = ["NAMES", "Request", "inner_request", "request_of"]

@@ -7,16 +7,95 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
-from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
-from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES
+from odrf.pruning.growth_stages import ALPHA_RATES, IN_WORDS, LEAF_RATES
 
-__all__ = ["EXPONENTS", "complexity_parameter", "leaf_limit", "rate_along", "row_share"]
+__all__ = [
+    "CV",
+    "EXPONENTS",
+    "FIXED",
+    "FUNCTION",
+    "NONE",
+    "ONE_SE",
+    "OOB",
+    "RATE",
+    "Rule",
+    "RuleFunction",
+    "complexity_parameter",
+    "leaf_limit",
+    "rate_along",
+    "row_share",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# How an option that may depend on n was determined: t_n, α_n, the share of rows of a tree.
+# ------------------------------------------------------------------------------------------------
+
+# Not set; a number; a function of n; a rate c·r(n).
+NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
+# Chosen on held-out rows.
+CV, ONE_SE, OOB = "cv", "1se", "oob"
+KINDS = (NONE, FIXED, FUNCTION, RATE, CV, ONE_SE, OOB)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an option that may depend on n was determined.
+
+    Attributes
+    ----------
+    kind : str
+        ``"none"``, ``"fixed"``, ``"function"``, ``"rate"``, ``"cv"``, ``"1se"`` or ``"oob"``.
+    name : str
+        The name of the function or the rate.
+    constant : float or None
+        c of a rate c·r(n); None until it has been chosen on held-out rows.
+    along : tuple of float
+        Values of the function or the rate at n times 10 to the `odrf.options.sizes.EXPONENTS`;
+        empty without either.
+    found_by : str
+        The held-out rows that the value or the constant was chosen on, in words; empty for none.
+    earlier : bool
+        Whether these were rows before an update, which kept the value or the constant.
+    """
+
+    kind: str
+    name: str = ""
+    constant: float | None = None
+    along: tuple[float, ...] = ()
+    found_by: str = ""
+    earlier: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or (self.kind == RATE and self.name not in IN_WORDS):
+            raise InputError(f"{self.kind!r} {self.name!r} is no rule for a value")
+
+    @property
+    def needs_search(self) -> bool:
+        """Whether the value or the constant has yet to be chosen on held-out rows."""
+        return self.kind in (RATE, CV, ONE_SE, OOB) and not self.found_by
+
+    def found(self, by: str, constant: float | None = None, along: tuple[float, ...] = ()) -> Rule:
+        """Return the rule after the choice on held-out rows, which `by` names."""
+        return replace(self, found_by=by, constant=constant, along=along, earlier=False)
+
+    def kept(self) -> Rule:
+        """Return the rule after an update that kept what it has chosen before."""
+        return replace(self, earlier=True)
+
+
+# ------------------------------------------------------------------------------------------------
+# Options that may depend on n: t_n, α_n, and the share of the rows that each tree draws.
+# ------------------------------------------------------------------------------------------------
 
 # Functions of n are evaluated at n, 10·n, … 10¹²·n rows, and at values of n so large that their
 # limit can be seen: ln⁴n/n^0.1, say, rises until n is about 10¹⁷.
@@ -143,3 +222,70 @@ def _at(argument: str, function: Callable[[int], Any], n: int, least: float) -> 
             f"it must give a finite number of at least {least}"
         )
     return float(value)
+
+
+# ------------------------------------------------------------------------------------------------
+# Functions of n that a fit keeps and can be pickled with.
+# ------------------------------------------------------------------------------------------------
+
+
+class RuleFunction:
+    """A function of n, given as the value of an option.
+
+    It is pickled by its name and that of its module, and imported again when it is next needed.
+    So a pickled fit can be loaded where the function does not exist.
+
+    Parameters
+    ----------
+    option : str
+        The option's name.
+    function : callable
+        Takes n.
+    """
+
+    def __init__(self, option: str, function: Callable[[int], float]) -> None:
+        self.option = option
+        self.module = str(getattr(function, "__module__", ""))
+        self.name = str(getattr(function, "__qualname__", ""))
+        self._function: Callable[[int], float] | None = function
+
+    @property
+    def function(self) -> Callable[[int], float]:
+        """The function.
+
+        Raises
+        ------
+        InputError
+            If the fit was loaded from a file and the function cannot be imported by its name.
+        """
+        if self._function is None:
+            self._function = self._imported()
+        return self._function
+
+    @classmethod
+    def named(cls, option: str, name: str, function: Callable[[int], float] | None) -> RuleFunction:
+        """Return the function of a fit from a file, which holds its name alone.
+
+        Without `function`, the fit can do all that does not need it.
+        """
+        rule = cls.__new__(cls)
+        rule.option, rule.module, rule.name, rule._function = option, "", name, function
+        return rule
+
+    def _imported(self) -> Callable[[int], float]:
+        if not self.module:
+            raise InputError(
+                f"{self.option}= was a function of n, {self.name!r}, which the file does not hold: "
+                f"use load(path, functions={{{self.name!r}: …}})"
+            )
+        try:
+            return attrgetter(self.name)(import_module(self.module))
+        except (AttributeError, ImportError, ValueError):
+            raise InputError(
+                f"{self.option}= was a function of n, {self.name or 'without a name'}, which is "
+                f"not found in module {self.module!r} after save() and load(): define it there by "
+                "that name, or fit with a named function of a module"
+            ) from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_function": None}

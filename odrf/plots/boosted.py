@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.options.loss_names import mean_loss_in_words
+from odrf.options.boosting import mean_loss_in_words
 from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, new_panels, plain, whole_numbers
-from odrf.text.quantity import quantity
+from odrf.text.layouts import quantity
 
 __all__ = ["plot_loss"]
 

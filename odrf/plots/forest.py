@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import ACCENT, new_panels, plain, whole_numbers
-from odrf.text.quantity import quantity
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
 
 __all__ = ["plot_error"]
 

@@ -10,7 +10,7 @@ from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.style import ACCENT, MUTED, ink, legend_over, new_panels, plain
 from odrf.pruning.growth_stages import DEPTH
-from odrf.text.quantity import quantity
+from odrf.text.layouts import quantity
 
 __all__ = ["plot_growth"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.lettering import label_x, label_y, shown_ticks
 from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain, whole_numbers
-from odrf.text.quantity import quantity
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
 
 __all__ = ["plot_error_path", "plot_path"]
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, shown_ticks
 from odrf.plots.elements.style import ACCENT, GRID, MUTED, faint, named_panel, new_panels, plain
-from odrf.text.quantity import quantity
+from odrf.text.layouts import quantity
 
 __all__ = ["plot_elimination", "plot_knockoffs", "plot_shadows"]
 

@@ -17,7 +17,7 @@ from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, Ends, boxes
 from odrf.plots.elements.layout import centres
 from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import INK, MUTED, ink
-from odrf.text.shortening import shortened
+from odrf.text.names import shortened
 
 __all__ = ["plot_tree"]
 

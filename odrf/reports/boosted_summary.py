@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_error, judging_rows
 from odrf.fits.prediction.scores import mean_loss, r_squared
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.loss_names import loss_in_words, mean_loss_in_words
+from odrf.options.boosting import BoostingControl, loss_in_words, mean_loss_in_words
 from odrf.options.table import REFIT
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
@@ -25,10 +24,9 @@ from odrf.reports.summaries import (
     tried,
     weights_in_words,
 )
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary
 
 __all__ = ["boosted_card", "boosted_facts", "boosted_summary", "loss_path", "loss_section"]
 

@@ -28,9 +28,8 @@ from odrf.statistics.evidence import (
 )
 from odrf.statistics.theorem_facts import FitProperties
 from odrf.statistics.theorems import conclusion, conditions, ratios
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["ConsistencyReport"]
 

@@ -17,10 +17,9 @@ from odrf.design.variables import Variable
 from odrf.fits.fit import AnyFit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.public import public
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["DataSummary", "missing_notes", "with_data"]
 

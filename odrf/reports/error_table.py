@@ -11,7 +11,7 @@ from odrf.checks import is_whole
 from odrf.errors import InputError
 from odrf.pruning.complexity import ONE_SE, chosen_row
 from odrf.public import public
-from odrf.text.card import Carded
+from odrf.text.summary import Carded
 
 __all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "ErrorTable", "shown_rows"]
 

@@ -9,10 +9,9 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.pruned import cut_by_call
-from odrf.options.control import ALL, Control
-from odrf.options.rule import CV, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
-from odrf.options.scale_names import IN_WORDS
-from odrf.options.sizes import EXPONENTS
+from odrf.options.criteria import IN_WORDS
+from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
+from odrf.options.tree import ALL, Control
 from odrf.statistics.theorem_facts import FitProperties
 
 __all__ = ["properties_of", "properties_of_boosted", "properties_of_guided"]

@@ -15,8 +15,7 @@ from odrf.pruning.complexity import CHOICES, ONE_SE
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.reports.pruning_path import PruningPath
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,9 +21,8 @@ from odrf.pruning.validation import HeldOut
 from odrf.public import public, warn_of_old
 from odrf.public.progress import progress_bar
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, shown_rows
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

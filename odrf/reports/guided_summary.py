@@ -19,9 +19,8 @@ from odrf.reports.summaries import (
     seeds,
     weights_in_words,
 )
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Summary
 
 __all__ = ["guided_card", "guided_summary"]
 

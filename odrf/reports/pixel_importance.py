@@ -17,9 +17,8 @@ from odrf.projections.base import grid_shape, require_pixels
 from odrf.projections.patch import Patch
 from odrf.public import public
 from odrf.statistics.importance import usage
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,9 +22,8 @@ from odrf.statistics.importance import (
     distinct_directions,
     importance_by_tree,
 )
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,9 @@ from odrf.pruning.complexity import CHOICES, GROWTH, ONE_SE, growth_errors
 from odrf.pruning.validation import SubtreePath
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, shown_rows
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

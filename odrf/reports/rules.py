@@ -10,8 +10,7 @@ import pandas as pd
 from odrf.design import Design, Response
 from odrf.design.encoding import Encoding, Ranks
 from odrf.engine.trees.forest import Forest, predicted_classes
-from odrf.text.dates_in_words import counted_as
-from odrf.text.wording import SplitWriter, number
+from odrf.text.splits import SplitWriter, counted_as, number
 
 __all__ = ["rules_telling", "rules_text"]
 

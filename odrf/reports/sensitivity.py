@@ -23,10 +23,9 @@ from odrf.statistics.row_sensitivity import (
     mean_sensitivity,
     planes_until,
 )
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["METHODS", "Sensitivity", "rows_kept"]
 

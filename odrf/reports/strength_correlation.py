@@ -17,8 +17,7 @@ from odrf.fits.growing import grow_fit
 from odrf.public import public, respelled
 from odrf.public.progress import progress_bar
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["StrengthCorrelation"]
 

@@ -23,21 +23,19 @@ from odrf.fits.prediction.scores import (
     r_squared,
 )
 from odrf.fits.pruned import cut_by_call
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.control import ALL, Control
-from odrf.options.rule import FIXED, NONE
-from odrf.options.scale_names import IN_WORDS
+from odrf.options.boosting import BoostingControl
+from odrf.options.criteria import IN_WORDS
+from odrf.options.sizes import FIXED, NONE
+from odrf.options.tree import ALL, Control
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_notes, kinds_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.surrogates import surrogates_section
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.rules_in_words import rule_in_words
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary, rule_in_words
 
 __all__ = [
     "NOT_JUDGED",

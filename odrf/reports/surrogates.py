@@ -12,8 +12,8 @@ from odrf.design import Design
 from odrf.engine.splits.surrogates import SurrogateSplits
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
-from odrf.text.quantity import quantity
-from odrf.text.wording import SplitWriter
+from odrf.text.layouts import quantity
+from odrf.text.splits import SplitWriter
 
 __all__ = ["surrogates_section", "surrogates_table"]
 

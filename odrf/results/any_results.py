@@ -19,7 +19,7 @@ from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.data_summary import DataSummary
 from odrf.results.absent import why_absent
-from odrf.text.card import Card, Carded
+from odrf.text.summary import Card, Carded
 
 __all__ = ["AnyResults"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import MOST, checked_whole
 from odrf.fits.fit import Fit
-from odrf.options.control import Control
+from odrf.options.tree import Control
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.fit_properties import properties_of

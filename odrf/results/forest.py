@@ -27,7 +27,7 @@ from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
-from odrf.options.rule import OOB
+from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import respelled
 from odrf.reports.forest_path import ForestPath
@@ -48,8 +48,7 @@ from odrf.results.several_trees import SeveralTrees
 from odrf.results.testing.forest_importances import ForestImportances
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["ODRFResults"]
 

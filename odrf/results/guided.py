@@ -17,7 +17,7 @@ from odrf.fits.combining import combined_guided_fits
 from odrf.fits.enlarging import enlarged_guided_fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.labels import class_labels
-from odrf.options.guided_control import GuidedControl
+from odrf.options.guided import GuidedControl
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.fit_properties import properties_of_guided
@@ -30,8 +30,7 @@ from odrf.results.extendable import Extendable
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.row_predicting import RowPredicting
 from odrf.statistics.guidance import leaf_codes, regions_divided, remaining_impurity
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["GRAFResults"]
 

@@ -17,7 +17,7 @@ from odrf.fits.prediction.scores import (
     r_squared,
 )
 from odrf.public import public
-from odrf.text.card import Carded
+from odrf.text.summary import Carded
 
 __all__ = ["Scored"]
 

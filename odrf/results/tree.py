@@ -29,8 +29,7 @@ from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_
 from odrf.results.of_one_tree.prunable_tree import FOLDS, PrunableTree, require_no_folds
 from odrf.results.of_one_tree.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from odrf.design.weights import check_weights, row_numbers
 from odrf.errors import InputError
 from odrf.public import in_pandas
 from odrf.public.frames import in_native_order
-from odrf.text.naming import free_name
+from odrf.text.names import free_name
 
 __all__ = [
     "class_column",

@@ -12,7 +12,7 @@ from odrf.design.columns import rows_listed
 from odrf.design.functions import EVENT, START, TIME
 from odrf.errors import InputError
 from odrf.public import in_pandas
-from odrf.text.naming import free_name
+from odrf.text.names import free_name
 
 __all__ = ["TimesAndEvents", "times_and_events"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.factors import Matrix, indicated
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.text.units import node_of_terms
+from odrf.text.splits import node_of_terms
 
 __all__ = [
     "DRAWS",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.trees.forest import Forest
 from odrf.statistics.distinct_rows import distinct_rows
-from odrf.text.units import node_of_terms
+from odrf.text.splits import node_of_terms
 
 __all__ = [
     "Directions",

@@ -1,15 +1,134 @@
-"""The class of all summaries: facts and tables as text, HTML and LaTeX."""
+"""Summaries and short descriptions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from odrf import text
-from odrf.text.contents import Contents
+from odrf.options.sizes import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
+from odrf.pruning.growth_stages import IN_WORDS
+from odrf.text.layouts import Contents
+from odrf.text.splits import number
 
-__all__ = ["Summary"]
+__all__ = [
+    "Card",
+    "Carded",
+    "Summary",
+    "rule_in_words",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Short descriptions: what the prompt and notebooks show of a result or report.
+# ------------------------------------------------------------------------------------------------
+
+MOST_LINES = 12
+# Lines of a table's headers, and of what is said of the rows left out.
+AROUND = 2
+# Rows that a table shows at least, where facts leave no room for more.
+LEAST_ROWS = 3
+
+
+@dataclass(frozen=True)
+class Card:
+    """A title, facts, and rows of a table: as text at most 12 lines of 100 characters.
+
+    Parameters
+    ----------
+    title : str
+    facts : dict of str to str
+        Named facts; the last ones are left out if there are more than fit.
+    table : DataFrame, optional
+        Of a table that is too long, the first rows are shown.
+    kept : tuple of int, optional
+        Rows of `table` that are shown in any case; the others are then spread over the table,
+        from its first row to its last.
+
+    Examples
+    --------
+    >>> print(Card("Path", {"Trees": "3"}, pd.DataFrame({"leaves": range(20, 0, -1)}), (17,)))
+    Path
+      Trees  3
+         leaves
+    0        20
+    3        17
+    6        14
+    10       10
+    13        7
+    16        4
+    17        3
+    19        1
+    … 12 more rows: see table
+    """
+
+    title: str
+    facts: dict[str, str] = field(default_factory=dict)
+    table: pd.DataFrame | None = None
+    kept: tuple[int, ...] | None = None
+
+    def as_text(self) -> str:
+        """Return the card as text of at most 12 lines."""
+        return text.card_as_text(self.title, self._fact_lines, self._shown, self._left_out)
+
+    def as_html(self) -> str:
+        """Return the card as HTML."""
+        return text.card_as_html(self.title, self.facts, self._shown, self._left_out)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    @cached_property
+    def _fact_lines(self) -> list[str]:
+        room = MOST_LINES - 1 - (0 if self.table is None else AROUND + LEAST_ROWS)
+        return text.card_facts(self.facts)[:room]
+
+    @cached_property
+    def _shown(self) -> pd.DataFrame | None:
+        """The rows of the table that there is room for."""
+        return self._rows(MOST_LINES - 1 - AROUND - len(self._fact_lines))
+
+    def _rows(self, count: int) -> pd.DataFrame | None:
+        if self.table is None or len(self.table) <= count:
+            return self.table
+        if self.kept is None:
+            return self.table.head(count)
+        kept = set(self.kept[: count - 2])
+        spread = np.linspace(0, len(self.table) - 1, count - len(kept)).round().astype(int)
+        return self.table.iloc[sorted(kept | set(spread.tolist()))]
+
+    @property
+    def _left_out(self) -> int:
+        return (
+            0 if self.table is None or self._shown is None else len(self.table) - len(self._shown)
+        )
+
+
+class Carded(ABC):
+    """Base class of what shows itself as a card."""
+
+    @abstractmethod
+    def _card(self) -> Card:
+        """Return the short description."""
+
+    def _shown_card(self) -> Card:
+        """Return the card to show; a shorter one where the whole one cannot be made."""
+        return self._card()
+
+    def __repr__(self) -> str:
+        return self._shown_card().as_text()
+
+    def _repr_html_(self) -> str:
+        return self._shown_card().as_html()
+
+
+# ------------------------------------------------------------------------------------------------
+# The class of all summaries: facts and tables as text, HTML and LaTeX.
+# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -75,3 +194,36 @@ class Summary(Contents):
 
     def _repr_latex_(self) -> str:
         return self.as_latex()
+
+
+# ------------------------------------------------------------------------------------------------
+# Rules for t_n, α_n and the share of rows drawn, as text.
+# ------------------------------------------------------------------------------------------------
+
+BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}
+
+
+def rule_in_words(rule: Rule, n: int) -> str:
+    """Return how a value for n rows was determined, as text; empty without a rule.
+
+    Examples
+    --------
+    >>> rule_in_words(Rule("function", "root"), 100)
+    'rule root at n = 100'
+    >>> rule_in_words(Rule("rate", "sqrt").found("10-fold cross-validation", 0.5), 100)
+    '0.5·sqrt(n), constant by 10-fold cross-validation'
+    """
+    if rule.kind == NONE:
+        return ""
+    if rule.kind == FIXED:
+        return FIXED
+    if rule.kind == FUNCTION:
+        return f"rule {rule.name} at n = {n}" if rule.name else f"rule at n = {n}"
+    if rule.kind == RATE and rule.constant is None:
+        return IN_WORDS[rule.name]
+    when = ", before update()" if rule.earlier else ""
+    if rule.kind == RATE:
+        by = rule.found_by if rule.found_by == "out of bag" else f"by {rule.found_by}"
+        return f"{number(rule.constant or 0.0, 3)}·{IN_WORDS[rule.name]}, constant {by}{when}"
+    by = "" if rule.kind == OOB else f", {rule.found_by}"
+    return BEST[rule.kind] + by + when

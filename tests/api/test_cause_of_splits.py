@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.options.control import Control
+from odrf.options.tree import Control
 
 FORMULA = "Surv(time, event) ~ ."
 

@@ -16,7 +16,7 @@ import odrf
 from forests import same_bits
 from odrf import InputError
 from odrf.engine.resamples import draw_counts
-from odrf.options.rule import Rule
+from odrf.options.sizes import Rule
 from reference.honesty import filled
 from reference.inference import draws
 from resampled import all_counts

@@ -15,11 +15,11 @@ from odrf.cli.set_options import ELSEWHERE, read_options
 from odrf.design.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.errors import InputError
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.control import Control
-from odrf.options.guided_control import GuidedControl
+from odrf.options.boosting import BoostingControl
+from odrf.options.guided import GuidedControl
 from odrf.options.request import NAMES
 from odrf.options.table import CHECKS, checked_options
+from odrf.options.tree import Control
 
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
 OUTSIDE = {"formula", "data", "backend", "progress", "offset", *DESIGN_ARGUMENTS}

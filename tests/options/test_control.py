@@ -11,9 +11,9 @@ from odrf.engine.resamples import SUBSAMPLE, Sampling
 from odrf.engine.running import usual_threads
 from odrf.engine.splits.impurity import ENTROPY
 from odrf.errors import InputError
-from odrf.options.control import NO_LIMIT, Control, resolve
 from odrf.options.request import request_of
-from odrf.options.rule import Rule
+from odrf.options.sizes import Rule
+from odrf.options.tree import NO_LIMIT, Control, resolve
 from odrf.projections.sparse import Sparse
 
 OPTIONS: dict[str, Any] = {

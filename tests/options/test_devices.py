@@ -13,8 +13,8 @@ from numba import cuda
 import odrf
 from odrf import InputError, graf, simulate
 from odrf.engine.guided.device import running_sums
-from odrf.options import devices
-from odrf.options.devices import device_for, device_if_there
+from odrf.options import table as devices
+from odrf.options.table import device_for, device_if_there
 
 
 def library(finds: bool) -> ModuleType:

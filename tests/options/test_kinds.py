@@ -13,7 +13,7 @@ import pytest
 import odrf
 from forests import same_bits
 from odrf.errors import InputError
-from odrf.options.kinds import kinds_of_trees
+from odrf.options.blend import kinds_of_trees
 from odrf.options.request import request_of
 from odrf.projections import FAMILIES, Axis
 

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from odrf import InputError
-from odrf.options.rule_function import RuleFunction
+from odrf.options.sizes import RuleFunction
 
 
 def test_a_rule_is_its_function():

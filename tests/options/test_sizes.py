@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from odrf.errors import InputError
-from odrf.options.rule import CV, FIXED, FUNCTION, NONE, RATE, Rule
 from odrf.options.sizes import (
+    CV,
     EXPONENTS,
     FEWEST_ROWS,
+    FIXED,
+    FUNCTION,
+    NONE,
+    RATE,
+    Rule,
     complexity_parameter,
     rate_along,
     row_share,

@@ -16,7 +16,7 @@ from odrf.statistics.importance import (
     importance_by_tree,
     impurity_importance,
 )
-from odrf.text.units import node_of_terms
+from odrf.text.splits import node_of_terms
 from problems import problems
 from stumps import stump
 

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 
 def test_nodes_form_the_tree(number_tree):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odrf.text.box_lines import split_lines
-from odrf.text.wording import SplitText
+from odrf.text.splits import SplitText, split_lines
 
 
 @pytest.mark.parametrize(

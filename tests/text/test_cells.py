@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from odrf.text.cells import text_columns
+from odrf.text.layouts import text_columns
 from odrf.text.summary import Summary
 
 

@@ -8,18 +8,16 @@ import pytest
 
 from odrf.design.encoding import Moments
 from odrf.design.ranks import OwnRanks
-from odrf.options.rule import Rule
-from odrf.text.dates_in_words import moment
-from odrf.text.latex_characters import in_latex
-from odrf.text.own_values import own_value
-from odrf.text.rules_in_words import rule_in_words
-from odrf.text.wording import _rounded
+from odrf.options.sizes import Rule
+from odrf.text.layouts import in_latex
+from odrf.text.splits import _rounded, moment, rank_label
+from odrf.text.summary import rule_in_words
 
 
 def test_a_cut_between_neighbouring_floats_has_all_digits():
     ranks = OwnRanks(np.array([0.3, 0.1 + 0.2]), base=None)
-    assert own_value(ranks, 0.5, increasing=True) == "0.3"
-    assert own_value(ranks, 0.5, increasing=False) == "0.30000000000000004"
+    assert rank_label(ranks, 0.5, increasing=True) == "0.3"
+    assert rank_label(ranks, 0.5, increasing=False) == "0.30000000000000004"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import odrf
-from odrf.text.level_sets import MOST_LEVELS, two_sets
+from odrf.text.splits import MOST_LEVELS, two_sets
 
 LETTERS = [f"s{k}" for k in range(20)]
 

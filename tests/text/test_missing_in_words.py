@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import odrf
-from odrf.text.wording import SplitWriter
+from odrf.text.splits import SplitWriter
 
 
 def tree_on(data: pd.DataFrame, formula: str, **options):

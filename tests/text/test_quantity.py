@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import odrf
-from odrf.text.quantity import percentage, quantity
+from odrf.text.layouts import percentage, quantity
 
 SEVERAL = re.compile(
     r"(?<![\d.,])1 (candidates|classes|columns|leaves|levels|models|predictors|rounds|rows|sizes"

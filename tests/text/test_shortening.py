@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.text.shortening import shortened, shortened_names
+from odrf.text.names import shortened, shortened_names
 
 
 @given(st.text(max_size=40), st.integers(3, 30))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
 from odrf.design import build_design
-from odrf.text.units import node_of_terms, user_splits
+from odrf.text.splits import node_of_terms, user_splits
 from stumps import stump
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
 from odrf.design import build_design
-from odrf.text.naming import names_in_sums
-from odrf.text.wording import SplitWriter, number
+from odrf.text.names import names_in_sums
+from odrf.text.splits import SplitWriter, number
 from stumps import stump
 
 COLUMNS = {"age": 0, "rate": 1, "sex[f]": 2, "sex[m]": 3, "size": 4, "plan[a]": 5, "plan[d]": 8}

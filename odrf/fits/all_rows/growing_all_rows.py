@@ -36,14 +36,14 @@ from odrf.fits.evaluating import path_by_arrays
 from odrf.fits.pruned import pruned_at
 from odrf.fits.sizing import CHOSEN_BY
 from odrf.fits.streamed.growing_streamed import control_of, settled_request
-from odrf.options.all_rows_options import (
+from odrf.options.chunks import (
     checked_tree_request,
     require_streamable,
     share_judging,
 )
-from odrf.options.control import Control
+from odrf.options.criteria import require_split_scale
 from odrf.options.request import Request
-from odrf.options.scale_names import require_split_scale
+from odrf.options.tree import Control
 from odrf.pruning.complexity import ERROR
 from odrf.public.progress import progress_bar
 

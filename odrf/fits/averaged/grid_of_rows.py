@@ -18,7 +18,7 @@ from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows
 from odrf.statistics.averaged.normal_tests import NUMBERS
-from odrf.text.naming import free_name
+from odrf.text.names import free_name
 
 __all__ = ["GroupedRows", "grouped_rows", "set_to", "shown_name", "values_at"]
 

@@ -38,7 +38,7 @@ from odrf.fits.streamed.judging_blocks import (
     total_of_blocks,
 )
 from odrf.fits.streamed.streamed_fit import RowSums
-from odrf.options.control import Control
+from odrf.options.tree import Control
 
 __all__ = ["ON_WORKERS"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from odrf.design.chunks import StreamedRows
 from odrf.engine.memory import in_bytes
 from odrf.fits.streamed.growing_streamed import UNKNOWN, tree_bytes
-from odrf.options.control import Control
+from odrf.options.tree import Control
 
 __all__ = ["trees_at_once"]
 

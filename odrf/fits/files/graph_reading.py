@@ -48,7 +48,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.options.rule_function import RuleFunction
+from odrf.options.sizes import RuleFunction
 from odrf.projections.base import AbsentFunction
 from odrf.version import __version__
 

@@ -29,7 +29,7 @@ from odrf.fits.files.pandas_values import pandas_as_fields
 from odrf.fits.files.plain_values import AS_THEY_ARE, scalar_as_json
 from odrf.fits.files.storable_classes import CLASSES, field_names
 from odrf.fits.guided_fit import GuidedFit
-from odrf.options.rule_function import RuleFunction
+from odrf.options.sizes import RuleFunction
 
 __all__ = ["FitWriter"]
 

@@ -61,12 +61,12 @@ from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
 from odrf.fits.survival.inference.estimand_fit import EstimandFit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.control import Control
-from odrf.options.guided_control import GuidedControl
+from odrf.options.boosting import BoostingControl
+from odrf.options.guided import GuidedControl
 from odrf.options.request import Request
-from odrf.options.rule import Rule
-from odrf.options.stacked_control import StackedControl
+from odrf.options.sizes import Rule
+from odrf.options.stack import StackedControl
+from odrf.options.tree import Control
 from odrf.projections import FAMILIES
 from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share

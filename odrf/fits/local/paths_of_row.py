@@ -11,7 +11,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
-from odrf.text.wording import SplitWriter
+from odrf.text.splits import SplitWriter
 
 __all__ = ["directions_of", "nodes_on_paths", "predictors_on_paths", "rules_of"]
 

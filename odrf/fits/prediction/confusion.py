@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.text.naming import free_name
+from odrf.text.names import free_name
 
 __all__ = ["counts_of_classes"]
 

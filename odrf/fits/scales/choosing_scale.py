@@ -26,8 +26,8 @@ from odrf.engine.numeric import streams
 from odrf.engine.resamples import SUBSAMPLE, Draws, RowCodes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import mean_products, products_of_rows
-from odrf.options.control import Control
-from odrf.options.scale_names import RESPONSE, SPLIT_SCALES
+from odrf.options.criteria import RESPONSE, SPLIT_SCALES
+from odrf.options.tree import Control
 
 __all__ = ["ScaleErrors", "chosen_scale", "scale_errors"]
 

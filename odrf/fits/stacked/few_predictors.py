@@ -19,7 +19,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.weighing import LEAST_GAIN, gain_with
-from odrf.options.kinds import FEWEST_TREES
+from odrf.options.blend import FEWEST_TREES
 from odrf.options.request import Request
 from odrf.statistics.effective_number import effective_number, largest
 

@@ -18,7 +18,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.fits.stacked.stacked_fit import Trial
 from odrf.fits.stacked.weighing import LEAST_GAIN, gain_with
-from odrf.options.boosting_control import BoostingControl
+from odrf.options.boosting import BoostingControl
 
 __all__ = ["further_runs"]
 

@@ -37,10 +37,10 @@ from odrf.fits.stacked.weighing import (
     stack_rows,
     stacking_weights,
 )
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.kinds import FEWEST_TREES
+from odrf.options.blend import FEWEST_TREES
+from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request
-from odrf.options.stacked_control import StackedControl
+from odrf.options.stack import StackedControl
 
 __all__ = [
     "BASES",

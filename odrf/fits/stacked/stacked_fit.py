@@ -14,8 +14,8 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.stacked_control import StackedControl
+from odrf.options.boosting import BoostingControl
+from odrf.options.stack import StackedControl
 
 __all__ = ["StackedFit", "StackedPart", "Trial"]
 

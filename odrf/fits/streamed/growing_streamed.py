@@ -25,12 +25,12 @@ from odrf.fits.fit import Fit
 from odrf.fits.pruned import pruned_at
 from odrf.fits.streamed.judging_blocks import judged_by_blocks
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
-from odrf.options.control import Control, resolve
-from odrf.options.kinds import require_objective
+from odrf.options.blend import require_objective
+from odrf.options.chunks import share_of_rows, streamed_request
+from odrf.options.criteria import require_split_scale
 from odrf.options.request import Request
-from odrf.options.rule_function import RuleFunction
-from odrf.options.scale_names import require_split_scale
-from odrf.options.streamed_options import share_of_rows, streamed_request
+from odrf.options.sizes import RuleFunction
+from odrf.options.tree import Control, resolve
 from odrf.public.progress import progress_bar
 
 __all__ = [

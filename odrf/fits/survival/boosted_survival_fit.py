@@ -16,7 +16,7 @@ from odrf.engine.survival.likelihoods import best_scale, log_times
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit, grow_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
-from odrf.options.boosting_control import BoostingControl
+from odrf.options.boosting import BoostingControl
 from odrf.statistics.survival.of_scores.breslow import breslow_baseline
 from odrf.statistics.survival.of_scores.calibrated_scores import (
     calibrated_failure_times,

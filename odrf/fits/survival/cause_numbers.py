@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.options.cause_names import checked_cause
+from odrf.options.criteria import checked_cause
 
 __all__ = ["cause_numbers"]
 

@@ -18,7 +18,7 @@ from odrf.engine.trees.forest import Forest, joined
 from odrf.fits.judging.pilot_evidence import Judge, evidence_of_errors, pilot_evidence
 from odrf.fits.stacking import Evidence
 from odrf.fits.survival.cause_numbers import cause_numbers
-from odrf.options.control import Control
+from odrf.options.tree import Control
 from odrf.statistics.survival.observation import observation_curve
 from odrf.statistics.survival.weighted_states import weighted_states
 

@@ -13,8 +13,8 @@ from odrf.engine.survival.event_ranks import EventRanks, subdistribution_ranks
 from odrf.errors import InputError
 from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
 from odrf.fits.survival.cause_numbers import cause_numbers
-from odrf.options.control import Control
-from odrf.options.criterion_names import EXPONENTIAL, GRAY
+from odrf.options.criteria import EXPONENTIAL, GRAY
+from odrf.options.tree import Control
 from odrf.statistics.survival.observation import censoring_curve
 
 __all__ = ["GrownResponse", "grown_response", "ranks_of_splits"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x, named_rows, title
 from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 __all__ = ["plot_effects"]
 

@@ -26,7 +26,7 @@ from odrf.plots.elements.style import (
     named_panel,
     plain,
 )
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 if TYPE_CHECKING:
     from odrf.statistics.curves.variable_points import VariablePoints

@@ -26,7 +26,7 @@ from odrf.plots.elements.style import (
     line_of,
     plain,
 )
-from odrf.text.shortening import shortened, shortened_names
+from odrf.text.names import shortened, shortened_names
 
 if TYPE_CHECKING:
     from odrf.statistics.curves.variable_points import VariablePoints

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from odrf.plots.elements.lettering import label_x, named_rows
 from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 __all__ = ["plot_interactions"]
 

@@ -14,7 +14,7 @@ from scipy.ndimage import maximum_filter
 
 from odrf.plots.elements.lettering import AROUND, ROW, SIZE, label_x, label_y, room_of
 from odrf.plots.elements.style import HEIGHT, MUTED, WIDTH, PlainNumbers, ink
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 if TYPE_CHECKING:
     from odrf.statistics.curves.variable_points import VariablePoints

@@ -13,10 +13,9 @@ from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import class_colour, value_colour
-from odrf.text.box_lines import predicted_code, split_lines, value_lines
-from odrf.text.quantity import quantity
-from odrf.text.shortening import in_one_line
-from odrf.text.wording import SplitWriter
+from odrf.text.layouts import quantity
+from odrf.text.names import in_one_line
+from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
 __all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "Ends", "box_of", "boxes", "hidden_leaves"]
 

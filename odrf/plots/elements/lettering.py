@@ -13,7 +13,7 @@ from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 from odrf.plots.elements.style import ink
-from odrf.text.shortening import in_one_line, shortened, shortened_names
+from odrf.text.names import in_one_line, shortened, shortened_names
 
 __all__ = [
     "label_x",

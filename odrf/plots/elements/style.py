@@ -18,7 +18,7 @@ from matplotlib.ticker import (
 )
 from numpy.typing import NDArray
 
-from odrf.text.shortening import in_one_line
+from odrf.text.names import in_one_line
 
 __all__ = [
     "ACCENT",

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import room_of, text_width
 from odrf.plots.elements.style import ACCENT, ink
-from odrf.text.shortening import shortened
+from odrf.text.names import shortened
 
 __all__ = ["groups_alike", "plot_ranks"]
 

@@ -18,8 +18,8 @@ from odrf.plots.elements.style import (
     new_panels,
     plain,
 )
-from odrf.text.shortening import shortened
-from odrf.text.wording import number
+from odrf.text.names import shortened
+from odrf.text.splits import number
 
 __all__ = ["plot_candidates", "plot_option"]
 

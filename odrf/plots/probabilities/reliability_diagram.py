@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf.plots.elements.lettering import label_x, label_y, title
 from odrf.plots.elements.style import ACCENT, MUTED, faint, in_legend, line_of, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 __all__ = ["plot_maps", "plot_reliability"]
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from odrf.plots.elements.lettering import label_x, label_y, title
 from odrf.plots.elements.style import ACCENT, MUTED, in_legend, line_of, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 __all__ = ["plot_benefit", "plot_thresholds"]
 

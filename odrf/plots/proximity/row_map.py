@@ -22,7 +22,7 @@ from odrf.plots.elements.style import (
     legend_columns,
     plain,
 )
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 __all__ = ["plot_row_map"]
 

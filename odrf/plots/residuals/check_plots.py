@@ -12,7 +12,7 @@ from odrf.checks import checked_choice
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, title
 from odrf.plots.elements.style import ACCENT, MUTED, faint, named_panel, plain
 from odrf.statistics.residuals.predicted_distributions import quantiles_to_compare
-from odrf.text.quantity import percentage
+from odrf.text.layouts import percentage
 
 __all__ = ["plot_check"]
 

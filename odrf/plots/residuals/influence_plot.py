@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, label_y, room_of, text_width, title
 from odrf.plots.elements.style import ACCENT, MUTED, ink, plain
-from odrf.text.shortening import shortened
+from odrf.text.names import shortened
 
 __all__ = ["plot_influence"]
 

@@ -11,9 +11,9 @@ from matplotlib.ticker import MaxNLocator
 
 from odrf.plots.elements.lettering import label_x, named_rows
 from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, named_panel, plain
-from odrf.text.quantity import quantity
-from odrf.text.shortening import shortened
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.names import shortened
+from odrf.text.splits import number
 
 __all__ = ["plot_shapley_row"]
 

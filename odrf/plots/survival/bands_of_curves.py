@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import in_legend, legend_over, line_of, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import time_axis
-from odrf.text.shortening import shortened_names
+from odrf.text.names import shortened_names
 
 __all__ = ["plot_survival_bands"]
 

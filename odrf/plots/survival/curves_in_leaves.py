@@ -16,8 +16,8 @@ from odrf.engine.trees.forest import Forest
 from odrf.plots.elements.boxes import FONT_SIZE, Box, box_of, hidden_leaves
 from odrf.plots.elements.style import ACCENT, MUTED, value_colour
 from odrf.plots.tree import plot_tree
-from odrf.text.shortening import shortened
-from odrf.text.wording import number
+from odrf.text.names import shortened
+from odrf.text.splits import number
 
 __all__ = ["CurvesInLeaves", "plot_survival_tree"]
 

@@ -12,7 +12,7 @@ from odrf.plots.elements.lettering import label_y, title
 from odrf.plots.elements.style import CLASSES, legend_over, new_panels, plain
 from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
 from odrf.statistics.survival.of_curves.risk_groups import RiskGroup
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 __all__ = ["plot_risk_groups"]
 

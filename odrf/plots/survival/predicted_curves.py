@@ -20,8 +20,8 @@ from odrf.plots.elements.style import (
     plain,
 )
 from odrf.plots.survival.numbers_at_risk import draw_numbers_at_risk, time_axis
-from odrf.text.quantity import quantity
-from odrf.text.shortening import shortened_names
+from odrf.text.layouts import quantity
+from odrf.text.names import shortened_names
 
 __all__ = ["plot_predicted_curves"]
 

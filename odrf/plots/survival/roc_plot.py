@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from odrf.plots.elements.bands import draw_band
 from odrf.plots.elements.lettering import label_x, label_y, title
 from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 __all__ = ["plot_areas_along_time", "plot_roc_at"]
 

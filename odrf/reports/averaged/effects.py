@@ -16,9 +16,8 @@ from odrf.public import public
 from odrf.reports.averaged.hypotheses import HypothesisTests, tested
 from odrf.reports.averaged.notes_on_errors import note_on_agreement
 from odrf.statistics.averaged.normal_tests import NUMBERS, with_errors
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
+from odrf.text.layouts import percentage
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

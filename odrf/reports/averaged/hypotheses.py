@@ -23,9 +23,8 @@ from odrf.statistics.averaged.hypotheses_of_estimates import (
     pairwise_differences,
 )
 from odrf.statistics.averaged.normal_tests import with_errors
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
-from odrf.text.wording import p_in_words
+from odrf.text.splits import p_in_words
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["HypothesisTests", "tested"]
 

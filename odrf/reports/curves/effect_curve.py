@@ -16,9 +16,8 @@ from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
+from odrf.text.layouts import percentage
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

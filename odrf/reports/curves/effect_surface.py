@@ -15,10 +15,9 @@ from odrf.public import public
 from odrf.reports.curves.effect_curve import chosen_classes
 from odrf.statistics.curves.bands import Bands, CurveSpread, bands
 from odrf.statistics.curves.variable_points import VariablePoints
-from odrf.text.card import Card, Carded
-from odrf.text.naming import free_name
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
+from odrf.text.layouts import percentage
+from odrf.text.names import free_name
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

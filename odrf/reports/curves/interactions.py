@@ -25,8 +25,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

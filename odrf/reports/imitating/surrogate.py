@@ -8,9 +8,8 @@ import pandas as pd
 
 from odrf.fits.imitating.imitation import Imitation
 from odrf.public import public
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,9 +16,8 @@ from odrf.fits.regrowing import regrown
 from odrf.public import public
 from odrf.statistics.averaged.normal_tests import NUMBERS
 from odrf.statistics.importance_tests.gaussian_knockoffs import knockoff_threshold, knockoff_values
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

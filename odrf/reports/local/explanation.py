@@ -26,9 +26,8 @@ from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS, proximities
 from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.public import public
-from odrf.text.card import Card, Carded
-from odrf.text.naming import free_name
-from odrf.text.summary import Summary
+from odrf.text.names import free_name
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["Explanation"]
 

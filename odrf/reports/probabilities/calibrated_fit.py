@@ -21,8 +21,7 @@ from odrf.fits.saving import save
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.statistics.probabilities.recalibration_maps import Power
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

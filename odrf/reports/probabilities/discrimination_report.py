@@ -17,9 +17,8 @@ from odrf.statistics.probabilities.telling_apart import (
     net_benefit,
     thresholds_table,
 )
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
+from odrf.text.layouts import percentage
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

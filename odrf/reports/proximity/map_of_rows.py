@@ -11,9 +11,8 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.proximity.leaf_sharing import indicators_of
 from odrf.public import public
 from odrf.statistics.proximity.reading_proximities import scaled_to_plane
-from odrf.text.card import Card, Carded
-from odrf.text.naming import free_name
-from odrf.text.summary import Summary
+from odrf.text.names import free_name
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,7 @@ from odrf.checks import checked_whole
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 from odrf.public import public
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["Proximity"]
 

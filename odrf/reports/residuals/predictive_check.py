@@ -13,9 +13,8 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.residuals.predicted_distributions import coverage_table, regions_of
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
+from odrf.text.layouts import percentage
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

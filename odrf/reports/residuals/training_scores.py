@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 __all__ = ["REPRODUCED", "training_score", "without_rounding"]
 

@@ -16,9 +16,8 @@ from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
 from odrf.statistics.selection import most_important, steps_of_elimination
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

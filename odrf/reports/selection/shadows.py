@@ -17,9 +17,8 @@ from odrf.fits.regrowing import regrown_beside_shadows
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions, fewest_rounds
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
+from odrf.text.layouts import quantity
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

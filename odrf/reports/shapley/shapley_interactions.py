@@ -15,9 +15,8 @@ from odrf.fits.shapley.explained_rows import ExplainedRows
 from odrf.public import public
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
 from odrf.statistics.shapley.game import Shares
-from odrf.text.card import Card, Carded
-from odrf.text.shortening import shortened_names
-from odrf.text.summary import Summary
+from odrf.text.names import shortened_names
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

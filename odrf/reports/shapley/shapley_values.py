@@ -19,10 +19,9 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.shapley.explained_rows import ExplainedRows
 from odrf.fits.shapley.games import output_names
 from odrf.public import public
-from odrf.text.card import Card, Carded
-from odrf.text.naming import free_name
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.names import free_name
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,10 +26,9 @@ from odrf.reports.summaries import (
     rows_in_words,
     weights_in_words,
 )
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary
 
 __all__ = [
     "error_scores",

@@ -18,8 +18,7 @@ from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score
 from odrf.reports.streamed.streamed_summary import importance_by_own_rows
 from odrf.reports.summaries import growth_card, growth_summary, held_out_scores
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = [
     "all_rows_card",

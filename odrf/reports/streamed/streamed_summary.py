@@ -12,10 +12,9 @@ from odrf.fits.prediction.scores import explained_part
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table, with_shares
 from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary
 
 __all__ = [
     "importance_by_own_rows",

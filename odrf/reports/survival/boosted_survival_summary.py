@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
-from odrf.options.loss_names import loss_in_words
+from odrf.options.boosting import loss_in_words
 from odrf.reports.boosted_summary import boosted_facts, loss_section
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
@@ -21,10 +21,9 @@ from odrf.reports.survival.survival_summary import (
     judged_section,
 )
 from odrf.statistics.survival.of_scores.failure_times import FailureTimes
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary
 
 __all__ = ["boosted_survival_card", "boosted_survival_summary"]
 

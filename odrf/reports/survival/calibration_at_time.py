@@ -11,10 +11,9 @@ from odrf import plots
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.statistics.survival.calibration_at import calibration_at
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
-from odrf.text.wording import number, with_limits
+from odrf.text.layouts import percentage
+from odrf.text.splits import number, with_limits
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

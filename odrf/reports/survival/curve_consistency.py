@@ -10,16 +10,15 @@ from odrf.engine.factors import stored
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.options.boosting_control import BoostingControl
-from odrf.options.control import Control
+from odrf.options.boosting import BoostingControl
+from odrf.options.tree import Control
 from odrf.public import public
 from odrf.statistics.survival.of_curves.consistent_curves import (
     SurvivalFitProperties,
     conclusion_on_curves,
     conditions_of_curves,
 )
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Carded, Summary
 
 __all__ = ["CurveConsistency"]
 

@@ -13,7 +13,7 @@ from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.node_tables import node_columns
 from odrf.reports.rules import rules_telling
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 __all__ = ["counted_by_cause", "hazard_nodes", "hazard_rules", "hazards_of", "median_times"]
 

@@ -17,10 +17,9 @@ from odrf.public import public
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
 from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
-from odrf.text.wording import number, with_limits
+from odrf.text.layouts import percentage
+from odrf.text.splits import number, with_limits
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

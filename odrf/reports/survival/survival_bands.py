@@ -17,10 +17,9 @@ from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.averaged.normal_tests import reach_in_errors
 from odrf.statistics.survival.pointwise_limits import limits_of_probability
-from odrf.text.card import Card, Carded
-from odrf.text.quantity import percentage
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.layouts import percentage
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

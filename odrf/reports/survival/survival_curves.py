@@ -15,9 +15,8 @@ from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public import public
 from odrf.statistics.survival.risk_sets import number_at_risk
-from odrf.text.card import Card, Carded
-from odrf.text.summary import Summary
-from odrf.text.wording import number
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

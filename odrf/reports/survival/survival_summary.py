@@ -19,10 +19,9 @@ from odrf.reports.summaries import growth_card, growth_summary
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.kaplan_meier import kaplan_meier
 from odrf.statistics.survival.of_curves.scores_of_curves import EXPLAINED, HARRELL, INTEGRATED, UNO
-from odrf.text.card import Card
-from odrf.text.quantity import quantity
-from odrf.text.summary import Summary
-from odrf.text.wording import number, with_limits
+from odrf.text.layouts import quantity
+from odrf.text.splits import number, with_limits
+from odrf.text.summary import Card, Summary
 
 __all__ = [
     "censored_in_words",

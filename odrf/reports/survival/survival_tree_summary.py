@@ -18,8 +18,8 @@ from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import held_out_scores
 from odrf.reports.survival.hazard_nodes import counted_by_cause, hazard_nodes, hazards_of
 from odrf.reports.survival.survival_summary import survival_summary
+from odrf.text.splits import number
 from odrf.text.summary import Summary
-from odrf.text.wording import number
 
 __all__ = ["deviance_measured", "survival_tree_summary"]
 

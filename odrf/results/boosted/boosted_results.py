@@ -43,8 +43,7 @@ from odrf.results.of_pixels import PixelResults
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.several_trees import SeveralTrees
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["ODBTResults"]
 

@@ -36,7 +36,7 @@ from odrf.fits.stacked.predicted_distribution import (
 )
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.fits.stacked.weighing import errors_of
-from odrf.options.stacked_control import StackedControl
+from odrf.options.stack import StackedControl
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.consistency import ConsistencyReport
@@ -57,8 +57,7 @@ from odrf.results.forest import ODRFResults
 from odrf.results.measured import ADJUST, TEST, require_no_test
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["AutoResults"]
 

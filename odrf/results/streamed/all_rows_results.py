@@ -23,8 +23,7 @@ from odrf.reports.streamed.streamed_summary import importance_by_own_rows
 from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.results.tree import ODTResults
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["AllRowsResults"]
 

@@ -23,8 +23,7 @@ from odrf.reports.streamed.streamed_summary import (
 from odrf.results.forest import ODRFResults
 from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["StreamedResults"]
 

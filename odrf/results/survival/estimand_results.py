@@ -28,8 +28,7 @@ from odrf.results.measured import BY_HELD_OUT, KNOCKOFF
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.several_trees import SeveralTrees
 from odrf.results.testing.forest_importances import ForestImportances
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 __all__ = ["EstimandResults"]
 

@@ -34,8 +34,7 @@ from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
 from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.survival.judged_boosted_curves import JudgedBoostedCurves
 from odrf.results.survival.survival_plots import CURVES
-from odrf.text.card import Card
-from odrf.text.summary import Summary
+from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -32,7 +32,7 @@ from odrf.results.forest import DROP, ROUNDS
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults
 from odrf.results.survival.survival_tree import SurvivalTreeResults
-from odrf.text.card import Card
+from odrf.text.summary import Card
 
 __all__ = ["SurvivalForestResults"]
 

@@ -18,7 +18,7 @@ from odrf.fits.prediction.training_rows import (
 )
 from odrf.fits.survival.predicting_survival import predict_survival
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.options.control import Control
+from odrf.options.tree import Control
 from odrf.public import public
 from odrf.results.any_results import AnyResults
 from odrf.results.keeping.forgetting import ForgettingResults

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.text.wording import number
+from odrf.text.splits import number
 
 __all__ = ["VariablePoints"]
 

@@ -16,7 +16,7 @@ from guided_problems import sampled
 from odrf import simulate
 from odrf.engine.guided import device as beyond_planes
 from odrf.engine.guided.device import Device, as_integers, running_sums
-from odrf.options.devices import LIBRARIES, device_of
+from odrf.options.table import LIBRARIES, device_of
 
 SIMULATED = Path(__file__).parents[2] / "simulated_cuda.py"
 SEEDS = st.integers(0, 2**32 - 1)

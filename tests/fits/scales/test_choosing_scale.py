@@ -15,7 +15,7 @@ from odrf.engine.resamples import Draws
 from odrf.engine.trees.routing import predict
 from odrf.fits.scales import choosing_scale
 from odrf.fits.scales.choosing_scale import chosen_scale, scale_errors
-from odrf.options.scale_names import SPLIT_SCALES
+from odrf.options.criteria import SPLIT_SCALES
 
 NAMES = ["response", "log", "ranks"]
 

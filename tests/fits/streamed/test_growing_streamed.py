@@ -16,7 +16,7 @@ from odrf.engine.chunks import draw_keys
 from odrf.engine.factors import indicated
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
-from odrf.options.streamed_options import share_of_rows
+from odrf.options.chunks import share_of_rows
 from reference.hashed_draws import draws_row
 from reference.importance import judged_by_definition, own_response
 

@@ -14,8 +14,8 @@ from odrf.fits.survival.by_deviance.hazard_scale import (
     incidence_scale,
 )
 from odrf.fits.survival.cause_numbers import cause_numbers
-from odrf.options.control import Control
-from odrf.options.criterion_names import GRAY
+from odrf.options.criteria import GRAY
+from odrf.options.tree import Control
 
 __all__ = ["JudgedEvents", "judged_events"]
 

@@ -16,7 +16,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.by_deviance.judged_events import JudgedEvents
 from odrf.fits.survival.grown_response import ranks_of_splits
-from odrf.options.control import Control
+from odrf.options.tree import Control
 from odrf.pruning.event_deviance import (
     node_events,
     sums_in_nodes,

@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_whole, is_word
+from odrf.checks import AUTO, MOST, checked_truth, checked_whole, is_word
 from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.kernel_params import ON_RESPONSE, Settings
 from odrf.engine.resamples import Batch, Sampling
 from odrf.errors import InputError
-from odrf.options.cause_names import cause_of_splits
-from odrf.options.criterion_names import GRAY, criteria_of, criterion_of, require_no_penalty
+from odrf.options.criteria import (
+    GRAY,
+    SPLIT_SCALES,
+    cause_of_splits,
+    criteria_of,
+    criterion_of,
+    require_no_penalty,
+)
 from odrf.options.request import Request
-from odrf.options.rule import FIXED, Rule
-from odrf.options.scale_names import SPLIT_SCALES
-from odrf.options.sizes import complexity_parameter, leaf_limit, row_share
+from odrf.options.sizes import FIXED, Rule, complexity_parameter, leaf_limit, row_share
 from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
 from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
@@ -30,8 +34,14 @@ __all__ = [
     "Control",
     "checked_subset_size",
     "checked_thresholds",
+    "for_inference",
     "resolve",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# The options of a tree or forest, resolved for the data at hand, and frozen.
+# ------------------------------------------------------------------------------------------------
 
 RANDOM, ALL = "random", "all"
 SUBSAMPLE_FRACTION = 0.632
@@ -389,3 +399,47 @@ def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:
             'rows: leave it out, or use resample="subsample"'
         )
     return row_share(value, n)
+
+
+# ------------------------------------------------------------------------------------------------
+# The options of a forest that is grown for standard errors.
+# ------------------------------------------------------------------------------------------------
+
+# What other options must be, and why.
+NEEDED: dict[str, tuple[Any, str]] = {
+    "blend": (False, "the shares of the kinds of trees depend on the sample"),
+    "resample": ("subsample", "the jackknife is too large for bootstraps"),
+    "split_scale": ("response", "another scale depends on the sample"),
+}
+# The smaller the share, the less the jackknife exceeds the variance, and the fewer trees it needs;
+# the forest's bias grows (``benchmarks/inference/effects_coverage.py``).
+SHARE = 0.3
+
+
+def for_inference(request: Request) -> Request:
+    """Return the request of a forest whose standard errors are right, if it asks for one.
+
+    With ``inference=True`` all trees are of one kind, each on 30 % of the rows, drawn without
+    replacement, unless `sample_fraction` is given.
+
+    Raises
+    ------
+    InputError
+        `inference` is neither True nor False, or another option is given that contradicts it.
+    """
+    if not checked_truth("inference", request.inference):
+        return request
+    changes: dict[str, Any] = {}
+    for name, (value, reason) in NEEDED.items():
+        given = getattr(request, name)
+        # an array is neither equal nor unequal as a whole
+        same = isinstance(given, str | bool | np.bool_) and given == value
+        if name in request.given and not same:
+            raise InputError(
+                f"{name}={given!r} with inference=True, which needs "
+                f"{name}={value!r}, because {reason}: leave out one of the two"
+            )
+        changes[name] = value
+    if "sample_fraction" not in request.given:
+        changes["sample_fraction"] = SHARE
+    return request.giving(**changes)

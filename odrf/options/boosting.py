@@ -1,4 +1,4 @@
-"""The options of boosting, resolved for the data at hand, and frozen."""
+"""The options of boosting, resolved for the data at hand, and frozen; losses in words."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, MOST, checked_part, checked_whole, is_word
+from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
 from odrf.design.response import SURVIVAL
-from odrf.engine.boosting.losses import LOSSES
+from odrf.engine.boosting.losses import LOSSES, Loss
 from odrf.engine.boosting.state import Plan
 from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.kernel_params import NO_PENALTY, Settings
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
-from odrf.options.control import (
+from odrf.options.sizes import OOB
+from odrf.options.table import EXACT, NEWTON, REFIT, checked_options
+from odrf.options.tree import (
     EXACT_ROWS,
     FOREST_DIRECTION_ROWS,
     FOREST_NEWTON_STEPS,
@@ -27,16 +29,108 @@ from odrf.options.control import (
     checked_subset_size,
     checked_thresholds,
 )
-from odrf.options.loss_names import checked_loss, require_counts, require_refittable
-from odrf.options.rule import OOB
-from odrf.options.table import EXACT, NEWTON, REFIT, checked_options
 from odrf.projections.axis import Axis
 from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.regression import Logistic
 from odrf.projections.sparse import Sparse
 
-__all__ = ["BoostingControl", "resolve_boosting"]
+__all__ = [
+    "BoostingControl",
+    "checked_loss",
+    "loss_in_words",
+    "mean_loss_in_words",
+    "require_counts",
+    "require_refittable",
+    "resolve_boosting",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Losses of boosting: in words, and which response each is for.
+# ------------------------------------------------------------------------------------------------
+
+SPELLED = {
+    "huber": "Huber",
+    "poisson": "Poisson",
+    "cox": "Cox",
+    "weibull": "Weibull",
+    "lognormal": "log-normal",
+    "loglogistic": "log-logistic",
+}
+# Of these losses the mean is half of what their name says.
+HALVES = {"squared_error": "half the squared error", "poisson": "half the Poisson deviance"}
+# Of classes it depends on their number and order.
+LOSS_OF_KIND = {"regression": "squared_error", SURVIVAL: "cox"}
+
+
+def loss_in_words(name: str) -> str:
+    """Return a loss by its name in texts.
+
+    Examples
+    --------
+    >>> loss_in_words("squared_error"), loss_in_words("cox")
+    ('squared error', 'Cox')
+    """
+    return SPELLED.get(name, name.replace("_", " "))
+
+
+def mean_loss_in_words(name: str) -> str:
+    """Return what the mean of a loss is a mean of.
+
+    Examples
+    --------
+    >>> mean_loss_in_words("squared_error"), mean_loss_in_words("huber")
+    ('half the squared error', 'Huber')
+    """
+    return HALVES.get(name, loss_in_words(name))
+
+
+def checked_loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
+    """Return the name of the loss; raise `InputError` if it does not suit the response."""
+    checked_choice("loss", value, [AUTO, *LOSSES])
+    if value == AUTO:
+        of_classes = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
+        return LOSS_OF_KIND.get(kind, of_classes)
+    suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
+    if value not in suited:
+        listing = " or ".join(repr(name) for name in suited)
+        what = "time to an event" if kind == SURVIVAL else kind
+        hint = ", or the response Surv(time, event)" if LOSSES[value].kind == SURVIVAL else ""
+        raise InputError(f"loss={value!r} is not for a {what}: use {listing}{hint}")
+    if LOSSES[value].binary and n_classes > 2:
+        raise InputError(
+            f'loss="{value}" is for two classes, the response has {n_classes}: use "auto"'
+        )
+    if LOSSES[value].ordered and not ordered:
+        raise InputError(
+            f'loss="{value}" needs ordered classes: make the response an ordered categorical, with '
+            'pandas.CategoricalDtype(…, ordered=True), or use "auto"'
+        )
+    return str(value)
+
+
+def require_refittable(leaf_values: str, loss: Loss) -> None:
+    """Raise `InputError` if leaves are to be refitted and the loss is not the squared error."""
+    if leaf_values == REFIT and not loss.least_squares:
+        raise InputError(
+            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss.name}": use '
+            'leaf_values="newton" or loss="squared_error"'
+        )
+
+
+def require_counts(y: NDArray[np.float64]) -> None:
+    """Raise `InputError` if responses (n,) are below 0, as no counts are."""
+    if (y < 0).any():
+        raise InputError(
+            f'loss="poisson" is for responses of at least 0, the smallest is {y.min():g}: '
+            'use "squared_error"'
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# The options of boosting, resolved for the data at hand, and frozen.
+# ------------------------------------------------------------------------------------------------
 
 PATIENCE = 20
 # Of times to an event, whose scores are too far apart after all rounds: the runs, and the share of

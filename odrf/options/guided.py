@@ -10,10 +10,13 @@ from typing import Any
 from odrf.checks import checked_whole
 from odrf.engine.kernel_params import GuidedSettings
 from odrf.errors import InputError, nearest
-from odrf.options.devices import CPU, device_for
-from odrf.options.table import DATA, REGION, checked_options
+from odrf.options.table import CPU, DATA, REGION, checked_options, device_for
 
-__all__ = ["GuidedControl", "resolve_guided"]
+__all__ = [
+    "GuidedControl",
+    "resolve_guided",
+]
+
 
 # From this subspace on, a matrix product is faster than evaluating planes region by region.
 BATCHED_SUBSPACE = 30

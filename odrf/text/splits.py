@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,18 +14,253 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
-from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Ranks
+from odrf.design.encoding import TICKS, Durations, Encoding, Indicators, Moments, Ranks
 from odrf.design.missing import SURROGATE
 from odrf.design.ranks import OwnRanks
-from odrf.engine.trees.forest import Forest
-from odrf.text.dates_in_words import moment
-from odrf.text.level_sets import two_sets
-from odrf.text.naming import names_in_sums
-from odrf.text.own_values import own_value
-from odrf.text.shortening import shortened
-from odrf.text.units import user_splits
+from odrf.engine.directions.missing import FILL
+from odrf.engine.trees.forest import Forest, predicted_classes
+from odrf.text.names import names_in_sums, shortened
 
-__all__ = ["LEAST_P", "SMALLER", "SplitText", "SplitWriter", "number", "p_in_words", "with_limits"]
+__all__ = [
+    "LEAST_P",
+    "SMALLER",
+    "SplitText",
+    "SplitWriter",
+    "UserSplits",
+    "counted_as",
+    "moment",
+    "node_of_terms",
+    "number",
+    "p_in_words",
+    "predicted_code",
+    "rank_label",
+    "split_lines",
+    "two_sets",
+    "user_splits",
+    "value_lines",
+    "visible",
+    "with_limits",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Splits in the units of the data: directions and thresholds without the scaling to [0, 1].
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UserSplits:
+    """Directions and thresholds of a forest's m nodes, for predictors in the units of the data.
+
+    A split on a single column is divided by the absolute value of its coefficient, so that it is
+    ±1·column ≤ t.  The column of its empty cells does not count as another one.
+
+    Attributes
+    ----------
+    coef : (z,) float64
+        θ_j / range_j for each entry of ``forest.coef``; 0 for a column that was constant in
+        training, which has no influence.
+    threshold : (m,) float64
+        s + Σ θ_j·low_j / range_j; NaN for a node without a split.
+    fill : (z,) float64
+        What an empty cell of the term counts as, ±∞ in a split on one predictor; NaN if the
+        predictor has no empty cells in training, or is a factor, or has several columns.
+    told : (z,) bool
+        Whether the term is that of empty cells, and another term's `fill` says the same.
+    """
+
+    coef: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    fill: NDArray[np.float64]
+    told: NDArray[np.bool_]
+
+
+def node_of_terms(forest: Forest) -> NDArray[np.int64]:
+    """Return for each coefficient (z,) the number of the node that it belongs to."""
+    return np.repeat(np.arange(forest.n_nodes), np.diff(forest.start))
+
+
+def user_splits(forest: Forest, design: Design) -> UserSplits:
+    """Return the splits of the forest in the units of the data."""
+    low, span = design.scaling.low[forest.index], design.scaling.range[forest.index]
+    varies = span > 0
+    coef = np.divide(forest.coef, span, out=np.zeros(len(span)), where=varies)
+    node = node_of_terms(forest)
+
+    def per_node(terms: NDArray) -> NDArray[np.float64]:
+        return np.bincount(node, weights=terms, minlength=forest.n_nodes).astype(np.float64)
+
+    threshold = forest.threshold + per_node(coef * low)
+    numbers = varies & ~design.of_empty_cells[forest.index]
+    n_numbers = per_node(numbers)
+    size = np.where(n_numbers == 1, per_node(np.abs(coef) * numbers), 1.0)
+    return UserSplits(coef / size[node], threshold / size, *_fills(forest, design, node))
+
+
+def _fills(
+    forest: Forest, design: Design, node: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return `fill` and `told` of `UserSplits`; `node` (z,) is that of each coefficient."""
+    fills, told = np.full(len(forest.index), np.nan), np.zeros(len(forest.index), dtype=np.bool_)
+    groups = design.feature_groups
+    if groups.holes is None or not design.has_fills:
+        return fills, told
+    column = np.full(len(design.columns), -1)
+    first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
+    column[first] = first + 1
+    terms = np.flatnonzero(column[forest.index] >= 0)
+    if not len(terms):
+        return fills, told
+    p = len(design.columns)
+    key = node * p + forest.index
+    of_empty_cells = np.flatnonzero(design.of_empty_cells[forest.index])
+    in_order = of_empty_cells[np.argsort(key[of_empty_cells], kind="stable")]
+    wanted = node[terms] * p + column[forest.index[terms]]
+    at = np.searchsorted(key[in_order], wanted)
+    found = np.append(in_order, -1)[at]
+    same = (found >= 0) & (key[found] == wanted)
+    coef = np.where(same, forest.coef[found], 0.0)
+    told[found[same]] = True
+    scaling, columns = design.scaling, forest.index[terms]
+    scaled = (coef / forest.coef[terms]).astype(np.float64)
+    scaled[np.abs(scaled) >= FILL] *= np.inf
+    fills[terms] = scaling.low[columns] + scaling.range[columns] * scaled
+    return fills, told
+
+
+# ------------------------------------------------------------------------------------------------
+# Cuts of ranked columns as text, in the values of the data.
+# ------------------------------------------------------------------------------------------------
+
+FEWEST_DIGITS, MOST_DIGITS = 4, 17
+
+
+def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
+    """Return the value at a rank as text.
+
+    Parameters
+    ----------
+    encoding : OwnRanks
+    rank : float
+        Where the column is cut.
+    increasing : bool
+        Whether rows of this value or less go left; otherwise those of this value or more.
+    """
+    value = encoding.value(rank)
+    whole = math.floor(value) if increasing else math.ceil(value)
+    match encoding.base:
+        case Moments() as dates:
+            return str(dates.stamp_of(whole))
+        case Durations(unit):
+            return f"{float(Fraction(whole, TICKS[unit])):.15g} s"
+    if encoding.values.dtype.kind in "iu":
+        return str(whole)
+    low, high = encoding.value(math.floor(rank)), encoding.value(math.ceil(rank))
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS):
+        text = f"{float(value):.{digits}g}"
+        written = float(text)
+        if (low <= written < high) if increasing else (low < written <= high):
+            return text
+    return repr(float(low if increasing else high))
+
+
+# ------------------------------------------------------------------------------------------------
+# The two sides of a split on a factor, as sets of levels.
+# ------------------------------------------------------------------------------------------------
+
+# A side of more levels is written as what is not on the other side, if that has no more than these.
+MOST_LEVELS = 12
+
+
+def two_sets(
+    levels: Sequence[str],
+    has_coefficient: NDArray[np.bool_],
+    left: NDArray[np.bool_],
+    others_left: bool,
+    most: int | None = None,
+) -> tuple[str, str]:
+    """Return the sides that go left and right: ``in {a, b}``, ``in {c, others}``, ``not in {a}``.
+
+    Parameters
+    ----------
+    levels : sequence of L str
+    has_coefficient : (L,) bool
+        Which of them have a coefficient in the split.  The rest go with a row without any level;
+        most often they are absent from the node.
+    left : (L,) bool
+        Which levels go left.
+    others_left : bool
+        Whether a row without any level goes left.
+    most : int, optional
+        Most levels that are written of a set; by default all.
+
+    Examples
+    --------
+    >>> two_sets(["a", "b", "c"], np.array([True, True, False]), np.array([1, 0, 0]) > 0, False)
+    ('in {a}', 'in {b, others}')
+    """
+    near = left == others_left
+    listed = [level for level, shown in zip(levels, near & has_coefficient, strict=True) if shown]
+    rest = [level for level, shown in zip(levels, ~has_coefficient, strict=True) if shown]
+    apart = [level for level, shown in zip(levels, ~near, strict=True) if shown]
+    if len(rest) == 1 and not listed:
+        listed, rest = rest, []
+    room = MOST_LEVELS if most is None else most
+    if (rest and not listed) or len(listed) > room >= len(apart) > 0:
+        words = f"not in {_listed(apart, most)}"
+    else:
+        words = f"in {_listed(listed, most, bool(rest))}"
+    other = f"in {_listed(apart, most)}"
+    return (words, other) if others_left else (other, words)
+
+
+def _listed(levels: list[str], most: int | None, others: bool = False) -> str:
+    shown = levels[:most]
+    more = [f"+{len(levels) - len(shown)} more"] if len(levels) > len(shown) else []
+    return "{" + ", ".join([*shown, *more, *(["others"] if others else [])]) + "}"
+
+
+# ------------------------------------------------------------------------------------------------
+# Cuts of dates as text.
+# ------------------------------------------------------------------------------------------------
+
+# Units of time, largest first: their seconds, their names in pandas, and how a date is written.
+UNITS = (
+    (86400.0, "D", "%Y-%m-%d"),
+    (60.0, "min", "%Y-%m-%d %H:%M"),
+    (1.0, "s", "%Y-%m-%d %H:%M:%S"),
+)
+
+
+def moment(encoding: Moments, seconds: float, step: float) -> str:
+    """Return the date so many `seconds` after the first one, to a unit of at most `step` seconds.
+
+    If a second is more than that, the date is written in full.
+    """
+    stamp = encoding.stamp(seconds)
+    for size, unit, pattern in UNITS:
+        if size <= step:
+            rounded = stamp.round(unit)
+            return rounded.strftime(UNITS[0][2] if rounded == rounded.normalize() else pattern)
+    return str(stamp)
+
+
+def counted_as(encoding: Encoding) -> str | None:
+    """Return in words what a date, duration or ranked column counts as in a sum; else None."""
+    if isinstance(encoding, OwnRanks):
+        return f"its rank, from 0, among the {len(encoding.values)} values of the training rows"
+    if isinstance(encoding, Durations):
+        return "its seconds"
+    if not isinstance(encoding, Moments):
+        return None
+    origin = encoding.origin
+    zone = "" if origin.tz is None else f" ({origin.tz})"
+    return f"the seconds since {origin.tz_localize(None)}{zone}"
+
+
+# ------------------------------------------------------------------------------------------------
+# Splits and numbers as text: ``age <= 44.5``, ``sex in {a, b}``, ``0.42*bmi - 1.3*age <= 3``.
+# ------------------------------------------------------------------------------------------------
 
 LEAST_P = 1e-300
 """Smaller p-values are said to be smaller: floats have none much smaller but 0, which none is."""
@@ -241,7 +479,7 @@ class SplitWriter:
                 last = math.floor(point) - 1 if increasing else math.ceil(point) - 1
                 text = self._short(levels[last])
             case OwnRanks() as ranks:
-                text = own_value(ranks, point, increasing)
+                text = rank_label(ranks, point, increasing)
             case Moments() as dates:
                 text = moment(dates, point, unit * 10.0**-self._digits)
             case Durations():
@@ -315,3 +553,53 @@ def _encoding_of(design: Design, column: int) -> Encoding | None:
     predictor = int(np.searchsorted(design.first, column, side="right")) - 1
     term = design.recipe.terms[predictor]
     return design.recipe.variables[term[0]].encoding if len(term) == 1 else None
+
+
+# ------------------------------------------------------------------------------------------------
+# The lines of text in the boxes of a drawn tree.
+# ------------------------------------------------------------------------------------------------
+
+# characters of a split on one line before its next term starts a new one
+LINE_LENGTH = 26
+SIGNS = {"<=": "≤", ">=": "≥"}
+
+
+def split_lines(split: SplitText) -> tuple[str, ...]:
+    """Break a split into lines between its terms."""
+    lines = [split.terms[0]]
+    comparison = split.left
+    if comparison.startswith(tuple(SIGNS)):  # not the name of a level, such as <=30
+        comparison = SIGNS[comparison[:2]] + comparison[2:]
+    pieces = [f"{comparison}, missing {split.missing}" if split.missing else comparison]
+    if comparison.startswith(("in {", "not in {")):
+        *levels, last = comparison.split(", ")
+        pieces = [*(f"{level}," for level in levels), last]
+    for piece in (*split.terms[1:], *pieces):
+        if len(lines[-1]) + 1 + len(piece) <= LINE_LENGTH:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(piece)
+    return tuple(lines)
+
+
+def value_lines(
+    tree: Forest, design: Design, node: int, digits: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines of a node's prediction, and those of its share and number of rows."""
+    value = tree.value[node]
+    size = f"n = {tree.count[node]}"
+    if design.response.classes is None:
+        return (number(float(value[0]), digits),), (size,)
+    code = predicted_code(tree, node)
+    label = textwrap.wrap(visible(str(design.response.classes[code])), LINE_LENGTH) or [""]
+    return tuple(label), (f"{value[code]:.2f}", size)
+
+
+def visible(text: str) -> str:
+    r"""Return a text on one line, characters that cannot be seen as Python writes them: ``\n``."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
+def predicted_code(tree: Forest, node: int) -> int:
+    """Return the code of the class predicted at a node."""
+    return int(predicted_classes(tree.value[node : node + 1], bool(tree.ordered))[0])

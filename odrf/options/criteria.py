@@ -1,0 +1,231 @@
+"""Options that are names: criteria, losses, scales, causes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from odrf.checks import AUTO, checked_choice, is_word
+from odrf.design.survival_times import ONE_CAUSE
+from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.splits.impurity import (
+    CRITERIA,
+    ENTROPY,
+    GINI,
+    ORDINAL,
+    POISSON,
+    SQUARED_ERROR,
+)
+from odrf.errors import InputError, nearest
+from odrf.projections.base import Family
+
+__all__ = [
+    "EXPONENTIAL",
+    "GRAY",
+    "IN_WORDS",
+    "LOG_RANK",
+    "RESPONSE",
+    "SPLIT_SCALES",
+    "cause_of_splits",
+    "checked_cause",
+    "criteria_of",
+    "criterion_of",
+    "require_no_penalty",
+    "require_split_scale",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The option `criterion`: names of impurities, and which kind of response each is for.
+# ------------------------------------------------------------------------------------------------
+
+CRITERION_CODES = {
+    "squared_error": SQUARED_ERROR,
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "ordinal": ORDINAL,
+}
+# Scores are split as numbers are, by their squared errors.
+LOG_RANK, GRAY, EXPONENTIAL = "log_rank", "gray", "exponential"
+SURVIVAL_CODES = {LOG_RANK: SQUARED_ERROR, GRAY: SQUARED_ERROR, EXPONENTIAL: POISSON}
+SURVIVAL = "survival"
+
+
+def criteria_of(kind: str) -> dict[str, int]:
+    """Return the codes of the criteria that there are for this kind of response, by name."""
+    if kind == SURVIVAL:
+        return SURVIVAL_CODES
+    of_classes = kind == "classification"
+    return {
+        name: code
+        for name, code in CRITERION_CODES.items()
+        if CRITERIA[code].of_classes == of_classes
+    }
+
+
+def criterion_of(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
+    """Return the criterion of a call for this kind of response, resolved.
+
+    Parameters
+    ----------
+    value : str
+        The argument `criterion`.
+    kind : {"regression", "classification", "survival"}
+    families : collection of Family
+        They have defaults for classes.
+    ordinal : bool
+        Whether there are three or more ordered classes.
+
+    Raises
+    ------
+    InputError
+        It is unknown, or not for such responses.
+    """
+    choices = [name for name, code in criteria_of(kind).items() if not CRITERIA[code].ordered]
+    checked_choice("criterion", value, [AUTO, *CRITERION_CODES, *SURVIVAL_CODES])
+    if ordinal and value in (AUTO, "ordinal"):
+        return "ordinal"
+    if value == AUTO:
+        defaults = {family.criterion for family in families}
+        return defaults.pop() if kind == "classification" and len(defaults) == 1 else choices[0]
+    if value not in choices:
+        suited = " or ".join(repr(choice) for choice in choices)
+        if value == "ordinal" and kind == "classification":
+            raise InputError(
+                'criterion="ordinal" needs three or more ordered classes: make the response an '
+                "ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use "
+                f"{suited}"
+            )
+        if value in SURVIVAL_CODES:
+            raise InputError(
+                f"criterion={value!r} is for times to an event, with a formula such as "
+                f'"Surv(time, event) ~ .", and not for a {kind}: use {suited}'
+            )
+        of = "times to an event" if kind == SURVIVAL else f"a {kind}"
+        raise InputError(f"criterion={value!r} is not for {of}: use {suited}")
+    return str(value)
+
+
+def require_no_penalty(criterion: str, penalty: str | None) -> None:
+    """Raise `InputError` if the penalty is charged to an impurity that is no mean of squares."""
+    if criterion == EXPONENTIAL and penalty is not None:
+        raise InputError(
+            f'penalty="{penalty}" is not for criterion="exponential": leave it out, and prune by '
+            "alpha="
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# The option `cause`: the cause of events that splits are about, if there are several.
+# ------------------------------------------------------------------------------------------------
+
+
+def checked_cause(value: Any, causes: Sequence[str]) -> str:
+    """Return the name of a cause; raise `InputError` if there is no such cause."""
+    # categories of the response may be numbers; their names are text
+    name = str(value) if isinstance(value, int | np.integer) else value
+    if not isinstance(name, str) or name not in causes:
+        known = ", ".join(repr(cause) for cause in causes)
+        raise InputError(
+            f"cause={value!r} is not known: use one of {known}, of which the training rows have "
+            f"events{nearest(str(name), causes)}"
+        )
+    return name
+
+
+def cause_of_splits(
+    value: Any, criterion: str, causes: Sequence[str], truncated: bool
+) -> str | None:
+    """Return the cause that splits are about; None if they are about all.
+
+    Parameters
+    ----------
+    value : str or None
+        The argument `cause`.
+    criterion : str
+        As `odrf.options.criteria.criterion_of` gives it.
+    causes : sequence of str
+        Those of the response; empty if it is no time to an event.
+    truncated : bool
+        Whether rows enter late.
+
+    Raises
+    ------
+    InputError
+        There is no such cause, or the criterion needs one, or rows that enter from the beginning.
+    """
+    if value is not None and tuple(causes) in ((), ONE_CAUSE):
+        raise InputError(
+            f"cause={value!r} is for times to events of several causes, and this response has none "
+            "to choose from: leave it out"
+        )
+    if criterion == GRAY:
+        _require_gray(value, causes, truncated)
+    # the only cause of which there are events is all of them
+    cause = None if value is None else checked_cause(value, causes)
+    return cause if len(causes) > 1 else None
+
+
+def _require_gray(value: Any, causes: Sequence[str], truncated: bool) -> None:
+    if len(causes) < 2:
+        raise InputError(
+            'criterion="gray" is for events of several causes, and this response has one: use '
+            'criterion="log_rank", which is the same then'
+        )
+    if value is None:
+        names = ", ".join(repr(cause) for cause in causes)
+        raise InputError(
+            f'criterion="gray" is about the incidence of one cause: name it by cause=, one of '
+            f"{names}"
+        )
+    if truncated:
+        raise InputError(
+            'criterion="gray" has no weights for rows that enter late, and the response has '
+            f'starts: use criterion="log_rank" with cause={value!r}'
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# The option `split_scale`: names of the scales on which splits are chosen, and its checks.
+# ------------------------------------------------------------------------------------------------
+
+RESPONSE = "response"
+SPLIT_SCALES = {
+    RESPONSE: ON_RESPONSE,
+    "log": ON_LOG,
+    "box_cox": ON_BOX_COX,
+    "normal": ON_NORMAL,
+    "ranks": ON_RANKS,
+}
+"""The scales by their names; each has its code in `odrf.engine.kernel_params`."""
+IN_WORDS = {
+    "log": "the logarithm of the response",
+    "box_cox": "a power of the response",
+    "normal": "normal scores of the response",
+    "ranks": "ranks of the response",
+}
+"""What splits are chosen on, if it is not the response."""
+NO_NUMBERS = {"classification": "has classes", "survival": "is a time to an event"}
+"""Kinds of responses without a scale."""
+
+
+def require_split_scale(split_scale: Any, kind: str, blended: bool) -> None:
+    """Raise `InputError` for an invalid `split_scale`, or if nothing can be chosen by it.
+
+    `kind` is that of the response, and `blended` whether the fit is a blend.
+    """
+    checked_choice("split_scale", split_scale, (AUTO, *SPLIT_SCALES))
+    if split_scale == RESPONSE:
+        return
+    if kind in NO_NUMBERS:
+        raise InputError(
+            f'split_scale="{split_scale}" is for a response that is a number, and this one '
+            f"{NO_NUMBERS[kind]}: leave it out"
+        )
+    if is_word(split_scale, AUTO) and not blended:
+        raise InputError(
+            'split_scale="auto" chooses the scale in a forest of several kinds of trees, and this '
+            f"fit has a single kind: use blend=True, or one of {', '.join(map(repr, SPLIT_SCALES))}"
+        )
