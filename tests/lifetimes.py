@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from odrf.statistics.survival.aalen_johansen import CumulativeIncidence, cumulative_incidence
+from odrf.statistics.survival.curves import (
+    CumulativeIncidence,
+    cumulative_incidence,
+)
 from reference.survival import Rows
 
 __all__ = ["Lifetimes", "incidence_by_cause", "lifetimes"]

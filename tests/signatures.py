@@ -17,7 +17,7 @@ __all__ = ["CLASSES", "callables"]
 SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
-    "Estimator", "Experiment", "Function", "JudgedRows", "LogNormalLaw", "Metric", "Model",
+    "Estimator", "Experiment", "Function", "EvaluatedRows", "LogNormalLaw", "Metric", "Model",
     "PowerLaw", "SampleSource", "SampledBlocks", "Scoring", "Split", "SurvivalLaw", "Task", "View",
     "WeibullLaw",
 }  # fmt: skip

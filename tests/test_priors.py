@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.statistics.prior_estimation import estimated_priors, shifted
+from odrf.statistics.calibration import estimated_priors, shifted
 
 FORMULA = "c ~ a + b"
 TRAINED = {"x": 0.5, "y": 0.3, "z": 0.2}

@@ -38,7 +38,7 @@ from benchmarks.accuracy.sections import (
 )
 from benchmarks.shared.ranks import mean_ranks, relative_differences
 from odrf.evaluation.paired import critical_difference
-from odrf.plots.evaluation.ranks import plot_ranks
+from odrf.plots.evaluation import plot_ranks
 
 __all__ = ["View", "put_into", "report"]
 

@@ -30,7 +30,7 @@ from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.weighing import put_together
-from odrf.statistics.probabilities.recalibration_maps import METHODS
+from odrf.statistics.calibration import METHODS
 
 TASKS = {
     "regression": {"rpe": 0.005},

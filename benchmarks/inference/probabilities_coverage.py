@@ -26,12 +26,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from odrf.statistics.probabilities.reliability import (
+from odrf.statistics.calibration import (
     calibrated_band,
     recalibrated,
     reliability_table,
 )
-from odrf.statistics.probabilities.telling_apart import (
+from odrf.statistics.discrimination import (
     area_under_roc,
     average_precision,
     bootstrapped_precision,

@@ -42,7 +42,7 @@ from benchmarks.shared.runs import go_on, plotting_parser, with_tables
 from benchmarks.shared.tables import Table, read_table
 from odrf import odrf, odt
 from odrf.evaluation.metrics import METRICS
-from odrf.plots.elements.style import MUTED, plain
+from odrf.plots.style import MUTED, plain
 
 TABLES = (
     "insurance",

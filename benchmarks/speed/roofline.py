@@ -37,7 +37,7 @@ from numba import njit
 
 from benchmarks.shared.markdown import table
 from benchmarks.speed.roofline_kernels import KERNELS, Work
-from odrf.plots.elements.style import CLASSES, MUTED, log_scale, plain
+from odrf.plots.style import CLASSES, MUTED, log_scale, plain
 
 READ = tuple(2**power for power in (14, 16, 18, 19, 20, 21, 22, 23, 24, 26, 28, 30))
 """Bytes of the arrays that are read."""

@@ -29,9 +29,9 @@ from benchmarks.shared.runs import go_on, run_or_report
 from benchmarks.survival.survival import grid_of
 from benchmarks.survival.survival_tables import SurvivalTable, partitions_of
 from odrf import load_data, odrf, simulate
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import concordance_of_cause
+from odrf.statistics.survival.discrimination import concordance_of_cause
 from odrf.statistics.survival.observation import censoring_curve
+from odrf.statistics.survival.scores import brier_scores
 
 FORMULA = "Surv(time, event) ~ ."
 RULES: dict[str, dict[str, Any]] = {

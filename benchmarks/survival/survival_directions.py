@@ -36,9 +36,9 @@ from benchmarks.survival.survival_tables import (
     survival_table_names,
 )
 from odrf import odrf
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import unos_c
+from odrf.statistics.survival.discrimination import unos_c
 from odrf.statistics.survival.observation import censoring_curve
+from odrf.statistics.survival.scores import brier_scores
 
 FORESTS: dict[str, dict[str, Any]] = {"blend": {}, "one kind": {"blend": False}}
 DIRECTIONS: dict[str, Any] = {

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on
 from benchmarks.shared.simulated import Method, draw, fitted, in_words, loss
-from odrf.plots.elements.style import CLASSES, MUTED, plain
+from odrf.plots.style import CLASSES, MUTED, plain
 from odrf.simulate import Problem
 
 __all__ = ["AS_GIVEN", "COLUMNS", "Curve", "line_style", "run_or_report", "table"]

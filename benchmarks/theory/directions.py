@@ -29,7 +29,7 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, plotting_parser
 from benchmarks.shared.simulated import FORESTS, TO_PURITY, draw, fitted
 from benchmarks.theory.curves import line_style
-from odrf.plots.elements.style import MUTED, plain
+from odrf.plots.style import MUTED, plain
 from odrf.projections import Sparse
 from odrf.results import ODRFResults
 from odrf.simulate import trunk

@@ -23,7 +23,7 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, plotting_parser
 from benchmarks.shared.simulated import FORESTS, draw, fitted, loss, with_tuned
 from benchmarks.theory.curves import line_style
-from odrf.plots.elements.style import plain
+from odrf.plots.style import plain
 from odrf.simulate import Problem, orthant, sparse_parity, trunk
 
 

@@ -78,7 +78,7 @@ def add_shares(
     value : (m, K) float64
         The values of leaves; if K is 1, tree b adds to output b modulo `n_outputs`.
     weights : (65, 65) float64
-        See `odrf.statistics.shapley.box_weights.box_weights`.
+        See `odrf.statistics.shapley.box_weights`.
     most : int
         Most boxes of a tree; if it has more, boxes of little weight are not divided, and their
         values are drawn.

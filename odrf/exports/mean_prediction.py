@@ -15,8 +15,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import LEVEL, interval_frame, requested_interval
 from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.public import public
-from odrf.statistics.averaged.normal_tests import reach_in_errors
-from odrf.statistics.drawn_together import degrees_of_freedom
+from odrf.statistics.effects import reach_in_errors
+from odrf.statistics.jackknife import degrees_of_freedom
 from odrf.text.summary import Card, Carded
 
 __all__ = ["PredictionResults"]

@@ -26,7 +26,7 @@ from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned, with_leaves
 from odrf.public.progress import progress_bar
-from odrf.statistics.held_out_importance import FEWEST_ROWS, JudgedTrees
+from odrf.statistics.importance import FEWEST_ROWS, HeldOutTrees
 
 __all__ = ["judged_trees", "responses_judging"]
 
@@ -37,7 +37,7 @@ FOLDS, HALVES = 5, 2
 LARGE = 20_000
 
 
-def judged_trees(fit: AnyFit, progress: bool = False) -> list[JudgedTrees] | None:
+def judged_trees(fit: AnyFit, progress: bool = False) -> list[HeldOutTrees] | None:
     """Return trees that judge the splits of a fit, with rows that did not grow them.
 
     If trees or runs leave rows out, these are the fit's own trees.  Otherwise the fit is made again
@@ -50,7 +50,7 @@ def judged_trees(fit: AnyFit, progress: bool = False) -> list[JudgedTrees] | Non
 
     Returns
     -------
-    list of JudgedTrees or None
+    list of HeldOutTrees or None
         None if there are too few rows, or the response is constant in a part.
     """
     if not fit.forest.is_split().any():
@@ -80,30 +80,30 @@ def responses_judging(fit: AnyFit) -> NDArray[np.float64]:
     return y[:, None] if n_classes == 1 else np.eye(n_classes)[y.astype(np.int64)]
 
 
-def _of_trees(fit: Fit) -> list[JudgedTrees] | None:
+def _of_trees(fit: Fit) -> list[HeldOutTrees] | None:
     """Return each tree with its out-of-bag rows."""
     unseen = fit.draws.all_unseen() & (fit.data.weights > 0)
-    parts = [JudgedTrees(fit.forest.tree(b), unseen[b]) for b in range(fit.forest.n_trees)]
+    parts = [HeldOutTrees(fit.forest.tree(b), unseen[b]) for b in range(fit.forest.n_trees)]
     return parts if unseen.any() else None
 
 
-def _of_runs(fit: BoostedFit) -> list[JudgedTrees] | None:
+def _of_runs(fit: BoostedFit) -> list[HeldOutTrees] | None:
     """Return the trees of each run with the rows that it did not draw."""
     forest, K, M = fit.forest, fit.control.n_outputs, fit.control.n_runs
     missed = rows_missed(fit) & (fit.data.weights > 0)
     trees = [[forest.tree(b) for b in range(forest.n_trees) if b // K % M == m] for m in range(M)]
     parts = [
-        JudgedTrees(joined(of_run, len(of_run)), rows)
+        HeldOutTrees(joined(of_run, len(of_run)), rows)
         for of_run, rows in zip(trees, missed, strict=True)
     ]
     return parts if missed.any() else None
 
 
-def _grown_again(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
+def _grown_again(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
     return _folds(fit, progress) if fit.forest.n_trees == 1 else _forest_halves(fit, progress)
 
 
-def _folds(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
+def _folds(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
     """Return a tree grown without each fold, sized as the tree of the fit was."""
     parts, control = _parts(fit, FOLDS if fit.data.X.size <= LARGE else HALVES), fit.control
     if parts is None:
@@ -114,7 +114,7 @@ def _folds(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
         for part, tree in zip(
             parts, in_order(grow, parts, control.n_jobs, fit.data.X.size), strict=True
         ):
-            judged.append(JudgedTrees(tree, part.test))
+            judged.append(HeldOutTrees(tree, part.test))
             bar.update()
     return judged
 
@@ -133,13 +133,13 @@ def _tree_without(fit: Fit, part: FoldRows) -> Forest:
     return with_leaves(grown.forest, leaves, rule, loss)
 
 
-def _forest_halves(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
+def _forest_halves(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
     """Return half of the trees grown without one half of the rows, half without the other."""
     parts = _parts(fit, HALVES)
     if parts is None:
         return None
     return [
-        JudgedTrees(_trees_without(fit, part, some, progress), part.test)
+        HeldOutTrees(_trees_without(fit, part, some, progress), part.test)
         for part, some in zip(parts, _shared(np.arange(fit.forest.n_trees), parts), strict=True)
     ]
 
@@ -161,13 +161,13 @@ def _trees_without(fit: Fit, part: FoldRows, some: NDArray[np.int64], progress: 
     return pruned(forest, critical_alphas(forest, fit.control.pruning), fit.control.alpha)
 
 
-def _guided_halves(fit: GuidedFit, progress: bool) -> list[JudgedTrees] | None:
+def _guided_halves(fit: GuidedFit, progress: bool) -> list[HeldOutTrees] | None:
     """Return half of the trees grown without one half of the rows, half without the other."""
     parts, control = _parts(fit, HALVES), fit.control
     if parts is None:
         return None
     return [
-        JudgedTrees(
+        HeldOutTrees(
             grow_guided_trees(
                 fit.design, fit.data.keeping(part.train), control, some, control.n_jobs, progress
             ).unshared,
@@ -177,13 +177,13 @@ def _guided_halves(fit: GuidedFit, progress: bool) -> list[JudgedTrees] | None:
     ]
 
 
-def _boosted_halves(fit: BoostedFit, progress: bool) -> list[JudgedTrees] | None:
+def _boosted_halves(fit: BoostedFit, progress: bool) -> list[HeldOutTrees] | None:
     """Return trees boosted without each half of the rows."""
     parts = _parts(fit, HALVES)
     if parts is None:
         return None
     try:
-        return [JudgedTrees(_boosted_without(fit, part, progress), part.test) for part in parts]
+        return [HeldOutTrees(_boosted_without(fit, part, progress), part.test) for part in parts]
     except InputError:  # too few rows for those that validation= holds out
         return None
 

@@ -14,7 +14,7 @@ from odrf.fits.fit import Fit, Pruning
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.validation import OutOfBagChoice, losses_of
-from odrf.statistics.means import weighted_mean
+from odrf.statistics.jackknife import weighted_mean
 
 __all__ = [
     "boosted_error",

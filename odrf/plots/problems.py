@@ -12,18 +12,19 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.lettering import title as set_title
-from odrf.plots.elements.style import (
+from odrf.plots.style import (
     CLASSES,
     MUTED,
     VALUES,
     class_colour,
     faint,
     ink,
+    label_x,
+    label_y,
     new_panels,
     plain,
 )
+from odrf.plots.style import title as set_title
 
 __all__ = ["plot_curves", "plot_images", "plot_regions", "plot_rings", "plot_surface"]
 

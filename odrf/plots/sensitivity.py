@@ -15,16 +15,18 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import (
+from odrf.plots.style import (
     CLASSES,
     HEAT,
     MUTED,
     faint,
     in_legend,
     ink,
+    label_x,
+    label_y,
     legend_as_written,
     plain,
+    title,
 )
 
 __all__ = ["plot_sensitivity"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Protocol
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,13 +16,214 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, Ends, boxes
-from odrf.plots.elements.layout import centres
-from odrf.plots.elements.lettering import text_width
-from odrf.plots.elements.style import INK, MUTED, ink
-from odrf.text.names import shortened
+from odrf.plots.style import INK, MUTED, class_colour, ink, text_width, value_colour
+from odrf.text.layouts import quantity
+from odrf.text.names import in_one_line, shortened
+from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
-__all__ = ["plot_tree"]
+__all__ = [
+    "FONT_SIZE",
+    "LINE_HEIGHT",
+    "Box",
+    "Ends",
+    "box_of",
+    "boxes",
+    "centres",
+    "hidden_leaves",
+    "plot_tree",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The boxes of a drawn tree: their text, size and colour.
+# ------------------------------------------------------------------------------------------------
+
+# points
+FONT_SIZE = 9.0
+LINE_HEIGHT = 12.0
+PADDING = 6.0
+# of a name or a level
+MOST_OF_A_NAME = 20
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of the drawing: a split or a leaf.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        Its text.
+    colour : (3,) tuple of float, or None
+        Red, green and blue; None for a split.
+    below : int
+        Number of leaves below the box that are not drawn.
+    bold : int
+        Number of its first lines that are bold: the prediction.
+    width, height : float
+        In points, at the font size `FONT_SIZE`.
+    panel : float
+        How much of the height, below the text, is for a drawing.
+    """
+
+    lines: tuple[str, ...]
+    colour: tuple[float, float, float] | None
+    below: int
+    width: float
+    height: float
+    bold: int
+    panel: float = 0.0
+
+
+class Ends(Protocol):
+    """What the boxes at the ends of a drawn tree show."""
+
+    def box(self, node: int, hidden: int) -> Box:
+        """Return the box of a node below which so many leaves are `hidden`, 0 for a leaf."""
+
+    def draw(self, panel: Axes, node: int, scale: float) -> None:
+        """Draw into the panel of a node; letters and lines are smaller by the `scale`."""
+
+
+def boxes(
+    tree: Forest,
+    design: Design,
+    depth: NDArray[np.int64],
+    max_depth: int,
+    max_terms: int,
+    digits: int,
+    ends: Ends | None = None,
+) -> dict[int, Box]:
+    """Return the boxes, by node, of a forest of one tree down to level `max_depth`.
+
+    By default those at the ends tell what the node predicts.
+    """
+    writer = SplitWriter(
+        tree, design, digits=digits, max_terms=max_terms, max_characters=MOST_OF_A_NAME
+    )
+    below = _leaves_below(tree, depth)
+    drawn = np.flatnonzero((depth >= 0) & (depth <= max_depth))
+    out = {}
+    for node in drawn.tolist():
+        if tree.left[node] >= 0 and depth[node] < max_depth:
+            out[node] = box_of(split_lines(writer.split(node)), None, 0, 0)
+            continue
+        hidden = int(below[node]) if tree.left[node] >= 0 else 0
+        if ends is not None:
+            out[node] = ends.box(node, hidden)
+            continue
+        prediction, lines = value_lines(tree, design, node, digits)
+        colour = _colour(tree, design, node)
+        lines = (*prediction, *lines, *hidden_leaves(hidden))
+        out[node] = box_of(lines, colour, hidden, len(prediction))
+    return out
+
+
+def hidden_leaves(hidden: int) -> tuple[str, ...]:
+    """Return the line that says how many leaves are not drawn, if any are not."""
+    return (f"+ {quantity(hidden, 'leaf', 'leaves')}",) if hidden else ()
+
+
+def box_of(
+    lines: tuple[str, ...],
+    colour: tuple[float, float, float] | None,
+    below: int,
+    bold: int,
+    panel: tuple[float, float] = (0.0, 0.0),
+) -> Box:
+    """Return a box of these lines, with room for a panel of this width and height."""
+    lines = tuple(map(in_one_line, lines))
+    widest = max(text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
+    width, height = widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING
+    return Box(lines, colour, below, max(width, panel[0]), height + panel[1], bold, panel[1])
+
+
+def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, float]:
+    value = tree.value[node]
+    if design.response.classes is None:
+        low, high = tree.value.min(), tree.value.max()
+        return value_colour(float((value[0] - low) / (high - low)) if high > low else 0.5)
+    K = len(value)
+    code = predicted_code(tree, node)
+    certainty = max(0.0, (value[code] - 1 / K) / (1 - 1 / K))
+    return class_colour(code, float(certainty))
+
+
+def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of leaves under each node (m,), 1 for a leaf."""
+    count = np.ones(tree.n_nodes, dtype=np.int64)
+    for level in range(int(depth.max()) - 1, -1, -1):
+        split = np.flatnonzero((depth == level) & (tree.left >= 0))
+        count[split] = count[tree.left[split]] + count[tree.left[split] + 1]
+    return count
+
+
+# ------------------------------------------------------------------------------------------------
+# Positions of the boxes of a drawn tree: subtrees as close as their boxes allow.
+# ------------------------------------------------------------------------------------------------
+
+
+def centres(
+    children: Mapping[int, tuple[int, int]], width: Mapping[int, float], gap: float
+) -> dict[int, float]:
+    """Return the horizontal centre of each box.
+
+    A parent is centred above its two children; two boxes on a level are at least `gap` apart.
+    This is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.
+
+    Parameters
+    ----------
+    children : mapping of int to (int, int)
+        Left and right child of each box that has any; a child's number is above its parent's.
+    width : mapping of int to float
+        Width of every box; box 0 is the root.
+    gap : float
+
+    Returns
+    -------
+    dict of int to float
+        From 0 at the left edge of the leftmost box.
+    """
+    half: dict[int, float] = {}
+    contour: dict[int, list[tuple[float, float]]] = {}
+    for box in sorted(width, reverse=True):
+        ends = (-width[box] / 2, width[box] / 2)
+        if box not in children:
+            contour[box] = [ends]
+            continue
+        left, right = (contour.pop(child) for child in children[box])
+        half[box] = _half_distance(left, right, gap)
+        contour[box] = [ends, *_joined(left, right, half[box])]
+    at = {0: -min(low for low, _ in contour[0])}
+    for box in sorted(children):
+        left_child, right_child = children[box]
+        at[left_child] = at[box] - half[box]
+        at[right_child] = at[box] + half[box]
+    return at
+
+
+def _half_distance(
+    left: list[tuple[float, float]], right: list[tuple[float, float]], gap: float
+) -> float:
+    """Return half of the least distance between the roots of two subtrees."""
+    return max(a[1] - b[0] + gap for a, b in zip(left, right, strict=False)) / 2
+
+
+def _joined(
+    left: list[tuple[float, float]], right: list[tuple[float, float]], half: float
+) -> list[tuple[float, float]]:
+    """Return the contour, level by level, of two subtrees moved by `half` to either side."""
+    moved_left = [(low - half, high - half) for low, high in left]
+    moved_right = [(low + half, high + half) for low, high in right]
+    return [
+        (min(a[0], b[0]), max(a[1], b[1])) if a and b else a or b
+        for a, b in zip_longest(moved_left, moved_right)
+    ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Plot of a tree: splits in the names and units of the data, leaves in colour.
+# ------------------------------------------------------------------------------------------------
 
 # points
 BOX_GAP = 12.0

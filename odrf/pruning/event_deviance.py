@@ -74,7 +74,7 @@ def node_events(
         0 for a censored row, else the cause; any cause is the same if there is one.
     exposure : (n,) float64
         Positive: times of observation on the scale on which the hazard of all rows is constant, see
-        `odrf.statistics.survival.scales.exponential_scale`.
+        `odrf.statistics.survival.time_scales`.
     weights : (n,) float64
         Case weights.
     counts : (n, B) int64, optional

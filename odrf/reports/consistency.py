@@ -17,17 +17,19 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.options.table import REFIT
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled
-from odrf.statistics.evidence import (
+from odrf.statistics.theorems import (
     DRAWS,
     TAIL,
+    FitProperties,
+    conclusion,
+    conditions,
     leaf_diameters,
     normal_quantiles,
     predictors_per_split,
+    ratios,
     tail_index,
     tail_p,
 )
-from odrf.statistics.theorem_facts import FitProperties
-from odrf.statistics.theorems import conclusion, conditions, ratios
 from odrf.text.splits import number
 from odrf.text.summary import Card, Carded, Summary
 

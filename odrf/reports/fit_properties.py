@@ -12,7 +12,7 @@ from odrf.fits.pruned import cut_by_call
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
 from odrf.options.tree import ALL, Control
-from odrf.statistics.theorem_facts import FitProperties
+from odrf.statistics.theorems import FitProperties
 
 __all__ = ["properties_of", "properties_of_boosted", "properties_of_guided"]
 

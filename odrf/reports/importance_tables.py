@@ -13,9 +13,14 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.judged_trees import judged_trees, responses_judging
 from odrf.fits.regrowing import permutation_rises
 from odrf.public.progress import progress_bar
-from odrf.statistics.held_out_importance import held_out_importance, permuted_importance
-from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
-from odrf.statistics.out_of_bag_importance import out_of_bag_importance
+from odrf.statistics.importance import (
+    held_out_importance,
+    impurity_importance,
+    out_of_bag_importance,
+    permuted_importance,
+    sampling_errors,
+    summed_importance,
+)
 
 __all__ = [
     "MeasuredImportance",

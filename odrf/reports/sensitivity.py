@@ -17,7 +17,7 @@ from odrf.errors import InputError
 from odrf.fits.guided_fit import GuidedFit
 from odrf.public import public, respelled
 from odrf.reports.summaries import TOP
-from odrf.statistics.row_sensitivity import (
+from odrf.statistics.sensitivity import (
     as_probability,
     drawing_order,
     mean_sensitivity,

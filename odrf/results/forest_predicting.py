@@ -71,7 +71,7 @@ class ForestPredicting(ForestOutOfBag):
               `groups`, they are for rows of new groups.  Of an interval that is empty, as can be at
               levels near 0, both ends are the same.
             - ``"quantile"``, for prediction: quantiles of the training responses in the row's
-              leaves (`odrf.statistics.quantiles`).
+              leaves (`odrf.statistics.conformal`).
         quantiles : float or sequence of float, optional
             Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
             are (0.05, 0.5, 0.95).

@@ -29,7 +29,11 @@ from odrf.results.explaining.shared_by_shapley import ShapleyResults
 from odrf.results.extendable import Extendable
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.row_predicting import RowPredicting
-from odrf.statistics.guidance import leaf_codes, regions_divided, remaining_impurity
+from odrf.statistics.sensitivity import (
+    leaf_codes,
+    regions_divided,
+    remaining_impurity,
+)
 from odrf.text.summary import Card, Summary
 
 __all__ = ["GRAFResults"]

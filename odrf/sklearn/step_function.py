@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.errors import InputError
-from odrf.statistics.survival.step_curves import StepCurve
+from odrf.statistics.survival.curves import StepCurve
 
 __all__ = ["StepFunction", "step_functions"]
 

@@ -23,7 +23,7 @@ from odrf.sklearn.inputs import weights_of, with_columns
 from odrf.sklearn.step_function import step_functions
 from odrf.sklearn.times_and_events import times_and_events
 from odrf.sklearn.tree_estimator import TreeEstimator
-from odrf.statistics.survival.concordance import harrells_c
+from odrf.statistics.survival.discrimination import harrells_c
 
 __all__ = ["ODBTSurvival", "ODRFSurvival", "ODTSurvival"]
 

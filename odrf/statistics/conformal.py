@@ -1,4 +1,4 @@
-"""Prediction intervals from out-of-bag residuals: the jackknife+ after bootstrap.
+"""Prediction intervals from out-of-bag residuals (jackknife+ after bootstrap); quantiles.
 
 Intervals of out-of-bag residuals around the prediction of the forest (Johansson et al. 2014) work
 in practice, but their coverage is not guaranteed: an out-of-bag residual comes from the trees that
@@ -23,19 +23,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.resamples import Draws
 from odrf.engine.running import in_blocks, one_thread, row_blocks
 from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.quantiles import forest_quantiles, leaf_members
 from odrf.engine.trees.routing import leaves_of
 
 __all__ = [
     "calibrating",
+    "conditional_quantiles",
     "fewest_rows",
     "jackknife_plus",
     "leave_one_out",
     "residual_quantile",
+    "residual_quantiles",
     "shared_in_groups",
+    "shares_below",
     "upper_bounds",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Prediction intervals from out-of-bag residuals: the jackknife+ after bootstrap.
+# ------------------------------------------------------------------------------------------------
 
 # Largest number of training rows that calibrate; more would change the intervals little.
 CALIBRATING = 10_000
@@ -276,3 +286,121 @@ def leave_one_out(
     for _ in in_blocks(run, row_blocks(len(y), max(1, ROOM // len(j))), n_jobs, advance):
         pass
     return lower, upper
+
+
+# ------------------------------------------------------------------------------------------------
+# Quantile regression forests: the distribution of a response, not only its mean.
+# ------------------------------------------------------------------------------------------------
+
+
+def conditional_quantiles(
+    forest: Forest,
+    new: Matrix,
+    levels: NDArray[np.float64],
+    X: Matrix,
+    y: NDArray[np.float64],
+    draws: Draws,
+    predicting: NDArray[np.bool_] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
+) -> NDArray[np.float64]:
+    """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
+
+    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} /
+    Σ_j N_bj·c_j·1{j in the leaf of x}, with N_bi how often the row fills tree b and c_i its case
+    weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The quantile at
+    level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 uses all rows of a
+    leaf, drawn or not; with the rows drawn, mean and quantiles belong to one distribution.)
+
+    The same responses that chose the splits are used for the quantiles.  With much noise and few
+    training rows, a few rows have most of the weight, and outer quantiles are too close together.
+    Intervals of `odrf.statistics.conformal` are calibrated; honest trees use the responses of
+    other rows.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees for a numeric response.
+    new : (p, m) float32
+        Predictors of the rows to predict.
+    levels : (q,) float64
+        Above 0 and below 1, in any order.
+    X, y
+        The training rows, as in `odrf.engine.growth.forest_builder.grow_forest`.
+    draws : Draws
+        How the trees drew the training rows.
+    predicting : (B, m) bool, optional
+        Which trees predict each new row; by default all.  B is then the number of these, and the
+        quantiles of a row without any are NaN.
+    advance : callable
+        Called with numbers of new rows when they are done.
+
+    References
+    ----------
+    Meinshausen (2006), Quantile regression forests, JMLR 7, 983-999.
+    """
+    members = leaf_members(forest, X, draws)
+    order = np.argsort(levels, kind="stable")
+    out = np.empty((new.shape[1], len(levels)))
+    out[:, order] = forest_quantiles(
+        members, forest, y, new, levels[order], draws.n_jobs, predicting, advance
+    )
+    return out
+
+
+# ------------------------------------------------------------------------------------------------
+# Quantiles of a new residual, and the share of residuals below one.
+# ------------------------------------------------------------------------------------------------
+
+
+def residual_quantiles(
+    residual: NDArray[np.float64], weights: NDArray[np.float64], levels: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the quantiles (q,) of a new residual that is exchangeable with known ones.
+
+    A new residual is below the k-th smallest of n with probability k / (n + 1); between these
+    probabilities, quantiles are on a line.  Below 1 / (n + 1) they are minus infinity, above
+    n / (n + 1) infinity.  With case weights a residual counts by its weight, and the new one by the
+    mean weight.
+
+    Parameters
+    ----------
+    residual : (n,) float64
+        Residuals of rows that had no part in their predictions; NaN where there is none.
+    weights : (n,) float64
+        Case weights.
+    levels : (q,) float64
+        Above 0 and below 1.
+    """
+    known = ~np.isnan(residual) & (weights > 0)
+    if not known.any():
+        return np.where(levels < 0.5, -np.inf, np.inf)
+    order = np.argsort(residual[known], kind="stable")
+    added = np.cumsum(weights[known][order])
+    reached = added / (added[-1] * (1 + 1 / len(added)))
+    found = np.interp(levels, reached, residual[known][order])
+    found[levels < reached[0] * (1 - SLACK)] = -np.inf
+    found[levels > reached[-1] * (1 + SLACK)] = np.inf
+    return found
+
+
+def shares_below(
+    residual: NDArray[np.float64], weights: NDArray[np.float64], observed: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the share (m,) of the known residuals that is below each observed one.
+
+    Equal ones count half.  NaN where `observed` is.
+
+    Parameters
+    ----------
+    residual, weights : (n,) float64
+        As in `residual_quantiles`.
+    observed : (m,) float64
+    """
+    known = ~np.isnan(residual) & (weights > 0)
+    order = np.argsort(residual[known], kind="stable")
+    sizes = residual[known][order]
+    added = np.concatenate([[0.0], np.cumsum(weights[known][order])])
+    below = added[np.searchsorted(sizes, observed, side="left")]
+    not_above = added[np.searchsorted(sizes, observed, side="right")]
+    total = added[-1] if added[-1] > 0 else np.nan
+    return np.where(np.isnan(observed), np.nan, (below + not_above) / 2 / total)

@@ -1,4 +1,4 @@
-"""The theorems that may cover a fit: their conditions, and the conclusion.
+"""The theorems that may cover a fit: their conditions, the evidence, and the conclusion.
 
 [Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests.  A condition on a rate
 cannot be judged at one n.  A rule in n can: its values at n, 10·n, … 10¹²·n rows and far beyond
@@ -7,28 +7,251 @@ either tend to the limit of the condition, or they do not.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from odrf.engine.factors import Matrix, indicated
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.routing import leaf_nodes
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorem_facts import (
-    ASSUMED,
-    CONTRADICTED,
-    DIFFERS,
-    FAILS,
-    HOLDS,
-    UNKNOWN,
-    Condition,
-    FitProperties,
-    leaves_to_rows,
-    limit_status,
-    rows_along,
-    rows_to_alpha,
-    symbol_of_drawn,
-)
+from odrf.text.splits import node_of_terms
 
-__all__ = ["conclusion", "conditions", "ratios"]
+__all__ = [
+    "ASSUMED",
+    "CONTRADICTED",
+    "DIFFERS",
+    "DRAWS",
+    "FAILS",
+    "HOLDS",
+    "TAIL",
+    "UNKNOWN",
+    "Condition",
+    "FitProperties",
+    "conclusion",
+    "conditions",
+    "drawn_of_rule",
+    "leaf_diameters",
+    "leaves_to_rows",
+    "limit_status",
+    "normal_quantiles",
+    "predictors_per_split",
+    "ratios",
+    "rows_along",
+    "rows_to_alpha",
+    "symbol_of_drawn",
+    "tail_index",
+    "tail_p",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# What the consistency theorems are told of a fit, and what they answer.
+# ------------------------------------------------------------------------------------------------
+
+HOLDS, FAILS = "holds", "does not hold"
+UNKNOWN, ASSUMED = "cannot be judged", "assumed"
+# What is known to be otherwise than in a theorem, and what the data of the fit speak against.
+DIFFERS, CONTRADICTED = "differs", "contradicted"
+# The limit of a rule is judged by its last values.
+LAST = 3
+# A smaller step is rounding; a step this much smaller than the one before tends to a limit.
+LEAST_STEP = 1e-9
+SLOWING = 0.7
+
+
+@dataclass(frozen=True)
+class FitProperties:
+    """The properties of a fit that the conditions of the theorems are about.
+
+    Attributes
+    ----------
+    forest : bool
+        Whether the fit is a forest; else a tree.
+    classes : bool
+        Whether it predicts classes, by regressing their indicators.
+    n : int
+        Number of training rows.
+    P : int
+        Number of predictors.
+    subset_size : int or None
+        Number of predictors in each subset; None for a random number.
+    family : str
+        The family of projections, if directions are not estimated on random subsets of the
+        predictors; else empty.
+    axis_trees : bool
+        Whether some of the trees split on single predictors only.
+    leaves : float
+        t_n, or the mean number of leaves if there is no limit.
+    leaves_along : tuple of float
+        Values of the rule of t_n at n, 10·n, …; empty without a rule.
+    limited : bool
+        Whether t_n limits the number of leaves.
+    alpha : float or None
+        α_n; None without pruning.
+    alpha_along : tuple of float
+        Values of the rule of α_n at n, 10·n, …; empty without a rule.
+    drawn : float
+        Rows that each tree draws, as a share of n; 1 for a bootstrap of n rows, or for all rows.
+    drawn_along : tuple of float
+        Values of the rule of that share at n, 10·n, …; empty without a rule.
+    replaced : bool
+        Whether rows are drawn with replacement.
+    honest : bool
+        Whether the leaves are filled by other rows than those that choose the splits.
+    single_columns : bool or None
+        Whether every predictor alone may be tried at every node; None if that is not known.
+    full : bool
+        Whether trees grow until their leaves are small, without any other limit.
+    summed : bool
+        Whether trees are summed, each fitted to the residuals of those before it, not averaged.
+    scale : str
+        What splits were chosen on, in words, if it is not the response; else empty.
+    n_classes : int
+        Number of classes; 0 for numbers.
+    penalty : str
+        ``"aic"`` or ``"bic"`` if splits pay a penalty; else empty.
+    criterion : str
+        The criterion of splits if it is neither variance nor the Gini index; else empty.
+    random_cuts : float
+        Share of the trees that try random cuts of a direction only.
+    stopped : tuple of str
+        Options that stop growth at a size which does not depend on n, as a call has them.
+    cut : bool
+        Whether `prune` has set the number of leaves without an α.
+    no_rule : str
+        Why the size of the trees follows no rule in n, in words, if it is no fixed number.
+    constant_by : str
+        The held-out rows that have chosen the constant of a rate, in words; empty for none.
+    cut_at : str
+        Where directions are cut, in words, if the cut is not sought; else empty.
+    smallest : str
+        The option that says how small leaves of full trees are.
+    min_leaf : int
+        Fewest rows of a leaf.
+    exact_rows : float
+        Most rows of a node in which all cuts are tried; in larger ones those between bins.
+    short : str
+        Why trees have far fewer leaves than the theorems ask for, in words; else empty.
+    tails : str
+        The test by which residuals have heavier tails than normal ones, in words; empty if they do
+        not.
+    factors : int
+        How many of the predictors are factors.
+    """
+
+    forest: bool
+    classes: bool
+    n: int
+    P: int
+    subset_size: int | None
+    family: str
+    axis_trees: bool
+    leaves: float
+    leaves_along: tuple[float, ...]
+    limited: bool
+    alpha: float | None
+    alpha_along: tuple[float, ...]
+    drawn: float
+    drawn_along: tuple[float, ...]
+    replaced: bool
+    honest: bool
+    single_columns: bool | None
+    full: bool
+    summed: bool = False
+    scale: str = ""
+    n_classes: int = 0
+    penalty: str = ""
+    criterion: str = ""
+    random_cuts: float = 0.0
+    stopped: tuple[str, ...] = ()
+    cut: bool = False
+    no_rule: str = ""
+    constant_by: str = ""
+    cut_at: str = ""
+    smallest: str = "min_leaf"
+    min_leaf: int = 1
+    exact_rows: float = np.inf
+    short: str = ""
+    tails: str = ""
+    factors: int = 0
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition of a theorem.
+
+    Attributes
+    ----------
+    theorem : str
+    statement : str
+        The condition.
+    quantity : str
+        The value that it is about, at this n.
+    status : str
+        `HOLDS`, `FAILS`, `UNKNOWN`, `ASSUMED`, `DIFFERS` or `CONTRADICTED`.
+    """
+
+    theorem: str
+    statement: str
+    quantity: str
+    status: str
+
+
+def limit_status(values: Sequence[float], to_infinity: bool) -> str:
+    """Return whether the values of a rule tend to infinity, or else to 0.
+
+    They are taken to do so if their logarithms keep rising, or falling, from 10⁴⁸·n rows on, and do
+    not slow down: the exponent of 10 doubles with each value, so that even ln(ln n) rises by about
+    as much each time, but what tends to another limit by less and less.  A constant rule fails.
+    Without values the answer is `UNKNOWN`.
+    """
+    if len(values) < LAST:
+        return UNKNOWN
+    logs = np.log(np.maximum(np.asarray(values, dtype=float)[-LAST:], 1e-300))
+    steps = np.diff(logs if to_infinity else -logs)
+    goes_on = steps[1:] > SLOWING * steps[:-1]
+    return HOLDS if (steps > LEAST_STEP).all() and goes_on.all() else FAILS
+
+
+def rows_along(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return n, 10·n, …: as many as the values of a rule."""
+    rows: NDArray[np.float64] = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
+    return rows
+
+
+def symbol_of_drawn(fit: FitProperties) -> str:
+    """Return what the rows of a tree are called: n if it has all of them."""
+    return "n" if fit.drawn == 1 else "s"
+
+
+def drawn_of_rule(along: NDArray[np.float64], fit: FitProperties) -> NDArray[np.float64]:
+    """Return the rows that a tree draws, at n, 10·n, …; at least e of them."""
+    share = fit.drawn_along[: len(along)] or fit.drawn
+    rows: NDArray[np.float64] = np.maximum(rows_along(along, fit.n) * np.asarray(share), np.e)
+    return rows
+
+
+def leaves_to_rows(fit: FitProperties, power: int) -> tuple[float, ...]:
+    """Return t·ln^power(s)/s at n, 10·n, …, for the rule of t_n and the s rows of a tree."""
+    along = np.asarray(fit.leaves_along)
+    rows = drawn_of_rule(along, fit)
+    return tuple(along * np.log(rows) ** power / rows)
+
+
+def rows_to_alpha(fit: FitProperties, power: int) -> tuple[float, ...]:
+    """Return ln^power(s)/(α·s) at n, 10·n, …, for the rule of α_n and the s rows of a tree."""
+    along = np.asarray(fit.alpha_along)
+    rows = drawn_of_rule(along, fit)
+    return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))
+
+
+# ------------------------------------------------------------------------------------------------
+# The theorems that may cover a fit: their conditions, and the conclusion.
+# ------------------------------------------------------------------------------------------------
 
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
@@ -393,3 +616,103 @@ def _kind(fit: FitProperties) -> str:
 
 def _draws(fit: FitProperties) -> str:
     return "bootstrap" if fit.replaced else "subsample" if fit.drawn < 1 else "all rows"
+
+
+# ------------------------------------------------------------------------------------------------
+# Evidence on the conditions of theory: residual tails, leaf diameters, predictors per split.
+# ------------------------------------------------------------------------------------------------
+
+# Share of the residuals that form the tail; number of normal samples, and their largest size.
+TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000
+# Largest number of columns that diameters are measured on.
+COLUMNS = 50
+
+
+def tail_index(residuals: NDArray[np.float64]) -> float:
+    """Return Hill's estimate of the index ξ of the tails, from the largest 5 % of |residuals|.
+
+    Tails that fall like x^(-1/ξ) have ξ > 0; those of a normal distribution fall faster than any
+    power, ξ = 0, but the estimate from 5 % of a large sample is about 1/6.
+    """
+    size = np.sort(np.abs(residuals))[::-1]
+    k = max(2, int(TAIL * len(size)))
+    if len(size) <= k or not size[k] > 0:
+        return 0.0
+    return float(np.mean(np.log(size[:k] / size[k])))
+
+
+def tail_p(residuals: NDArray[np.float64], seed: int) -> float:
+    """Return the Monte Carlo p-value of the tail index, for residuals from a normal distribution.
+
+    Of more than 5000 residuals a random sample of 5000 is used.
+    """
+    observed = tail_index(residuals)
+    n = len(residuals)
+    rng = np.random.default_rng(seed)
+    if n > LARGEST_DRAW:
+        observed = tail_index(rng.choice(residuals, LARGEST_DRAW, replace=False))
+        n = LARGEST_DRAW
+    simulated = [tail_index(rng.standard_normal(n)) for _ in range(DRAWS)]
+    return float((1 + np.sum(np.array(simulated) >= observed)) / (DRAWS + 1))
+
+
+def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sorted residuals (n,), standardised by median and median absolute deviation.
+
+    The latter is divided by 0.6745, so that it estimates the standard deviation of a normal
+    distribution; normal residuals then follow the standard normal quantiles.
+    """
+    centre = np.median(residuals)
+    scale = np.median(np.abs(residuals - centre)) / 0.6744897501960817
+    return np.sort(residuals - centre) / (scale if scale > 0 else 1.0)
+
+
+def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
+    """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
+
+    The diameter of a leaf is the diagonal of the smallest box around its rows of X (p, n),
+    relative to that of all rows.  Of more than 50 columns, 50 evenly spaced ones are used.
+    """
+    leaves = leaf_nodes(forest, X, n_jobs)
+    columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
+    values = indicated(X[columns]).astype(np.float64)
+    whole = np.sqrt(np.sum(np.ptp(values, axis=1) ** 2))
+    diameters = np.column_stack([_diameters(values, leaf) for leaf in leaves.T])
+    return diameters / (whole if whole > 0 else 1.0)
+
+
+def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for each row (n,) the diagonal of the box around the rows of X (q, n) in its leaf."""
+    order = np.argsort(leaf, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(leaf[order]) > 0))
+    rows = np.diff(np.append(starts, len(leaf)))
+    ordered = X[:, order]
+    span = np.maximum.reduceat(ordered, starts, axis=1) - np.minimum.reduceat(
+        ordered, starts, axis=1
+    )
+    diameters: NDArray[np.float64] = np.empty(len(leaf))
+    diameters[order] = np.repeat(np.sqrt(np.sum(span**2, axis=0)), rows)
+    return diameters
+
+
+def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors.
+
+    Predictor j has the columns ``first[j]:first[j + 1]``.
+    """
+    node = node_of_terms(forest)
+    is_split, P = forest.is_split(), len(first) - 1
+    numbers = np.zeros(P + 1, dtype=np.int64)
+    # Tree by tree: one call for the millions of terms of a guided forest could not be interrupted.
+    bounds = pairwise(np.searchsorted(node, forest.root))
+    for (begin, end), root in zip(bounds, forest.root, strict=False):
+        of_tree, index = node[begin:end], forest.index[begin:end]
+        in_split = is_split[of_tree]
+        predictor = np.searchsorted(first, index[in_split], side="right") - 1
+        pairs = (of_tree[in_split] - root) * np.int64(P + 1) + predictor
+        if (np.diff(pairs) < 0).any():
+            pairs = np.sort(pairs)
+        distinct = pairs[np.diff(pairs, prepend=-1) > 0]
+        sizes = np.bincount(distinct // (P + 1))
+        numbers += np.bincount(sizes[sizes > 0], minlength=P + 1)
+    return np.trim_zeros(numbers, "b")[1:]

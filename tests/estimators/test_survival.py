@@ -20,7 +20,7 @@ import odrf
 from odrf import simulate
 from odrf.errors import InputError
 from odrf.sklearn import ODBTSurvival, ODRFSurvival, ODTSurvival
-from odrf.statistics.survival.concordance import harrells_c
+from odrf.statistics.survival.discrimination import harrells_c
 
 FOREST = ODRFSurvival(n_trees=12, random_state=1)
 SHORT = [FOREST, ODBTSurvival(n_trees=12, random_state=1), ODTSurvival(random_state=1)]

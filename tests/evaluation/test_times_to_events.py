@@ -15,9 +15,9 @@ from odrf import InputError, compare, learning_curve, simulate, tune
 from odrf.evaluation.metrics import METRICS
 from odrf.evaluation.survival.times_to_score import times_to_score
 from odrf.sklearn import ODRFSurvival
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.discrimination import harrells_c, unos_c
 from odrf.statistics.survival.observation import censoring_curve
+from odrf.statistics.survival.scores import brier_scores
 
 FORMULA = "Surv(time, event) ~ ."
 PROBLEM = simulate.proportional_hazards(p=3, relevant=2)

@@ -14,8 +14,8 @@ from odrf.engine import memory
 from odrf.engine.boosting.runs import added_up_by_run
 from odrf.engine.numeric import streams
 from odrf.pruning.validation import held_out_sums
-from odrf.statistics.curves.level_order import similarity_order
-from odrf.statistics.importance_tests.gaussian_knockoffs import gaussian_knockoffs
+from odrf.statistics.curves import similarity_order
+from odrf.statistics.importance_tests import gaussian_knockoffs
 
 
 @pytest.fixture

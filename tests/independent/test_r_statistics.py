@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.statistics.importance_tests.loss_differences import adjusted
-from odrf.statistics.probabilities.recalibration_maps import recalibration_map
-from odrf.statistics.probabilities.reliability import clopper_pearson
-from odrf.statistics.probabilities.telling_apart import area_under_roc
-from odrf.statistics.proximity.proximities import leaf_indicators, shared
-from odrf.statistics.proximity.reading_proximities import outlier_scores, scaled_to_plane
+from odrf.statistics.calibration import clopper_pearson, recalibration_map
+from odrf.statistics.discrimination import area_under_roc
+from odrf.statistics.importance_tests import adjusted
+from odrf.statistics.proximity import leaf_indicators, outlier_scores, scaled_to_plane, shared
 
 
 def read(name):

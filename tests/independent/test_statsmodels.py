@@ -11,11 +11,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from odrf.evaluation.paired import critical_difference
 from odrf.pruning.validation import held_out_sums
-from odrf.statistics.averaged.hypotheses_of_estimates import function_of_estimates, joint_test
-from odrf.statistics.averaged.normal_tests import with_errors
-from odrf.statistics.importance_tests.loss_differences import judged_differences
-from odrf.statistics.probabilities.clustered import variance_of_groups
-from odrf.statistics.probabilities.reliability import clopper_pearson
+from odrf.statistics.calibration import clopper_pearson, variance_of_groups
+from odrf.statistics.effects import function_of_estimates, joint_test, with_errors
+from odrf.statistics.importance_tests import judged_differences
 
 N = 90
 RNG = np.random.default_rng(5)

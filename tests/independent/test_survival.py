@@ -9,17 +9,24 @@ import pandas as pd
 import pytest
 
 from lifetimes import incidence_by_cause
-from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.dynamic_roc import dynamic_areas
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import (
+    cumulative_incidence,
+    kaplan_meier,
+    number_at_risk,
+    risk_sets,
+)
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    dynamic_areas,
+    harrells_c,
+    unos_c,
+)
 from odrf.statistics.survival.observation import censoring_curve
 from odrf.statistics.survival.pseudo_values import (
     restricted_mean_pseudo_values,
     survival_pseudo_values,
 )
-from odrf.statistics.survival.risk_sets import number_at_risk, risk_sets
+from odrf.statistics.survival.scores import brier_scores
 from reference import survival as twin
 
 ROWS = pd.read_csv(Path(__file__).with_name("survival_rows.csv"))

@@ -10,9 +10,8 @@ import pytest
 from legible import faults_of
 from odrf import plots
 from odrf.errors import InputError
-from odrf.plots.elements.panels import draw_panels
-from odrf.plots.elements.style import PlainNumbers
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.plots.style import PlainNumbers, draw_panels
+from odrf.statistics.curves import VariablePoints
 
 pytestmark = pytest.mark.filterwarnings("error")
 

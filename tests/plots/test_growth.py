@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.plots.growth import plot_growth
+from odrf.plots.pruning import plot_growth
 
 
 @pytest.fixture(scope="module", params=["odt", "odrf"])

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.plots.guided import plot_guided_growth
+from odrf.plots.fits import plot_guided_growth
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.plots.elements.layout import centres
+from odrf.plots.tree import centres
 
 GAP = 3.0
 

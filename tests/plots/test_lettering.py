@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 
-from odrf.plots.elements.lettering import text_width
+from odrf.plots.style import text_width
 
 
 def test_a_text_is_measured_in_the_font_of_the_settings():

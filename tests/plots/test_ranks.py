@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.plots.evaluation.ranks import groups_alike, plot_ranks
+from odrf.plots.evaluation import groups_alike, plot_ranks
 
 RANKS = pd.Series([2.4, 1.0, 4.0, 1.5], list("cadb"))
 

@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.plots.curves.effects import plot_effect
-from odrf.plots.curves.individual import plot_individual
-from odrf.plots.curves.surfaces import plot_effect_surface
-from odrf.plots.shapley.one_term import plot_shapley_term
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.plots.curves import plot_effect, plot_effect_surface, plot_individual
+from odrf.plots.shapley import plot_shapley_term
+from odrf.statistics.curves import VariablePoints
 
 LEVELS = VariablePoints("plan", np.array(["basic", "$2 & more"]), False, np.array([0.0, 1, 1]))
 NUMBER = VariablePoints("age", np.array([20.0, 40, 60]), True, np.array([21.0, 39, 58]))

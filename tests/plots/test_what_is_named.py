@@ -9,7 +9,7 @@ import pytest
 
 import odrf
 from odrf import plots, simulate
-from odrf.plots.elements.style import line_of
+from odrf.plots.style import line_of
 
 pytestmark = pytest.mark.usefixtures("few_pilots")
 

@@ -12,7 +12,7 @@ import pytest
 import odrf
 from odrf import InputError, simulate
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.statistics.row_sensitivity import mean_sensitivity, planes_until
+from odrf.statistics.sensitivity import mean_sensitivity, planes_until
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from odrf import InputError, odbt
-from odrf.statistics.prior_estimation import estimated_priors
+from odrf.statistics.calibration import estimated_priors
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import odrf
 from blends import with_few_pilots
 from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.statistics.evidence import normal_quantiles
+from odrf.statistics.theorems import normal_quantiles
 
 PAGE = (Path(__file__).parents[2] / "docs" / "training-rows.md").read_text(encoding="utf-8")
 ORDERED = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)

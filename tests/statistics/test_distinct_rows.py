@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.statistics.distinct_rows import distinct_rows
+from odrf.statistics.data_checks import distinct_rows
 
 
 @pytest.mark.parametrize(("n", "p"), [(0, 2), (1, 1), (2, 3), (200, 1), (200, 4)])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.effective_number import effective_number, largest
+from odrf.statistics.importance import effective_number, largest
 
 IMPORTANCES = st.lists(st.just(0.0) | st.floats(1e-9, 1e6), min_size=1, max_size=9)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.statistics.evidence import (
+from odrf.statistics.theorems import (
     leaf_diameters,
     normal_quantiles,
     predictors_per_split,

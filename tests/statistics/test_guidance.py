@@ -6,7 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 
 from guided_problems import guided_problems
-from odrf.statistics.guidance import leaf_codes, regions_divided, remaining_impurity
+from odrf.statistics.sensitivity import (
+    leaf_codes,
+    regions_divided,
+    remaining_impurity,
+)
 
 
 def parents(guided):

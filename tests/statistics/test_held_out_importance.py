@@ -17,7 +17,7 @@ import odrf
 from nothing_matters import unrelated
 from odrf.errors import InputError
 from odrf.fits.judged_trees import judged_trees, responses_judging
-from odrf.statistics.held_out_importance import held_out_importance, permuted_importance
+from odrf.statistics.importance import held_out_importance, permuted_importance
 from reference.importance import judged_by_definition, means_below, permuted_by_definition
 
 FITS = {

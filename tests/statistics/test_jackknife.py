@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws, Sampling
 from odrf.engine.trees.forest import joined
-from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import (
     Variance,
     df_of_variances,
+    distinguishes_rows,
     enough_trees,
     jackknife_after_bootstrap,
     not_negative,
@@ -28,7 +28,7 @@ from resampled import forests
 @settings(max_examples=35, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_variances_are_those_of_the_formulas(grown):
-    assume(tells_rows_apart(grown.draws()))
+    assume(distinguishes_rows(grown.draws()))
     found = jackknife_after_bootstrap(grown.forest, grown.new, grown.kinds, grown.draws())
     counts = twin.draws(*grown.draws()[:3])[:, grown.problem.weights > 0]
     ends = [batch.begin for batch in grown.samplings[0].later] + [len(grown.problem.weights)]
@@ -49,7 +49,7 @@ def test_variances_are_those_of_the_formulas(grown):
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_out_of_bag_it_is_that_of_the_trees_that_missed_the_row(grown):
     draws = grown.draws()
-    assume(not grown.samplings[0].later and tells_rows_apart(draws, True))
+    assume(not grown.samplings[0].later and distinguishes_rows(draws, True))
     X, unseen = grown.problem.X, draws.all_unseen()
     found = jackknife_after_bootstrap(grown.forest, X, grown.kinds, draws, unseen)
     counts = twin.draws(*draws[:3])
@@ -86,7 +86,7 @@ def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
 @settings(max_examples=8, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from([2, 3]))
 def test_threads_change_nothing(grown, n_jobs):
-    assume(tells_rows_apart(grown.draws()))
+    assume(distinguishes_rows(grown.draws()))
     given = (grown.forest, np.tile(grown.new, 700), grown.kinds)
     one, more = (jackknife_after_bootstrap(*given, grown.draws(jobs)) for jobs in (1, n_jobs))
     assert one.raw.tolist() == more.raw.tolist()

@@ -9,8 +9,8 @@ import odrf
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws, RowCodes, Sampling
 from odrf.errors import InputError
-from odrf.statistics.averaged.functionals import functional_covariance
-from odrf.statistics.drawn_together import strata_of, tells_rows_apart, unseen_units
+from odrf.statistics.effects import functional_covariance
+from odrf.statistics.jackknife import distinguishes_rows, out_of_bag_units, strata_of
 from resampled import all_counts
 
 B = 3000
@@ -81,7 +81,7 @@ def test_units_without_weight_are_none():
     first, second = strata_of(draws)
     assert [(part.begin, part.end, part.n) for part in (first, second)] == [(0, 3, 3), (3, 5, 2)]
     expected = draws.all_unseen()[:, [2, 6, 8, 5, 10]]
-    assert (unseen_units(draws) == expected).all()
+    assert (out_of_bag_units(draws) == expected).all()
 
 
 def test_groups_of_one_row_are_rows():
@@ -97,7 +97,7 @@ def test_groups_of_one_row_are_rows():
 def test_in_time_there_is_none(table):
     codes = RowCodes(order=np.arange(10))
     draws = Draws(np.ones(10), [SAMPLINGS[0]] * 3, streams(1, 0, 3), 1, codes)
-    assert not tells_rows_apart(draws)
+    assert not distinguishes_rows(draws)
     forest = odrf.odrf("y ~ a + b + f", table, order=np.arange(120), n_trees=20, seed=1)
     with pytest.raises(InputError, match="with order= they draw early rows more often"):
         forest.predict(table, interval="confidence")

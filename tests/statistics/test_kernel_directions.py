@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.ridge import kernel_directions as module
-from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
-from odrf.statistics.ridge.kernel_ridge import (
+from odrf.statistics import ridge as module
+from odrf.statistics.ridge import (
     PENALTIES,
     WIDTHS,
     Choice,
     KernelRidge,
+    along,
     kernel_ridge,
     kernel_values,
+    oblique_kernel_ridge,
     regression,
     usual_distance,
 )

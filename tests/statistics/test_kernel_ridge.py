@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge as Reference
 
-from odrf.statistics.ridge import kernel_ridge as module
-from odrf.statistics.ridge.kernel_ridge import kernel_ridge, kernel_values
+from odrf.statistics import ridge as module
+from odrf.statistics.ridge import kernel_ridge, kernel_values
 
 
 def drawn(seed, n=12, p=2, K=2):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from odrf.statistics.means import weighted_mean
+from odrf.statistics.jackknife import weighted_mean
 
 
 def test_a_mean_counts_rows_by_their_weights():

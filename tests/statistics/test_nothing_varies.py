@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm, t
 
-from odrf.statistics.curves.bands import simultaneous_width
-from odrf.statistics.curves.level_order import similarity_order
+from odrf.statistics.calibration import effective_rows
+from odrf.statistics.curves import similarity_order, simultaneous_width
 from odrf.statistics.importance import sampling_errors
-from odrf.statistics.probabilities.clustered import effective_rows
 
 
 def test_a_band_of_constants_is_that_of_one_value():

@@ -13,11 +13,10 @@ import pytest
 from scipy.stats import binom, kstest
 
 from odrf.evaluation.paired import corrected_t, signed_rank
-from odrf.statistics.averaged.hypotheses_of_estimates import joint_test
-from odrf.statistics.averaged.normal_tests import with_errors
-from odrf.statistics.curves.bands import CurveSpread, bands
-from odrf.statistics.evidence import tail_p
-from odrf.statistics.importance_tests.loss_differences import judged_differences
+from odrf.statistics.curves import CurveSpread, bands
+from odrf.statistics.effects import joint_test, with_errors
+from odrf.statistics.importance_tests import judged_differences
+from odrf.statistics.theorems import tail_p
 
 REJECTED = 0.001
 N = 40

@@ -9,8 +9,8 @@ import pytest
 import odrf
 from nothing_matters import unrelated
 from odrf.errors import InputError
-from odrf.statistics import held_out_importance
-from odrf.statistics.out_of_bag_importance import out_of_bag_importance
+from odrf.statistics import importance as held_out_importance
+from odrf.statistics.importance import out_of_bag_importance
 from reference.importance import judged_by_definition, own_response
 
 

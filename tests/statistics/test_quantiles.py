@@ -12,7 +12,7 @@ from odrf.engine import memory
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws
 from odrf.engine.trees.quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes, predict
-from odrf.statistics.quantiles import conditional_quantiles
+from odrf.statistics.conformal import conditional_quantiles
 from problems import noisy
 from reference import inference as twin
 from resampled import forests

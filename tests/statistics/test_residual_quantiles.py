@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.residuals.residual_quantiles import residual_quantiles, shares_below
+from odrf.statistics.conformal import residual_quantiles, shares_below
 
 SIZES = st.lists(st.integers(-20, 20).map(float), min_size=1, max_size=12, unique=True)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from odrf.engine.running import one_thread
-from odrf.statistics.ridge.ridge_regression import PENALTIES, ridge_regression
+from odrf.statistics.ridge import RIDGE_PENALTIES, ridge_regression
 
 
 def twin(Z, y, weights):
@@ -25,7 +25,7 @@ def twin(Z, y, weights):
         return np.linalg.solve(square, A.T @ (w * y))
 
     best = None
-    for penalty in PENALTIES * n:
+    for penalty in RIDGE_PENALTIES * n:
         left = [A[i] @ solved(scaled * (np.arange(n) != i), penalty) for i in range(n)]
         error = np.sum(scaled * (y - left) ** 2)
         if best is None or error < best[0]:

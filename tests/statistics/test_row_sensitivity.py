@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import odrf
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.statistics.row_sensitivity import (
+from odrf.statistics.sensitivity import (
     as_probability,
     drawing_order,
     mean_sensitivity,

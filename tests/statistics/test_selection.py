@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.selection import CONFIRMED, REJECTED, decisions, fewest_rounds, most_important
+from odrf.statistics.importance_tests import (
+    CONFIRMED,
+    REJECTED,
+    decisions,
+    fewest_rounds,
+    most_important,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from odrf.options.sizes import EXPONENTS
-from odrf.statistics.theorem_facts import (
+from odrf.statistics.theorems import (
     ASSUMED,
     CONTRADICTED,
     DIFFERS,
@@ -16,9 +16,11 @@ from odrf.statistics.theorem_facts import (
     HOLDS,
     UNKNOWN,
     FitProperties,
+    conclusion,
+    conditions,
     limit_status,
+    ratios,
 )
-from odrf.statistics.theorems import conclusion, conditions, ratios
 
 N = 400
 TREE = FitProperties(

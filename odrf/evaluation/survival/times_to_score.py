@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from odrf.design.functions import EVENT, START, TIME
 from odrf.design.survival_times import SurvivalTimes
 from odrf.public import public
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import harrells_c, unos_c
+from odrf.statistics.survival.discrimination import harrells_c, unos_c
 from odrf.statistics.survival.observation import ObservationCurve, observation_curve
-from odrf.statistics.survival.of_curves.conditional_survival import conditional_survival
-from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, conditional_survival
 
 __all__ = [
     "TimesToScore",
@@ -64,9 +62,7 @@ class TimesToScore:
 
 def times_to_score(times: SurvivalTimes) -> TimesToScore:
     """Return the observed times of all rows of a table."""
-    rows = JudgedLifetimes(
-        times.time, times.event, np.ones(len(times)), "of the table", times.start
-    )
+    rows = EvaluatedTimes(times.time, times.event, np.ones(len(times)), "of the table", times.start)
     if rows.start is not None:
         rows = rows.given_none_before(rows.first_time())
     until = rows.last_time()

@@ -15,7 +15,7 @@ from odrf.engine.trees.routing import leaves_of
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.expected_response import expected_response
-from odrf.statistics.drawn_together import tells_rows_apart
+from odrf.statistics.jackknife import distinguishes_rows
 
 __all__ = ["Averages", "averages", "trees_vary"]
 
@@ -49,7 +49,7 @@ def trees_vary(fit: AnyFit) -> bool:
     """
     if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
         return False
-    return tells_rows_apart(fit.draws)
+    return distinguishes_rows(fit.draws)
 
 
 @one_thread()

@@ -15,8 +15,8 @@ from odrf.engine.running import one_thread
 from odrf.fits.averaged.averages import Averages, averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
 from odrf.fits.fit import AnyFit, Fit
-from odrf.statistics.averaged.functionals import FunctionalCovariance, functional_covariance
-from odrf.statistics.drawn_together import degrees_of_freedom
+from odrf.statistics.effects import FunctionalCovariance, functional_covariance
+from odrf.statistics.jackknife import degrees_of_freedom
 
 __all__ = ["DIFFERENCE", "RATIO", "Estimand", "Estimates", "estimated", "of_event"]
 

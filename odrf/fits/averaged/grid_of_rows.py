@@ -17,7 +17,7 @@ from odrf.engine.factors import Matrix
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows
-from odrf.statistics.averaged.normal_tests import NUMBERS
+from odrf.statistics.effects import NUMBERS
 from odrf.text.names import free_name
 
 __all__ = ["GroupedRows", "grouped_rows", "set_to", "shown_name", "values_at"]

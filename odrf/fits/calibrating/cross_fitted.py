@@ -21,7 +21,7 @@ from odrf.fits.pruned import pruned_at
 from odrf.pruning.complexity import ERROR, nested_subtrees
 from odrf.pruning.validation import geometric_means
 from odrf.public.progress import progress_bar
-from odrf.statistics.probabilities.judged_rows import JudgedRows
+from odrf.statistics.calibration import EvaluatedRows
 
 __all__ = ["cross_fitted_rows", "with_class_weights"]
 
@@ -36,7 +36,7 @@ class _Cut(NamedTuple):
     loss: str
 
 
-def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> JudgedRows:
+def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> EvaluatedRows:
     """Return the training rows, each predicted by a fit of the same options grown without it.
 
     The folds keep groups whole and follow time, if the fit knows of them; rows of the first times
@@ -70,7 +70,7 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> JudgedRow
     code = data.y[used].astype(np.int64)
     source = with_class_weights(f"held out by {asked.by}", data)
     groups = groups_of_rows(fit, None, used)
-    return JudgedRows(p[used], code, data.weights[used], classes, source, groups)
+    return EvaluatedRows(p[used], code, data.weights[used], classes, source, groups)
 
 
 def with_class_weights(source: str, data: TrainingData) -> str:

@@ -14,9 +14,9 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.stacked_fit import StackedFit
-from odrf.statistics.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.recalibration_maps import (
+from odrf.statistics.calibration import (
     POWER,
+    EvaluatedRows,
     LogOdds,
     Power,
     Steps,
@@ -61,14 +61,14 @@ class Recalibration:
         return _mapped(p, self.maps)
 
 
-def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
+def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibration:
     """Learn the maps of a fit from judged rows.
 
     Parameters
     ----------
     fit : AnyFit
         A fit of K classes.
-    rows : JudgedRows
+    rows : EvaluatedRows
         Rows that the fit has not learned from, as it predicts them.
     method : {"power", "isotonic", "platt", "beta"}
 
@@ -88,7 +88,7 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
     return Recalibration(known, method, maps, before, after, source)
 
 
-def _maps(rows: JudgedRows, method: str, used: NDArray[np.bool_]) -> Maps:
+def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
     """Return the map of each class, or that of all, learned from the rows that are `used` (n,)."""
     if not used.any():
         raise InputError(
@@ -117,7 +117,7 @@ def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
     return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
 
 
-def _cross_fitted(rows: JudgedRows, method: str, seed: int) -> NDArray[np.float64]:
+def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> NDArray[np.float64]:
     """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
     fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
     if rows.groups is not None:

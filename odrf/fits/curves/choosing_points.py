@@ -14,7 +14,7 @@ from odrf.fits.averaged.beyond_training import warn_of_values_beyond
 from odrf.fits.averaged.contrasts import require_exact
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.statistics.curves import VariablePoints
 
 __all__ = ["points_of"]
 

@@ -20,11 +20,7 @@ from odrf.fits.guided_fit import GuidedFit, grow_guided_fit
 from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
 from odrf.fits.stacked.stacked_fit import StackedFit
-from odrf.statistics.curves.interaction_strength import (
-    Interaction,
-    overall_interaction,
-    pair_interaction,
-)
+from odrf.statistics.curves import Interaction, overall_interaction, pair_interaction
 
 __all__ = ["Interacting", "grown_on_permuted", "interacting", "some_rows"]
 

@@ -17,13 +17,13 @@ from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import MeanCurve
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows
-from odrf.statistics.curves.accumulating import (
+from odrf.statistics.curves import (
+    VariablePoints,
     accumulated,
     accumulated_levels,
     accumulated_pairs,
+    similarity_order,
 )
-from odrf.statistics.curves.level_order import similarity_order
-from odrf.statistics.curves.variable_points import VariablePoints
 
 __all__ = ["edges_of", "local_effects_of_levels", "local_effects_of_number", "local_effects_of_two"]
 

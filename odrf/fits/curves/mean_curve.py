@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from odrf.fits.curves.curve_rows import DECIMALS, curves_of_rows
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.raw_rows import RawRows
-from odrf.statistics.averaged.functionals import functional_covariance
-from odrf.statistics.curves.bands import CurveSpread
-from odrf.statistics.drawn_together import degrees_of_freedom, tells_rows_apart
+from odrf.statistics.curves import CurveSpread
+from odrf.statistics.effects import functional_covariance
+from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
 
 __all__ = ["MeanCurve", "mean_curve", "spread_of", "why_no_errors"]
 
@@ -63,7 +63,7 @@ def why_no_errors(fit: AnyFit) -> str | None:
         return "one tree does not tell how estimates vary: use a forest of odrf()"
     if not fit.data.has_rows:
         return "the fit has no training rows, and which of them the trees drew is not known"
-    if not tells_rows_apart(fit.draws):
+    if not distinguishes_rows(fit.draws):
         return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
     return None
 
@@ -71,7 +71,7 @@ def why_no_errors(fit: AnyFit) -> str | None:
 def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread | None:
     """Return how the means over the trees of values (B, M) vary over samples; None if unknown.
 
-    See `odrf.statistics.averaged.functionals`.
+    See `odrf.statistics.effects`.
     """
     if of_trees is None or not isinstance(fit, Fit):
         return None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from odrf.design.formula import quoted
 from odrf.errors import warn_user
 from odrf.fits.data_checks.rows_looked_at import RowsLookedAt
-from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
+from odrf.statistics.data_checks import exact_sum, goes_with, in_same_order
 
 __all__ = ["leaking_predictors", "warn_of_leaking_predictors"]
 

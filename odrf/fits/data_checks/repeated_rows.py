@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.fits.data_checks.table_columns import CandidateGroups, candidate_groups, numbers_or_labels
 from odrf.fits.fit import AnyFit
-from odrf.statistics.data_checks.within_groups import Repetition, repetition
+from odrf.statistics.data_checks import Repetition, repetition
 
 __all__ = ["RepeatedRows", "repeated_rows"]
 

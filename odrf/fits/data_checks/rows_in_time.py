@@ -11,7 +11,7 @@ from odrf.engine.factors import with_rows
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.statistics.data_checks.in_time import autocorrelation
+from odrf.statistics.data_checks import autocorrelation
 
 __all__ = ["followed_in_time"]
 

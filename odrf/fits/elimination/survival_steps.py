@@ -13,7 +13,7 @@ from odrf.fits.regrowing import regrown
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, judged_training_rows
 from odrf.fits.survival.judged.permuting_predictors import losses_when_permuted
 from odrf.fits.survival.survival_fit import SurvivalFit, with_curves
-from odrf.statistics.survival.of_curves.scores_of_curves import HARRELL, INTEGRATED, UNO
+from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
 
 __all__ = ["ELIMINATED_BY", "SurvivalSteps", "survival_steps"]
 

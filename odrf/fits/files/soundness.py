@@ -27,10 +27,9 @@ from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.probabilities.recalibration_maps import Power, Steps
-from odrf.statistics.ridge.kernel_ridge import KERNELS
-from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
-from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
+from odrf.statistics.calibration import Power, Steps
+from odrf.statistics.ridge import KERNELS
+from odrf.statistics.survival.score_curves import CurvesOfScores, ProportionalHazards
 
 __all__ = [
     "require_sound_fit",

@@ -71,10 +71,9 @@ from odrf.projections import FAMILIES
 from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
-from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
-from odrf.statistics.ridge.kernel_ridge import KernelRidge
-from odrf.statistics.survival.of_scores.breslow import ProportionalHazards
-from odrf.statistics.survival.of_scores.failure_times import FailureTimes
+from odrf.statistics.calibration import LogOdds, Power, Steps
+from odrf.statistics.ridge import KernelRidge
+from odrf.statistics.survival.score_curves import FailureTimes, ProportionalHazards
 
 __all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
 

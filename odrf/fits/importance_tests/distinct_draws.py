@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.factors import Matrix, layout_of, stored, with_layout
-from odrf.statistics.distinct_rows import distinct_rows
+from odrf.statistics.data_checks import distinct_rows
 
 __all__ = ["DistinctDraws", "distinct_draws"]
 

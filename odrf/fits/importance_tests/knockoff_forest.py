@@ -11,8 +11,8 @@ from odrf.engine.factors import beside
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
-from odrf.statistics.importance_tests.gaussian_knockoffs import gaussian_knockoffs
-from odrf.statistics.out_of_bag_importance import out_of_bag_importance
+from odrf.statistics.importance import out_of_bag_importance
+from odrf.statistics.importance_tests import gaussian_knockoffs
 
 __all__ = ["knockoff_differences"]
 

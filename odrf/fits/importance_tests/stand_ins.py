@@ -25,7 +25,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.options.request import inner_request
-from odrf.statistics.ridge.ridge_regression import ridge_regression
+from odrf.statistics.ridge import ridge_regression
 
 __all__ = ["LabelLaw", "NumberLaw", "laws_given_others", "stand_ins"]
 

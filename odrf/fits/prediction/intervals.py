@@ -19,12 +19,20 @@ from odrf.fits.prediction.few_trees import warn_of_few_trees
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.public.progress import progress_bar
-from odrf.statistics.averaged.normal_tests import reach_in_errors
-from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
-from odrf.statistics.drawn_together import degrees_of_freedom, tells_rows_apart
-from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
-from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
-from odrf.statistics.quantiles import conditional_quantiles
+from odrf.statistics.conformal import (
+    calibrating,
+    conditional_quantiles,
+    fewest_rows,
+    jackknife_plus,
+    leave_one_out,
+)
+from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
+from odrf.statistics.jackknife import (
+    degrees_of_freedom,
+    distinguishes_rows,
+    enough_trees,
+    jackknife_after_bootstrap,
+)
 
 __all__ = [
     "LEVEL",
@@ -300,7 +308,7 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[n
             'interval="confidence" supposes that trees draw all rows alike, and with order= they '
             'draw early rows more often: use interval="prediction", or fit without order='
         )
-    if not tells_rows_apart(fit.draws, rows.oob is not None):
+    if not distinguishes_rows(fit.draws, rows.oob is not None):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, but '
             f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"

@@ -14,7 +14,7 @@ from odrf.design import Response
 from odrf.design.columns import listed
 from odrf.errors import InputError, nearest, warn_user
 from odrf.fits.fit import AnyFit
-from odrf.statistics.prior_estimation import estimated_priors, shifted
+from odrf.statistics.calibration import estimated_priors, shifted
 
 __all__ = ["PRIOR_PREDICTIONS", "checked_priors", "priors_of_rows", "require_priors", "with_priors"]
 

@@ -14,7 +14,7 @@ from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.fits.prediction.confusion import counts_of_classes
 from odrf.pruning.complexity import IMPURITY, LOG_RANK
 from odrf.pruning.validation import losses_of
-from odrf.statistics.means import weighted_mean
+from odrf.statistics.jackknife import weighted_mean
 
 __all__ = [
     "confusion_table",

@@ -15,7 +15,7 @@ from odrf.design.new_rows import training_frame
 from odrf.engine.running import row_blocks
 from odrf.fits.fit import AnyFit
 from odrf.fits.proximity.leaf_sharing import indicators_of
-from odrf.statistics.proximity.proximities import shared
+from odrf.statistics.proximity import shared
 
 __all__ = ["imputed"]
 

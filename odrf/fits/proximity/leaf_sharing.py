@@ -15,7 +15,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.statistics.proximity.proximities import (
+from odrf.statistics.proximity import (
     leaf_indicators,
     most_pairs,
     prediction_weights,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design.new_rows import training_frame
 from odrf.fits.fit import AnyFit
-from odrf.statistics.proximity.reading_proximities import covering_rows, outlier_scores
+from odrf.statistics.proximity import covering_rows, outlier_scores
 from odrf.text.names import free_name
 
 __all__ = ["outlier_table", "prototype_table"]

@@ -17,8 +17,7 @@ from odrf.fits.raw_rows import rows_of_scores
 from odrf.fits.shapley.games import game_of, predicted_outputs, side_by_side
 from odrf.fits.shapley.term_data import term_data
 from odrf.public.progress import progress_bar
-from odrf.statistics.shapley.additive_trees import interactions_of_trees, shares_of_trees
-from odrf.statistics.shapley.game import Game, OrderDraws, Shares
+from odrf.statistics.shapley import Game, OrderDraws, Shares, interactions_of_trees, shares_of_trees
 
 __all__ = ["ExplainedRows", "HowToShare", "explained_rows", "interactions_in_rows"]
 

@@ -13,7 +13,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import empty_columns, reading_empty_cells
 from odrf.fits.prediction.predicting import mean_values
-from odrf.statistics.shapley.game import Game
+from odrf.statistics.shapley import Game
 
 __all__ = ["game_of", "is_vote", "output_names", "predicted_outputs", "side_by_side"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from odrf.design import TrainingData
 from odrf.engine.factors import Matrix, indicated
 from odrf.fits.stacked.column_ends import column_ends, within_ends
-from odrf.statistics.ridge.ridge_regression import ridge_regression
+from odrf.statistics.ridge import ridge_regression
 
 __all__ = ["AdditiveBase", "base_of", "can_have_base"]
 

@@ -21,7 +21,7 @@ from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.weighing import LEAST_GAIN, gain_with
 from odrf.options.blend import FEWEST_TREES
 from odrf.options.request import Request
-from odrf.statistics.effective_number import effective_number, largest
+from odrf.statistics.importance import effective_number, largest
 
 __all__ = ["FewPredictors", "ForestsOnFew"]
 

@@ -21,12 +21,13 @@ from odrf.design import Design, TrainingData
 from odrf.engine.factors import Matrix, indicated, with_rows
 from odrf.fits.stacked.column_ends import column_ends, within_ends
 from odrf.fits.stacked.fold_importance import FoldImportance
-from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
-from odrf.statistics.ridge.kernel_ridge import (
+from odrf.statistics.ridge import (
     Choice,
     KernelRidge,
+    along,
     kernel_ridge,
     kernel_values,
+    oblique_kernel_ridge,
     usual_distance,
 )
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.fits.stacked.local_spread import LocalSpread, local_spread
 from odrf.fits.stacked.stacked_fit import StackedFit
-from odrf.statistics.conformal import residual_quantile
-from odrf.statistics.residuals.residual_quantiles import residual_quantiles, shares_below
+from odrf.statistics.conformal import residual_quantile, residual_quantiles, shares_below
 
 __all__ = ["PredictedDistribution", "predicted_distribution"]
 

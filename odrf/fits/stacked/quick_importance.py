@@ -12,7 +12,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.judged_trees import judged_trees, responses_judging
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.options.request import Request
-from odrf.statistics.held_out_importance import held_out_importance
+from odrf.statistics.importance import held_out_importance
 
 __all__ = ["importance_of_folds", "quick_importance"]
 

@@ -15,8 +15,8 @@ from odrf.design import TrainingData
 from odrf.engine.running import one_thread
 from odrf.fits.stacking import held_weights
 from odrf.pruning.validation import losses_of
-from odrf.statistics.means import weighted_mean
-from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
+from odrf.statistics.calibration import logarithms, pool_exponents, pooled
+from odrf.statistics.jackknife import weighted_mean
 
 __all__ = [
     "LEAST_GAIN",

@@ -20,7 +20,7 @@ from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
-from odrf.statistics.out_of_bag_importance import importance_of_sums
+from odrf.statistics.importance import importance_of_sums
 
 __all__ = [
     "BlockSums",

@@ -34,7 +34,7 @@ class RowSums:
         Weighted mean of each scaled column, 0 for indicators of levels: what an empty cell counts
         as, in a new row, if no training row has one in the column.
     importance : (P,) float64
-        The out-of-bag importance of each predictor; see `odrf.statistics.out_of_bag_importance`.
+        The out-of-bag importance of each predictor; see `odrf.statistics.importance`.
     """
 
     error_path: NDArray[np.float64]

@@ -17,13 +17,13 @@ from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit, grow_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.options.boosting import BoostingControl
-from odrf.statistics.survival.of_scores.breslow import breslow_baseline
-from odrf.statistics.survival.of_scores.calibrated_scores import (
+from odrf.statistics.survival.score_curves import (
+    CurvesOfScores,
+    FailureTimes,
+    breslow_baseline,
     calibrated_failure_times,
     calibrated_hazards,
 )
-from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
-from odrf.statistics.survival.of_scores.failure_times import FailureTimes
 
 __all__ = [
     "BoostedSurvivalFit",

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.memory import require_memory
-from odrf.statistics.survival.of_scores.curves_of_scores import CurvesOfScores
-from odrf.statistics.survival.of_scores.failure_times import FailureTimes
+from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
 
 __all__ = ["PredictedScores"]
 

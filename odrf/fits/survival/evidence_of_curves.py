@@ -19,8 +19,7 @@ from odrf.fits.judging.pilot_evidence import Judge, evidence_of_errors, pilot_ev
 from odrf.fits.stacking import Evidence
 from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.options.tree import Control
-from odrf.statistics.survival.observation import observation_curve
-from odrf.statistics.survival.weighted_states import weighted_states
+from odrf.statistics.survival.observation import observation_curve, weighted_states
 
 __all__ = ["EvidenceOfCurves", "judge_of_pilots"]
 

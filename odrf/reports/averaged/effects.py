@@ -15,7 +15,7 @@ from odrf.fits.averaged.estimating import Estimates
 from odrf.public import public
 from odrf.reports.averaged.hypotheses import HypothesisTests, tested
 from odrf.reports.averaged.notes_on_errors import note_on_agreement
-from odrf.statistics.averaged.normal_tests import NUMBERS, with_errors
+from odrf.statistics.effects import NUMBERS, with_errors
 from odrf.text.layouts import percentage
 from odrf.text.summary import Card, Carded, Summary
 

@@ -15,14 +15,14 @@ from odrf.errors import InputError
 from odrf.fits.averaged.estimating import Estimates, Uncertainty
 from odrf.public import public
 from odrf.reports.averaged.notes_on_errors import note_on_agreement
-from odrf.statistics.averaged.hypotheses_of_estimates import (
+from odrf.statistics.effects import (
     Wald,
     function_of_estimates,
     independent,
     joint_test,
     pairwise_differences,
+    with_errors,
 )
-from odrf.statistics.averaged.normal_tests import with_errors
 from odrf.text.splits import p_in_words
 from odrf.text.summary import Card, Carded, Summary
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.fit import AnyFit, Fit
-from odrf.statistics.drawn_together import degrees_of_freedom
+from odrf.statistics.jackknife import degrees_of_freedom
 
 __all__ = ["note_on_agreement", "notes_on_errors"]
 

@@ -14,8 +14,7 @@ from odrf import plots
 from odrf.checks import checked_share
 from odrf.errors import InputError
 from odrf.public import public
-from odrf.statistics.curves.bands import Bands, CurveSpread, bands
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.statistics.curves import Bands, CurveSpread, VariablePoints, bands
 from odrf.text.layouts import percentage
 from odrf.text.summary import Card, Carded, Summary
 

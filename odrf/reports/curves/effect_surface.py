@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.public import public
 from odrf.reports.curves.effect_curve import chosen_classes
-from odrf.statistics.curves.bands import Bands, CurveSpread, bands
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.statistics.curves import Bands, CurveSpread, VariablePoints, bands
 from odrf.text.layouts import percentage
 from odrf.text.names import free_name
 from odrf.text.summary import Card, Carded, Summary

@@ -22,7 +22,7 @@ from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import chosen_classes
 from odrf.reports.curves.partial_dependence import axes_of
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.statistics.curves import VariablePoints
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:

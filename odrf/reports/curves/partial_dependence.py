@@ -19,8 +19,7 @@ from odrf.fits.raw_rows import RawRows, raw_rows
 from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
-from odrf.statistics.curves.bands import CurveSpread
-from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.statistics.curves import CurveSpread, VariablePoints
 
 __all__ = ["axes_of", "checked_variables", "effect_report", "partial_dependence"]
 

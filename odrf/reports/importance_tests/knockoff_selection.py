@@ -14,8 +14,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.importance_tests.knockoff_forest import knockoff_differences
 from odrf.fits.regrowing import regrown
 from odrf.public import public
-from odrf.statistics.averaged.normal_tests import NUMBERS
-from odrf.statistics.importance_tests.gaussian_knockoffs import knockoff_threshold, knockoff_values
+from odrf.statistics.effects import NUMBERS
+from odrf.statistics.importance_tests import knockoff_threshold, knockoff_values
 from odrf.text.layouts import quantity
 from odrf.text.summary import Card, Carded, Summary
 

@@ -14,8 +14,8 @@ from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.importance_tests.term_losses import DRAWS, loss_rises
 from odrf.public.progress import progress_bar
-from odrf.statistics.averaged.normal_tests import NUMBERS
-from odrf.statistics.importance_tests.loss_differences import (
+from odrf.statistics.effects import NUMBERS
+from odrf.statistics.importance_tests import (
     ADJUSTMENTS,
     ROW_TESTS,
     WILCOXON,

@@ -20,7 +20,7 @@ from odrf.fits.raw_rows import offsets_of
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.statistics.probabilities.recalibration_maps import Power
+from odrf.statistics.calibration import Power
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pandas as pd
 
 from odrf import plots
 from odrf.public import public
-from odrf.statistics.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.reliability import (
+from odrf.statistics.calibration import (
+    EvaluatedRows,
     brier_parts,
     calibrated_band,
     recalibrated,
@@ -37,7 +37,7 @@ class Calibration(Carded):
     ----------
     call : str
         The call that made the fit.
-    rows : JudgedRows
+    rows : EvaluatedRows
         The rows that are judged.
     bins : int
         Bins of the table.
@@ -68,7 +68,7 @@ class Calibration(Carded):
     True
     """
 
-    def __init__(self, call: str, rows: JudgedRows, bins: int, level: float, seed: int) -> None:
+    def __init__(self, call: str, rows: EvaluatedRows, bins: int, level: float, seed: int) -> None:
         self.call, self.rows, self.level = call, rows, level
         tables, parts, curves = {}, {}, {}
         for label, p, event in rows.events():

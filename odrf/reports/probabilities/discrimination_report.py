@@ -10,8 +10,8 @@ import pandas as pd
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.public import public
-from odrf.statistics.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.telling_apart import (
+from odrf.statistics.calibration import EvaluatedRows
+from odrf.statistics.discrimination import (
     area_under_roc,
     bootstrapped_precision,
     net_benefit,
@@ -39,7 +39,7 @@ class Discrimination(Carded):
     ----------
     call : str
         The call that made the fit.
-    rows : JudgedRows
+    rows : EvaluatedRows
         The rows that are judged.
     level : float
         Nominal coverage of the intervals.
@@ -67,7 +67,7 @@ class Discrimination(Carded):
     True
     """
 
-    def __init__(self, call: str, rows: JudgedRows, level: float, seed: int) -> None:
+    def __init__(self, call: str, rows: EvaluatedRows, level: float, seed: int) -> None:
         self.call, self.rows, self.level = call, rows, level
         lines, thresholds, benefit = [], [], []
         for label, p, event in rows.events():

@@ -10,7 +10,7 @@ from odrf import plots
 from odrf.fits.fit import AnyFit
 from odrf.fits.proximity.leaf_sharing import indicators_of
 from odrf.public import public
-from odrf.statistics.proximity.reading_proximities import scaled_to_plane
+from odrf.statistics.proximity import scaled_to_plane
 from odrf.text.names import free_name
 from odrf.text.summary import Card, Carded, Summary
 

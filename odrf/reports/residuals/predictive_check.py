@@ -12,7 +12,7 @@ from odrf import plots
 from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.public import public
-from odrf.statistics.residuals.predicted_distributions import coverage_table, regions_of
+from odrf.statistics.residuals import coverage_table, regions_of
 from odrf.text.layouts import percentage
 from odrf.text.summary import Card, Carded, Summary
 

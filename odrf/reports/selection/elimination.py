@@ -15,7 +15,7 @@ from odrf.pruning.complexity import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
-from odrf.statistics.selection import most_important, steps_of_elimination
+from odrf.statistics.importance_tests import most_important, steps_of_elimination
 from odrf.text.layouts import quantity
 from odrf.text.summary import Card, Summary
 

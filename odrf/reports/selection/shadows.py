@@ -16,7 +16,13 @@ from odrf.fits.fit import Fit
 from odrf.fits.regrowing import regrown_beside_shadows
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions, fewest_rounds
+from odrf.statistics.importance_tests import (
+    CONFIRMED,
+    REJECTED,
+    TENTATIVE,
+    decisions,
+    fewest_rounds,
+)
 from odrf.text.layouts import quantity
 from odrf.text.summary import Card, Carded, Summary
 

@@ -14,7 +14,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.shapley.explained_rows import ExplainedRows
 from odrf.public import public
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
-from odrf.statistics.shapley.game import Shares
+from odrf.statistics.shapley import Shares
 from odrf.text.names import shortened_names
 from odrf.text.summary import Card, Carded, Summary
 

@@ -21,7 +21,7 @@ from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public.progress import progress_bar
 from odrf.reports.averaged.notes_on_errors import notes_on_errors
 from odrf.reports.survival.survival_bands import SurvivalBands
-from odrf.statistics.drawn_together import tells_rows_apart
+from odrf.statistics.jackknife import distinguishes_rows
 
 __all__ = ["bands_of"]
 
@@ -53,7 +53,7 @@ def bands_of(
     causes = fit.design.response.causes
     number = None if cause is None else int(cause_numbers(cause, causes)[0])
     notes = notes_on_errors(fit)
-    if not trees_vary(fit) or not tells_rows_apart(fit.draws, unseen is not None):
+    if not trees_vary(fit) or not distinguishes_rows(fit.draws, unseen is not None):
         reason = notes[0] if not trees_vary(fit) else "fit with a lower sample_fraction."
         raise InputError(f"bands() compares trees that drew other rows: {reason.removesuffix('.')}")
     at = (

@@ -20,7 +20,7 @@ from odrf.reports.survival.survival_summary import (
     concordances_in_words,
     judged_section,
 )
-from odrf.statistics.survival.of_scores.failure_times import FailureTimes
+from odrf.statistics.survival.score_curves import FailureTimes
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary

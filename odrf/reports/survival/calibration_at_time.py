@@ -10,7 +10,7 @@ import pandas as pd
 from odrf import plots
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
-from odrf.statistics.survival.calibration_at import calibration_at
+from odrf.statistics.survival.calibration import calibration_at
 from odrf.text.layouts import percentage
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, Carded, Summary

@@ -13,7 +13,7 @@ from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.options.boosting import BoostingControl
 from odrf.options.tree import Control
 from odrf.public import public
-from odrf.statistics.survival.of_curves.consistent_curves import (
+from odrf.statistics.survival.theorems import (
     SurvivalFitProperties,
     conclusion_on_curves,
     conditions_of_curves,

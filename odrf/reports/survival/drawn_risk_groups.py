@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from odrf import plots
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
-from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
+from odrf.statistics.survival.scores import groups_by_risk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.fits.survival.judged.permuting_predictors import RepeatedEstimate, losses_when_permuted
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
-from odrf.statistics.probabilities.clustered import normal_or_t
+from odrf.statistics.calibration import normal_or_t
 
 __all__ = ["permutation_measured", "survival_impurity_measured"]
 

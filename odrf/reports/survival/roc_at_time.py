@@ -15,8 +15,8 @@ from odrf.errors import InputError
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
 from odrf.public import public
 from odrf.reports.survival.scores_table import estimates_table
-from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
-from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.discrimination import dynamic_areas, roc_at
+from odrf.statistics.survival.scores import EvaluatedTimes
 from odrf.text.layouts import percentage
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, Carded, Summary
@@ -143,13 +143,13 @@ class SurvivalROC(Carded):
         return Card("ROC curve at a time", self._facts(), self._shown(), (self._asked,))
 
 
-def _times(rows: JudgedLifetimes) -> NDArray[np.float64]:
+def _times(rows: EvaluatedTimes) -> NDArray[np.float64]:
     """Return times at equal shares of the events, without the first, before which few happen."""
     times = np.sort(rows.time[rows.happened & (rows.time <= rows.last_time())])
     return np.unique(np.quantile(times, np.linspace(EARLIEST, 1, TIMES), method="lower"))
 
 
-def _have_controls(rows: JudgedLifetimes, at: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _have_controls(rows: EvaluatedTimes, at: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return at which of the times (m,) a row is known not to have had the event."""
     observed = at < rows.time.max()
     if rows.start is not None:

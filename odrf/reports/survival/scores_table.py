@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.statistics.survival.pseudo_values import RowwiseEstimate
 
 __all__ = ["estimates_table"]
 

@@ -15,8 +15,8 @@ from odrf import plots
 from odrf.checks import is_list
 from odrf.errors import InputError
 from odrf.public import public
-from odrf.statistics.averaged.normal_tests import reach_in_errors
-from odrf.statistics.survival.pointwise_limits import limits_of_probability
+from odrf.statistics.effects import reach_in_errors
+from odrf.statistics.survival.curves import limits_of_probability
 from odrf.text.layouts import percentage
 from odrf.text.splits import number
 from odrf.text.summary import Card, Carded, Summary

@@ -14,7 +14,7 @@ from odrf.engine.survival.curve_numbers import ROUNDING
 from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
 from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.public import public
-from odrf.statistics.survival.risk_sets import number_at_risk
+from odrf.statistics.survival.curves import number_at_risk
 from odrf.text.splits import number
 from odrf.text.summary import Card, Carded, Summary
 

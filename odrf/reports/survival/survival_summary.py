@@ -17,8 +17,8 @@ from odrf.fits.survival.survival_fit import SurvivalFit
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import growth_card, growth_summary
 from odrf.reports.survival.scores_table import estimates_table
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
-from odrf.statistics.survival.of_curves.scores_of_curves import EXPLAINED, HARRELL, INTEGRATED, UNO
+from odrf.statistics.survival.curves import kaplan_meier
+from odrf.statistics.survival.scores import EXPLAINED, HARRELL, INTEGRATED, UNO
 from odrf.text.layouts import quantity
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, Summary

@@ -12,8 +12,7 @@ from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
 from odrf.fits.raw_rows import RawRows
 from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
 from odrf.results.forest_predicting import ForestPredicting
-from odrf.statistics.residuals.predicted_distributions import probability_transforms
-from odrf.statistics.residuals.row_influence import row_influence
+from odrf.statistics.residuals import probability_transforms, row_influence
 
 __all__ = ["CheckedForest"]
 

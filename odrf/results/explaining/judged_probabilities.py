@@ -19,8 +19,7 @@ from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 from odrf.reports.probabilities.calibration_report import Calibration
 from odrf.reports.probabilities.discrimination_report import Discrimination
 from odrf.results.fitted import FittedResults
-from odrf.statistics.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.recalibration_maps import METHODS, POWER
+from odrf.statistics.calibration import METHODS, POWER, EvaluatedRows
 
 __all__ = ["CalibrationResults"]
 
@@ -217,14 +216,14 @@ class CalibrationResults(FittedResults):
             )
         return self.classes
 
-    def _judged_rows(self, newdata: pd.DataFrame | None) -> JudgedRows:
+    def _judged_rows(self, newdata: pd.DataFrame | None) -> EvaluatedRows:
         classes = self._require_classes()
         if newdata is not None:
             y = self.fit.design.labelled(newdata)[1]
             predicted = cast(pd.DataFrame, self.predict(newdata, type="prob"))
             known = predicted.notna().all(axis=1).to_numpy()
             p, groups = predicted[known].to_numpy(), groups_of_rows(self.fit, newdata, known)
-            rows = JudgedRows(p, y.astype(np.int64), np.ones(len(y)), classes, "new", groups)
+            rows = EvaluatedRows(p, y.astype(np.int64), np.ones(len(y)), classes, "new", groups)
         else:
             if not leaves_rows_out(self.fit):
                 raise InputError(
@@ -236,11 +235,11 @@ class CalibrationResults(FittedResults):
             code = data.y[used].astype(np.int64)
             groups = groups_of_rows(self.fit, None, used)
             source = with_class_weights("out of bag", data)
-            rows = JudgedRows(p[used], code, data.weights[used], classes, source, groups)
+            rows = EvaluatedRows(p[used], code, data.weights[used], classes, source, groups)
         return _of_several_classes(rows)
 
 
-def _of_several_classes(rows: JudgedRows) -> JudgedRows:
+def _of_several_classes(rows: EvaluatedRows) -> EvaluatedRows:
     if not rows.events():
         raise InputError("the rows have one class only: give rows of several classes")
     return rows

@@ -33,7 +33,7 @@ from odrf.text.summary import Card, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from odrf.plots.survival.curves_in_leaves import CurvesInLeaves
+    from odrf.plots.survival import CurvesInLeaves
 
 __all__ = ["SurvivalTreeResults"]
 

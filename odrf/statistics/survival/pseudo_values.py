@@ -1,47 +1,194 @@
-"""Pseudo-values: what a row adds to an estimate from censored times, as if it had been observed.
-
-The pseudo-value of a row is the estimate plus the total weight of all rows times the derivative of
-the estimate by the weight of the row.  It is the infinitesimal jackknife's version of
-n θ - (n - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case
-weights.  Without censoring, pseudo-values of the survival at t are the indicators of T > t, those
-of the restricted mean are min(T, horizon), and those of the incidence of a cause at t are the
-indicators of an event of this cause by t.  Given predictors their expectation is the conditional
-survival, restricted mean or incidence, if censoring does not depend on the predictors.  So the
-squared error of predictions of them tells how well curves are predicted.
-
-With late entry this is not so: if α(x) is the probability of a row with the predictors x to be seen
-at all, that it has no event before it enters, and α the same of all rows, the expectation of the
-pseudo-value of a survival, of a restricted mean or of an incidence is θ + (θ(x) - θ)·α/α(x).  The
-factor depends on the conditional law itself, so that no value of single rows corrects it.  Scores
-that are weighted by the probability to be observed (`odrf.statistics.survival.observation`) do not
-need it.
-
-References
-----------
-Andersen, Klein and Rosthøj (2003), Generalised linear models for correlated pseudo-observations,
-with applications to multi-state models, Biometrika 90, 15-27.
-
-Parner, Andersen and Overgaard (2023), Regression models for censored time-to-event data using
-infinitesimal jack-knife pseudo-observations, with applications to left-truncation, Lifetime Data
-Analysis 29.
-"""
+"""Pseudo-values, and estimates with what each row adds to their errors."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from odrf.statistics.survival.aalen_johansen import CumulativeIncidence
-from odrf.statistics.survival.kaplan_meier import product_limit
-from odrf.statistics.survival.risk_sets import RiskSets
+from odrf.engine.running import one_thread
+from odrf.statistics.calibration import normal_or_t, variance_of_groups
+from odrf.statistics.effects import limits_of_share
+from odrf.statistics.survival.curves import CumulativeIncidence, RiskSets, product_limit
 
 __all__ = [
+    "RowwiseEstimate",
+    "RowwiseReduction",
+    "RowwiseShare",
+    "difference_of_estimates",
     "hazard_pseudo_values",
     "incidence_pseudo_values",
     "restricted_mean_pseudo_values",
+    "share_of_estimates",
     "survival_pseudo_values",
     "time_lost_pseudo_values",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# An estimate with what each row adds to its error: so that errors of differences follow, too.
+# ------------------------------------------------------------------------------------------------
+
+# What is a smaller part of the numbers that it was computed from is what rounding leaves of 0.
+ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class RowwiseEstimate:
+    """An estimate, with its error by the infinitesimal jackknife.
+
+    Attributes
+    ----------
+    estimate : float
+    influence : (n,) float64
+        The weight of each row times the derivative of the estimate by this weight.
+
+    References
+    ----------
+    Jaeckel (1972), The infinitesimal jackknife, Bell Laboratories Memorandum MM 72-1215-11.
+
+    Examples
+    --------
+    >>> mean = RowwiseEstimate(2.0, np.array([-1.0, 0.0, 1.0]) / 3)
+    >>> round(mean.std_error, 4)
+    0.4714
+    """
+
+    estimate: float
+    influence: NDArray[np.float64]
+
+    @property
+    @one_thread()
+    def std_error(self) -> float:
+        """The root of the sum of squared influences, where rows are independent.
+
+        What rounding leaves of 0 is 0: no row has an influence, as with a single event.
+        """
+        return self._known(float(np.sqrt(self.influence @ self.influence)))
+
+    def std_error_of_groups(self, groups: NDArray[np.int64]) -> float:
+        """Return the standard error where groups of rows (n,) are independent, not the rows."""
+        return self._known(float(np.sqrt(variance_of_groups(self.influence, groups))))
+
+    def interval(
+        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
+    ) -> tuple[float, float]:
+        """Return the normal interval; with groups by Student's t."""
+        reach = self._reach(level, groups)
+        return self.estimate - reach, self.estimate + reach
+
+    def p_value(self, value: float = 0.0, groups: NDArray[np.int64] | None = None) -> float:
+        """Return the two-sided p-value of the hypothesis that the estimated number is `value`."""
+        error = self.std_error if groups is None else self.std_error_of_groups(groups)
+        z = abs(self.estimate - value) / error if error > 0 else float("nan")
+        if groups is None:
+            return float(2 * scipy.special.ndtr(-z))
+        return float(2 * scipy.special.stdtr(len(np.unique(groups)) - 1, -z))
+
+    def _known(self, error: float) -> float:
+        return 0.0 if error <= ROUNDING * (abs(self.estimate) or 1.0) else error
+
+    def _reach(self, level: float, groups: NDArray[np.int64] | None) -> float:
+        error = self.std_error if groups is None else self.std_error_of_groups(groups)
+        return normal_or_t(level, groups) * error
+
+
+@dataclass(frozen=True)
+class RowwiseShare(RowwiseEstimate):
+    """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities.
+
+    Examples
+    --------
+    >>> found = RowwiseShare(0.9, np.array([-0.06, 0.0, 0.06]))
+    >>> low, high = found.interval()
+    >>> round(low, 3), round(high, 3)
+    (0.586, 0.983)
+    """
+
+    def interval(
+        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
+    ) -> tuple[float, float]:
+        """Return the interval on the scale of the log odds, normal or with groups by Student's t.
+
+        See `odrf.statistics.effects`; NaN if the estimate is 0 or 1.
+        """
+        low, high = limits_of_share(self.estimate, self._reach(level, groups))
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class RowwiseReduction(RowwiseEstimate):
+    """1 minus the ratio of two positive numbers: at most 1, and negative where there is none.
+
+    Examples
+    --------
+    >>> found = RowwiseReduction(0.9, np.array([-0.06, 0.0, 0.06]))
+    >>> low, high = found.interval()
+    >>> round(low, 3), round(high, 3)
+    (0.472, 0.981)
+    """
+
+    def interval(
+        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
+    ) -> tuple[float, float]:
+        """Return the interval on the scale of the logarithm of the ratio, so that it ends below 1.
+
+        It is normal, or with groups by Student's t; NaN if the estimate is 1.
+        """
+        ratio, reach = 1 - self.estimate, self._reach(level, groups)
+        if not ratio > 0:
+            return float("nan"), float("nan")
+        factor = float(np.exp(reach / ratio))
+        return 1 - ratio * factor, 1 - ratio / factor
+
+
+def difference_of_estimates(first: RowwiseEstimate, second: RowwiseEstimate) -> RowwiseEstimate:
+    """Return the first minus the second estimate of the same rows, such as C of two models."""
+    return RowwiseEstimate(first.estimate - second.estimate, first.influence - second.influence)
+
+
+def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> RowwiseEstimate:
+    """Return one estimate divided by another of the same rows, by the delta method; NaN by 0."""
+    if whole.estimate == 0:
+        return RowwiseEstimate(float("nan"), np.full(len(part.influence), np.nan))
+    share = part.estimate / whole.estimate
+    share = 1.0 if abs(share - 1) <= ROUNDING else share
+    off = part.influence - share * whole.influence
+    # what cancels leaves no error, but for rounding
+    off[np.abs(off) <= ROUNDING * np.abs(part.influence)] = 0.0
+    return RowwiseEstimate(share, off / whole.estimate)
+
+
+# ------------------------------------------------------------------------------------------------
+# Pseudo-values: what a row adds to an estimate from censored times, as if it had been observed.
+#
+# The pseudo-value of a row is the estimate plus the total weight of all rows times the derivative
+# of the estimate by the weight of the row.  It is the infinitesimal jackknife's version of n θ - (n
+# - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case weights.
+# Without censoring, pseudo-values of the survival at t are the indicators of T > t, those of the
+# restricted mean are min(T, horizon), and those of the incidence of a cause at t are the indicators
+# of an event of this cause by t.  Given predictors their expectation is the conditional survival,
+# restricted mean or incidence, if censoring does not depend on the predictors.  So the squared
+# error of predictions of them tells how well curves are predicted.
+#
+# With late entry this is not so: if α(x) is the probability of a row with the predictors x to be
+# seen at all, that it has no event before it enters, and α the same of all rows, the expectation of
+# the pseudo-value of a survival, of a restricted mean or of an incidence is θ + (θ(x) - θ)·α/α(x).
+# The factor depends on the conditional law itself, so that no value of single rows corrects it.
+# Scores that are weighted by the probability to be observed
+# (`odrf.statistics.survival.observation`) do not need it.
+#
+# References
+# ----------
+# Andersen, Klein and Rosthøj (2003), Generalised linear models for correlated pseudo-observations,
+# with applications to multi-state models, Biometrika 90, 15-27.
+#
+# Parner, Andersen and Overgaard (2023), Regression models for censored time-to-event data using
+# infinitesimal jack-knife pseudo-observations, with applications to left-truncation, Lifetime Data
+# Analysis 29.
+# ------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +198,7 @@ def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:
 
     Examples
     --------
-    >>> from odrf.statistics.survival.risk_sets import risk_sets
+    >>> from odrf.statistics.survival.curves import risk_sets
     >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
     >>> survival_pseudo_values(sets, 2.5)
     array([0., 0., 1., 1.])
@@ -66,7 +213,7 @@ def restricted_mean_pseudo_values(sets: RiskSets, horizon: float) -> Floats:
 
     Examples
     --------
-    >>> from odrf.statistics.survival.risk_sets import risk_sets
+    >>> from odrf.statistics.survival.curves import risk_sets
     >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
     >>> restricted_mean_pseudo_values(sets, 2.5)
     array([1. , 2. , 2.5, 2.5])
@@ -84,7 +231,7 @@ def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
 
     Examples
     --------
-    >>> from odrf.statistics.survival.risk_sets import risk_sets
+    >>> from odrf.statistics.survival.curves import risk_sets
     >>> sets = risk_sets(np.array([1.0, 2.0]), np.array([1, 0]))
     >>> hazard_pseudo_values(sets, 1.5)
     array([1., 0.])
@@ -100,7 +247,7 @@ def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
 
     Examples
     --------
-    >>> from odrf.statistics.survival.aalen_johansen import cumulative_incidence
+    >>> from odrf.statistics.survival.curves import cumulative_incidence
     >>> found = cumulative_incidence(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]), 1)
     >>> incidence_pseudo_values(found, 2.5) + 0.0
     array([1., 0., 0., 0.])
@@ -116,7 +263,7 @@ def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Float
 
     Examples
     --------
-    >>> from odrf.statistics.survival.aalen_johansen import cumulative_incidence
+    >>> from odrf.statistics.survival.curves import cumulative_incidence
     >>> found = cumulative_incidence(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]), 1)
     >>> time_lost_pseudo_values(found, 3.5) + 0.0
     array([2.5, 0. , 0.5, 0. ])

@@ -9,7 +9,7 @@ import pytest
 
 import odrf
 from odrf import simulate
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import kaplan_meier
 
 FORMULA = "Surv(start, time, event) ~ x1 + x2 + x3"
 

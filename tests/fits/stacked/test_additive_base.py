@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from odrf.fits.stacked.additive_base import KNOTS, base_of, can_have_base
-from odrf.statistics.ridge.ridge_regression import ridge_regression
+from odrf.statistics.ridge import ridge_regression
 
 
 def table(n=80):

@@ -13,8 +13,14 @@ from odrf.engine.factors import Coded, indicated
 from odrf.fits.stacked import kernel_smoother
 from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of
-from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
-from odrf.statistics.ridge.kernel_ridge import Choice, kernel_ridge, kernel_values, usual_distance
+from odrf.statistics.ridge import (
+    Choice,
+    along,
+    kernel_ridge,
+    kernel_values,
+    oblique_kernel_ridge,
+    usual_distance,
+)
 
 FOLDS = 5
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import unos_c
-from odrf.statistics.survival.dynamic_roc import dynamic_areas
+from odrf.statistics.survival.discrimination import dynamic_areas, unos_c
+from odrf.statistics.survival.scores import brier_scores
 from reference.survival import Rows, grays_test
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from odrf.engine.boosting.losses import LOSSES
-from odrf.statistics.survival.of_scores.breslow import breslow_baseline
+from odrf.statistics.survival.score_curves import breslow_baseline
 
 
 def read(name):

@@ -10,8 +10,7 @@ import scipy
 import odrf
 from odrf import InputError
 from odrf.fits.averaged.contrasts import deviation_of
-from odrf.statistics.averaged.functionals import functional_covariance
-from odrf.statistics.averaged.normal_tests import with_errors
+from odrf.statistics.effects import functional_covariance, with_errors
 
 NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
 

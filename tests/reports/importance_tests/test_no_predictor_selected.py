@@ -9,7 +9,7 @@ import pytest
 
 from odrf.errors import InputError
 from odrf.reports.importance_tests import knockoff_selection
-from odrf.statistics.importance_tests.gaussian_knockoffs import knockoff_values
+from odrf.statistics.importance_tests import knockoff_values
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import scipy
 import odrf
 from odrf import InputError
 from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
-from odrf.statistics.residuals.predicted_distributions import (
+from odrf.statistics.residuals import (
     coverage_table,
     probability_transforms,
     quantiles_to_compare,
     regions_of,
+    row_influence,
 )
-from odrf.statistics.residuals.row_influence import row_influence
 
 pytestmark = pytest.mark.filterwarnings("ignore:every tree drew")
 

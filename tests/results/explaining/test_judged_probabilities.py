@@ -15,7 +15,7 @@ from odrf import InputError
 from odrf.cli.running import main
 from odrf.fits.calibrating.cross_fitted import cross_fitted_rows
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
-from odrf.statistics.probabilities.telling_apart import area_under_roc
+from odrf.statistics.discrimination import area_under_roc
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import scipy
 
 import odrf
 from odrf import InputError
-from odrf.statistics.proximity.reading_proximities import covering_rows, outlier_scores
+from odrf.statistics.proximity import covering_rows, outlier_scores
 
 
 def pairs(leaves, used):

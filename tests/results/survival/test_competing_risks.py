@@ -10,8 +10,8 @@ import pytest
 import odrf
 from lifetimes import incidence_by_cause
 from odrf import InputError, simulate
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import concordance_of_cause
+from odrf.statistics.survival.discrimination import concordance_of_cause
+from odrf.statistics.survival.scores import brier_scores
 
 FORMULA = "Surv(time, event) ~ ."
 PROBLEM = simulate.competing_risks(p=4)

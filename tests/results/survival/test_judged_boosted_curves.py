@@ -7,8 +7,8 @@ import pytest
 
 import odrf
 from odrf import InputError, odbt
-from odrf.statistics.survival.calibration_at import calibration_at
-from odrf.statistics.survival.dynamic_roc import dynamic_areas
+from odrf.statistics.survival.calibration import calibration_at
+from odrf.statistics.survival.discrimination import dynamic_areas
 
 FORMULA = "Surv(time, event) ~ ."
 PROBLEM = odrf.simulate.proportional_hazards(p=4, relevant=2)

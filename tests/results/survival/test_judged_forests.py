@@ -8,10 +8,13 @@ import pytest
 
 import odrf
 from odrf.errors import InputError
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
-from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
+from odrf.statistics.survival.curves import kaplan_meier
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    harrells_c,
+    unos_c,
+)
+from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores
 
 FORMULA = "Surv(time, event) ~ ."
 PROBLEM = odrf.simulate.proportional_hazards(p=4, relevant=2)
@@ -153,7 +156,7 @@ def test_rows_that_enter_late_have_all_scores():
     assert list(table.index) == ["harrell_c", "uno_c", "integrated_brier", "explained"]
     risk = fit.predict().to_numpy()
     time, event, start = (late[name].to_numpy() for name in ("time", "event", "start"))
-    rows = JudgedLifetimes(time, event.astype(int), np.ones(len(late)), "", start)
+    rows = EvaluatedTimes(time, event.astype(int), np.ones(len(late)), "", start)
     since = rows.first_time()
     used = time > since
     lives = time[used], event[used], risk[used]

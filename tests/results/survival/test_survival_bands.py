@@ -14,9 +14,9 @@ from odrf.engine.trees.routing import EVERY_ROW
 from odrf.errors import InputError
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.survival.curves_of_rows import PredictedRows
-from odrf.statistics.curves.curve_covariances import curve_covariances
+from odrf.statistics.curves import curve_covariances
 from odrf.statistics.jackknife import rows_of_trees
-from odrf.statistics.survival.pointwise_limits import limits_of_probability
+from odrf.statistics.survival.curves import limits_of_probability
 
 DATA = odrf.simulate.hazard_jump(p=3).sample(150, seed=1)
 NEW = odrf.simulate.hazard_jump(p=3).sample(6, seed=2).set_axis(list("abcdef"))

@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from odrf import InputError, odbt
-from odrf.statistics.survival.concordance import harrells_c
+from odrf.statistics.survival.discrimination import harrells_c
 
 FORMULA = "Surv(time, event) ~ ."
 LAWS = ["lognormal", "loglogistic", "weibull"]

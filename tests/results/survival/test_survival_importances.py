@@ -8,9 +8,9 @@ import pytest
 
 import odrf
 from odrf.fits.survival.judged.permuting_predictors import KEY, TIMES
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import unos_c
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
+from odrf.statistics.survival.discrimination import unos_c
+from odrf.statistics.survival.pseudo_values import RowwiseEstimate
+from odrf.statistics.survival.scores import brier_scores
 
 FORMULA = "Surv(time, event) ~ ."
 

@@ -12,7 +12,7 @@ import pytest
 import odrf
 from odrf import simulate
 from odrf.results.survival.survival_tree import SurvivalTreeResults
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import kaplan_meier
 
 FORMULA = "Surv(time, event) ~ ."
 

@@ -10,10 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE, Draws, Sampling
-from odrf.statistics.averaged.functionals import FunctionalCovariance, functional_covariance
-from odrf.statistics.averaged.hypotheses_of_estimates import joint_test
-from odrf.statistics.drawn_together import tells_rows_apart
-from odrf.statistics.jackknife import jackknife_after_bootstrap
+from odrf.statistics.effects import FunctionalCovariance, functional_covariance, joint_test
+from odrf.statistics.jackknife import distinguishes_rows, jackknife_after_bootstrap
 from reference import inference as twin
 from resampled import all_counts, forests
 
@@ -31,7 +29,7 @@ def values_of(grown) -> np.ndarray:
 @settings(max_examples=30, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_covariances_are_those_of_the_formula(grown):
-    assume(tells_rows_apart(grown.draws()))
+    assume(distinguishes_rows(grown.draws()))
     values = values_of(grown)
     found = functional_covariance(values, grown.kinds, grown.draws())
     counts = twin.draws(*grown.draws()[:3])[:, grown.problem.weights > 0]
@@ -51,7 +49,7 @@ def test_covariances_are_those_of_the_formula(grown):
 @settings(max_examples=20, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_predictions_have_the_variances_of_predictions(grown):
-    assume(tells_rows_apart(grown.draws()))
+    assume(distinguishes_rows(grown.draws()))
     found = functional_covariance(values_of(grown), grown.kinds, grown.draws())
     alone = jackknife_after_bootstrap(grown.forest, grown.new, grown.kinds, grown.draws())
     np.testing.assert_allclose(found.variances.total, alone.total, rtol=1e-9, atol=1e-12)

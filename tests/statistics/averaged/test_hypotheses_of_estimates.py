@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.statistics.averaged.hypotheses_of_estimates import function_of_estimates, independent
+from odrf.statistics.effects import function_of_estimates, independent
 
 
 @pytest.mark.filterwarnings("error")

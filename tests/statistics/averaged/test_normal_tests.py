@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy
 
-from odrf.statistics.averaged.normal_tests import NUMBERS, with_errors
+from odrf.statistics.effects import NUMBERS, with_errors
 
 LABELS = pd.DataFrame({"what": ["a"]})
 

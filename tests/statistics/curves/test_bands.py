@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy
 
-from odrf.statistics.curves.bands import CurveSpread, bands, simultaneous_width, typical_df
+from odrf.statistics.curves import CurveSpread, bands, simultaneous_width, typical_df
+from odrf.statistics.effects import limits_of_predicted_share
 from odrf.statistics.jackknife import Variance
-from odrf.statistics.probabilities.limits_of_shares import limits_of_predicted_share
 
 COVARIANCE = 0.01 * np.array([[1.0, 0.5, 0.2], [0.5, 2.0, 0.3], [0.2, 0.3, 1.0]])
 

@@ -7,17 +7,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.resamples import BOOTSTRAP, SUBSAMPLE
-from odrf.statistics.averaged.functionals import functional_covariance
-from odrf.statistics.curves.curve_covariances import curve_covariances
-from odrf.statistics.drawn_together import tells_rows_apart
-from odrf.statistics.jackknife import rows_of_trees
+from odrf.statistics.curves import curve_covariances
+from odrf.statistics.effects import functional_covariance
+from odrf.statistics.jackknife import distinguishes_rows, rows_of_trees
 from resampled import forests
 
 
 @settings(max_examples=30, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)), st.integers(0, 99))
 def test_curves_are_functionals(grown, seed):
-    assume(tells_rows_apart(grown.draws()))
+    assume(distinguishes_rows(grown.draws()))
     values = np.random.default_rng(seed).normal(size=(len(grown.kinds), 3, 4))
     found = curve_covariances(values, rows_of_trees(grown.kinds, grown.draws(), False))
     for i, of_row in enumerate(found):
@@ -32,7 +31,7 @@ def test_curves_are_functionals(grown, seed):
 @settings(max_examples=15, deadline=None)
 @given(forests((SUBSAMPLE,)), st.integers(0, 99))
 def test_trees_that_are_not_used_have_no_part(grown, seed):
-    assume(tells_rows_apart(grown.draws()))
+    assume(distinguishes_rows(grown.draws()))
     rng = np.random.default_rng(seed)
     B = len(grown.kinds)
     values, used = rng.normal(size=(B, 2, 3)), rng.random((B, 2)) < 0.7

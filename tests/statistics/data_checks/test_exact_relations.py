@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.data_checks.exact_relations import exact_sum, goes_with, in_same_order
+from odrf.statistics.data_checks import exact_sum, goes_with, in_same_order
 
 small = st.integers(0, 4)
 rows = st.lists(st.tuples(small, small), min_size=2, max_size=12)

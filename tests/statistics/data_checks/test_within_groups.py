@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.data_checks.in_time import autocorrelation
-from odrf.statistics.data_checks.within_groups import repetition, within_shares
+from odrf.statistics.data_checks import autocorrelation, repetition, within_shares
 
 
 @given(st.integers(2, 8), st.integers(9, 40), st.integers(1, 5), st.integers(0, 99))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.covariance import ledoit_wolf
 
-from odrf.statistics.importance_tests.gaussian_knockoffs import (
+from odrf.statistics.importance_tests import (
     entropy_knockoff_gaps,
     gaussian_knockoffs,
     knockoff_covariance,

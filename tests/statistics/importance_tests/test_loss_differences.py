@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp, wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from odrf.statistics.importance_tests.loss_differences import adjusted, judged_differences
-from odrf.statistics.ridge.ridge_regression import PENALTIES, ridge_regression
+from odrf.statistics.importance_tests import adjusted, judged_differences
+from odrf.statistics.ridge import RIDGE_PENALTIES, ridge_regression
 from reference.importance_tests import left_out_residuals
 
 METHODS = {"holm": "holm", "bh": "fdr_bh"}
@@ -77,8 +77,8 @@ def test_ridge_leaves_out_each_row():
     X = rng.normal(size=(30, 4))
     y = X[:, 0] + rng.normal(size=30)
     left_out = y - ridge_regression(X, y, np.ones(30)).left_out
-    errors = [(left_out_residuals(X, y, penalty) ** 2).mean() for penalty in PENALTIES]
-    best = left_out_residuals(X, y, PENALTIES[int(np.argmin(errors))])
+    errors = [(left_out_residuals(X, y, penalty) ** 2).mean() for penalty in RIDGE_PENALTIES]
+    best = left_out_residuals(X, y, RIDGE_PENALTIES[int(np.argmin(errors))])
     assert np.allclose(left_out, best)
 
 

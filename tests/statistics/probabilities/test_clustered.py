@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from odrf.statistics.probabilities.clustered import effective_rows, variance_of_groups
-from odrf.statistics.probabilities.reliability import reliability_table
-from odrf.statistics.probabilities.telling_apart import area_under_roc, bootstrapped_precision
+from odrf.statistics.calibration import effective_rows, reliability_table, variance_of_groups
+from odrf.statistics.discrimination import area_under_roc, bootstrapped_precision
 
 COPIES = 7
 

@@ -9,15 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.probabilities.limits_of_shares import (
-    limits_of_predicted_share,
-    limits_of_share,
+from odrf.statistics.discrimination import area_under_roc
+from odrf.statistics.effects import limits_of_predicted_share, limits_of_share
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    dynamic_areas,
+    harrells_c,
+    unos_c,
 )
-from odrf.statistics.probabilities.telling_apart import area_under_roc
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.dynamic_roc import dynamic_areas
-from odrf.statistics.survival.rowwise_errors import RowwiseShare, difference_of_estimates
+from odrf.statistics.survival.pseudo_values import (
+    RowwiseShare,
+    difference_of_estimates,
+)
+from odrf.statistics.survival.scores import brier_scores
 
 SAMPLES = 2000
 

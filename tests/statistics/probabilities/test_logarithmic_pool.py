@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
-from odrf.statistics.probabilities import logarithmic_pool
-from odrf.statistics.probabilities.logarithmic_pool import LEAST, logarithms, pool_exponents, pooled
+from odrf.statistics import calibration
+from odrf.statistics.calibration import (
+    LEAST_IN_POOL,
+    logarithms,
+    pool_exponents,
+    pooled,
+)
 
 
 def drawn(seed, G, n, K):
@@ -28,7 +33,8 @@ def plain_pool(p, exponents):
     out = np.empty((n, K))
     for i in range(n):
         odds = [
-            math.prod(max(p[g, i, k], LEAST) ** exponents[g] for g in range(G)) for k in range(K)
+            math.prod(max(p[g, i, k], LEAST_IN_POOL) ** exponents[g] for g in range(G))
+            for k in range(K)
         ]
         out[i] = np.array(odds) / sum(odds)
     return out
@@ -73,7 +79,7 @@ def test_no_other_exponents_have_a_smaller_loss(seed, G, K):
 
 
 def test_without_rows_added_it_is_a_conditional_logit_model(monkeypatch):
-    monkeypatch.setattr(logarithmic_pool, "ROWS_ADDED", 0.0)
+    monkeypatch.setattr(calibration, "ROWS_ADDED", 0.0)
     p, code = drawn(4, 2, 300, 3)
     logs = logarithms(p)
     chosen = (code[:, None] == np.arange(3)).astype(int).ravel()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
-from odrf.statistics.probabilities.recalibration_maps import METHODS, recalibration_map
+from odrf.statistics.calibration import METHODS, recalibration_map
 
 
 def sample(seed, n=4000, times=2.0, shift=0.5):

@@ -13,13 +13,13 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from odrf.statistics.probabilities.reliability import (
+from odrf.statistics.calibration import (
     brier_parts,
     calibrated_band,
     recalibrated,
     reliability_table,
 )
-from odrf.statistics.probabilities.telling_apart import (
+from odrf.statistics.discrimination import (
     area_under_roc,
     average_precision,
     bootstrapped_precision,

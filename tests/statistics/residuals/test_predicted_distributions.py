@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.statistics.residuals.predicted_distributions import coverage_table, regions_of
+from odrf.statistics.residuals import coverage_table, regions_of
 
 
 @pytest.mark.parametrize("fitted", [1e12 + np.arange(30) / 10, 1e15 + np.arange(30.0)])

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from odrf.statistics.shapley.box_weights import box_weights
+from odrf.statistics.shapley import box_weights
 from reference.shapley import values_by_definition
 
 

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 
 from lifetimes import lifetimes
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import (
+    StepCurve,
+    kaplan_meier,
+    limits_of_probability,
+    number_at_risk,
+    risk_sets,
+)
 from odrf.statistics.survival.observation import censoring_curve
-from odrf.statistics.survival.pointwise_limits import limits_of_probability
-from odrf.statistics.survival.risk_sets import number_at_risk, risk_sets
-from odrf.statistics.survival.step_curves import StepCurve
 from reference import survival as twin
 
 AT = np.array([0.5, 1, 1.5, 2, 3, 4, 5, 6, 7])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.errors import InputError
-from odrf.statistics.survival.scales.exponential_scale import exponential_scale
+from odrf.statistics.survival.time_scales import exponential_scale
 from reference.exponential import exposures
 
 quick = settings(deadline=None)

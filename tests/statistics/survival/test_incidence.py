@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from lifetimes import incidence_by_cause, lifetimes
-from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import cumulative_incidence, kaplan_meier
 from reference import survival as twin
 
 AT = np.array([0.5, 1, 2, 3, 4, 5, 6, 7])

@@ -9,16 +9,20 @@ from hypothesis import strategies as st
 
 from lifetimes import lifetimes
 from odrf.errors import InputError
-from odrf.statistics.survival.brier import brier_scores, explained_share
-from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import kaplan_meier
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    harrells_c,
+    unos_c,
+)
 from odrf.statistics.survival.observation import censoring_curve
-from odrf.statistics.survival.rowwise_errors import (
+from odrf.statistics.survival.pseudo_values import (
     RowwiseEstimate,
     RowwiseReduction,
     difference_of_estimates,
     share_of_estimates,
 )
+from odrf.statistics.survival.scores import brier_scores, explained_share
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0, 5.0])

@@ -8,11 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifetimes import lifetimes
-from odrf.statistics.survival.brier import brier_scores
-from odrf.statistics.survival.calibration_at import calibration_at
-from odrf.statistics.survival.concordance import concordance_of_cause, unos_c
-from odrf.statistics.survival.dynamic_roc import dynamic_areas, roc_at
+from odrf.statistics.survival.calibration import calibration_at
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    dynamic_areas,
+    roc_at,
+    unos_c,
+)
 from odrf.statistics.survival.observation import censoring_curve, observation_curve
+from odrf.statistics.survival.scores import brier_scores
 from reference import survival as twin
 
 AT = np.array([1.0, 2.5, 4.0])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from lifetimes import incidence_by_cause, lifetimes
+from odrf.statistics.survival.curves import risk_sets
 from odrf.statistics.survival.pseudo_values import (
     hazard_pseudo_values,
     incidence_pseudo_values,
@@ -14,7 +15,6 @@ from odrf.statistics.survival.pseudo_values import (
     survival_pseudo_values,
     time_lost_pseudo_values,
 )
-from odrf.statistics.survival.risk_sets import risk_sets
 from reference import incidence as incidences
 from reference import pseudo_values as twin
 from reference import survival as curves

@@ -7,11 +7,14 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.brier import brier_scores, explained_share
-from odrf.statistics.survival.concordance import concordance_of_cause, harrells_c, unos_c
-from odrf.statistics.survival.dynamic_roc import dynamic_areas
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
+from odrf.statistics.survival.curves import cumulative_incidence, kaplan_meier
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    dynamic_areas,
+    harrells_c,
+    unos_c,
+)
+from odrf.statistics.survival.scores import brier_scores, explained_share
 
 N, SAMPLES = 200, 500
 AT = np.array([0.3, 0.6, 0.9, 1.2])

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.errors import InputError
-from odrf.statistics.survival.scales.exponential_scale import exponential_scale
-from odrf.statistics.survival.scales.subdistribution_scale import subdistribution_scale
+from odrf.statistics.survival.time_scales import exponential_scale, subdistribution_scale
 from reference.exponential import subdistribution_exposures
 
 quick = settings(deadline=None)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.survival_times import SurvivalTimes
-from odrf.statistics.survival.scales.exponential_scale import ExponentialScale, exponential_scale
-from odrf.statistics.survival.scales.subdistribution_scale import (
+from odrf.statistics.survival.time_scales import (
+    ExponentialScale,
     SubdistributionScale,
+    exponential_scale,
     subdistribution_scale,
 )
 

@@ -12,11 +12,9 @@ from odrf.engine.running import in_blocks, row_blocks
 from odrf.engine.survival.curves import incidence_of_trees, survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.fits.survival.curves_of_rows import PredictedRows
-from odrf.statistics.averaged.normal_tests import reach_in_errors
-from odrf.statistics.curves.bands import simultaneous_width, typical_df
-from odrf.statistics.curves.curve_covariances import curve_covariances
-from odrf.statistics.drawn_together import degrees_of_freedom
-from odrf.statistics.jackknife import Variance, enough_trees, rows_of_trees
+from odrf.statistics.curves import curve_covariances, simultaneous_width, typical_df
+from odrf.statistics.effects import reach_in_errors
+from odrf.statistics.jackknife import Variance, degrees_of_freedom, enough_trees, rows_of_trees
 
 __all__ = ["CurveErrors", "curve_errors"]
 

@@ -16,7 +16,12 @@ from odrf.engine.survival.curve_numbers import (
     time_lost_at,
 )
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.survival.aalen_johansen import CumulativeIncidence, cumulative_incidence
+from odrf.statistics.survival.curves import (
+    CumulativeIncidence,
+    RiskSets,
+    cumulative_incidence,
+    risk_sets,
+)
 from odrf.statistics.survival.pseudo_values import (
     hazard_pseudo_values,
     incidence_pseudo_values,
@@ -24,7 +29,6 @@ from odrf.statistics.survival.pseudo_values import (
     survival_pseudo_values,
     time_lost_pseudo_values,
 )
-from odrf.statistics.survival.risk_sets import RiskSets, risk_sets
 
 __all__ = ["CURVE_ESTIMANDS", "CurveEstimand"]
 

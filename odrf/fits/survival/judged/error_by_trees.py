@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.oob import OutOfBag, predict_out_of_bag
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.survival.concordance import harrells_c
+from odrf.statistics.survival.discrimination import harrells_c
 
 __all__ = ["error_by_trees"]
 

@@ -21,13 +21,14 @@ from odrf.fits.survival.cause_numbers import cause_numbers
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.incidence_of_rows import incidences, times_lost
 from odrf.fits.survival.survival_fit import SurvivalFit
-from odrf.statistics.survival.aalen_johansen import cumulative_incidence
-from odrf.statistics.survival.kaplan_meier import product_limit
-from odrf.statistics.survival.of_curves.conditional_survival import conditional_survival
-from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
-from odrf.statistics.survival.of_curves.scores_of_curves import concordances, scores_of_curves
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate
-from odrf.statistics.survival.step_curves import StepCurve
+from odrf.statistics.survival.curves import StepCurve, cumulative_incidence, product_limit
+from odrf.statistics.survival.pseudo_values import RowwiseEstimate
+from odrf.statistics.survival.scores import (
+    EvaluatedTimes,
+    concordances,
+    conditional_survival,
+    scores_of_curves,
+)
 
 __all__ = [
     "NEW",
@@ -89,7 +90,7 @@ class JudgedPredictions:
 
     Attributes
     ----------
-    rows : JudgedLifetimes
+    rows : EvaluatedTimes
     risk : (n,) float64
     predicted : PredictedCurves
         Of m rows, the n among them.
@@ -101,7 +102,7 @@ class JudgedPredictions:
     If rows enter late, all curves are those given no event by ``rows.since``.
     """
 
-    rows: JudgedLifetimes
+    rows: EvaluatedTimes
     risk: Floats
     predicted: PredictedCurves
     used: NDArray[np.bool_]
@@ -191,7 +192,7 @@ def judged_rows(
     used = (weights > 0) & ~np.isnan(risk)
     kept, code = times.keeping(used), _code(fit, cause)
     groups = groups_of_rows(fit, newdata, used)
-    rows = JudgedLifetimes(kept.time, kept.event, weights[used], source, kept.start, groups, code)
+    rows = EvaluatedTimes(kept.time, kept.event, weights[used], source, kept.start, groups, code)
     if not rows.happened.any():
         of_cause = "" if cause is None else f" of the cause {cause!r}"
         raise NoJudgesError(
@@ -204,7 +205,7 @@ def judged_rows(
     return JudgedPredictions(rows, risk[used], predicted, used, _reference(fit, rows))
 
 
-def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: JudgedLifetimes) -> StepCurve:
+def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: EvaluatedTimes) -> StepCurve:
     """Return the curve of the training rows by which the rows that judge are predicted."""
     trained, weights = fit.times, fit.data.weights
     lives = trained.time, trained.event

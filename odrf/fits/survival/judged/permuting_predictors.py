@@ -18,13 +18,11 @@ from odrf.engine.survival.curve_numbers import incidence_at, mortality, survival
 from odrf.fits.survival.curves_of_rows import PredictedRows
 from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, PredictedCause
 from odrf.public.progress import progress_bar
-from odrf.statistics.survival.of_curves.conditional_survival import conditional_survival
-from odrf.statistics.survival.of_curves.scores_of_curves import (
-    UNO,
-    brier_of_curves,
-    concordances,
+from odrf.statistics.survival.pseudo_values import (
+    RowwiseEstimate,
+    difference_of_estimates,
 )
-from odrf.statistics.survival.rowwise_errors import RowwiseEstimate, difference_of_estimates
+from odrf.statistics.survival.scores import UNO, brier_of_curves, concordances, conditional_survival
 
 __all__ = ["LossesByPredictor", "RepeatedEstimate", "losses_when_permuted"]
 

@@ -11,23 +11,22 @@ from hypothesis import strategies as st
 
 from lifetimes import lifetimes
 from odrf.errors import InputError
-from odrf.statistics.survival.kaplan_meier import kaplan_meier
-from odrf.statistics.survival.of_curves.judged_lifetimes import JudgedLifetimes
-from odrf.statistics.survival.of_curves.risk_groups import groups_by_risk
-from odrf.statistics.survival.of_curves.scores_of_curves import (
+from odrf.statistics.survival.curves import StepCurve, kaplan_meier
+from odrf.statistics.survival.scores import (
     EXPLAINED,
     HARRELL,
     INTEGRATED,
     UNO,
+    EvaluatedTimes,
+    groups_by_risk,
     scores_of_curves,
 )
-from odrf.statistics.survival.step_curves import StepCurve
 from reference import survival as twin
 from reference.survival import Rows
 
 
 def judging(of, cause=None, start=True):
-    return JudgedLifetimes(
+    return EvaluatedTimes(
         of.time, of.event, of.weights, "new", of.start if start else None, None, cause
     )
 
@@ -86,7 +85,7 @@ def test_the_grid_has_0_the_last_time_and_event_times_before_it(of, most):
 
 @pytest.mark.parametrize("time", [0.5, 6.5, "2", None, np.nan, True])
 def test_a_time_is_within_those_of_the_rows(time):
-    rows = JudgedLifetimes(np.array([1.0, 6.0]), np.array([1, 0]), np.ones(2), "new")
+    rows = EvaluatedTimes(np.array([1.0, 6.0]), np.array([1, 0]), np.ones(2), "new")
     with pytest.raises(InputError, match=r"time=.*use a time from 1.* to 6"):
         rows.checked_time("time", time if time is not True else False)
     assert rows.checked_time("time", 6) == 6.0

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.statistics.survival.of_scores.breslow import ProportionalHazards, breslow_baseline
+from odrf.statistics.survival.score_curves import (
+    ProportionalHazards,
+    breslow_baseline,
+)
 from reference import survival_losses as twin
 
 

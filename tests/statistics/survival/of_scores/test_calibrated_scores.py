@@ -13,8 +13,8 @@ from odrf.engine.survival.likelihoods import (
     NormalError,
     log_times,
 )
-from odrf.statistics.survival.of_scores.breslow import breslow_baseline
-from odrf.statistics.survival.of_scores.calibrated_scores import (
+from odrf.statistics.survival.score_curves import (
+    breslow_baseline,
     calibrated_failure_times,
     calibrated_hazards,
 )

@@ -11,7 +11,7 @@ from odrf.engine.survival.likelihoods import (
     LogisticError,
     NormalError,
 )
-from odrf.statistics.survival.of_scores.failure_times import FailureTimes
+from odrf.statistics.survival.score_curves import FailureTimes
 
 LAWS = {
     "lognormal": (NormalError(), lambda f, s: scipy.stats.lognorm(s, scale=np.exp(f))),

@@ -1,1 +1,0 @@
-"""Drawings of averaged predictions, comparisons and slopes."""

@@ -1,0 +1,447 @@
+"""Curves and surfaces over variables, and strengths of interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter
+
+from odrf.plots.style import (
+    ACCENT,
+    AROUND_TEXT,
+    HEIGHT,
+    MUTED,
+    ROW_OF_TEXT,
+    SIZE,
+    WIDTH,
+    PlainNumbers,
+    draw_band,
+    faint,
+    in_legend,
+    ink,
+    label_x,
+    label_y,
+    legend_as_written,
+    legend_columns,
+    line_of,
+    marker_of,
+    named_columns,
+    named_panel,
+    named_rows,
+    plain,
+    room_of,
+)
+from odrf.text.names import shortened, shortened_names
+
+if TYPE_CHECKING:
+    from odrf.statistics.curves import VariablePoints
+
+__all__ = [
+    "draw_rug",
+    "hatch_gaps",
+    "plot_effect",
+    "plot_effect_surface",
+    "plot_individual",
+    "plot_interactions",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Curves over one variable: lines for numbers, points for levels of a factor.
+# ------------------------------------------------------------------------------------------------
+
+# Regions without rows that are wider than this share of the axis are hatched.
+GAP = 0.08
+MOST_TICKS = 500
+# More bands than these hide each other: then there are lines alone.
+MOST_BANDS = 4
+# How far classes of one level are apart, in rows.
+APART = 0.6
+# A variable of so few points has them marked.
+FEW = 10
+# inches that labels of curves take up beside the axes
+LEGEND = 2.4
+NAME = 26
+# More names than these are written in small letters.
+MOST_LINES = 12
+
+
+def plot_effect(
+    axis: VariablePoints,
+    curves: Mapping[str, Sequence[NDArray[np.float64]]],
+    scale: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot curves over the points of a variable.
+
+    Parameters
+    ----------
+    axis : VariablePoints
+    curves : mapping of str to 5 arrays (G,)
+        By label: estimate, ends of the interval, ends of the band; the ends NaN if unknown.
+    scale : str
+        What the curves show.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    if not axis.numeric:
+        return _points(axis, curves, scale, ax)
+    beside = LEGEND if len(curves) > 1 else 0.0
+    if ax is None:
+        size = (WIDTH + beside, HEIGHT)
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    at = axis.at
+    for number, (estimate, *ends) in enumerate(curves.values()):
+        colour, dash = line_of(number)
+        if len(curves) <= MOST_BANDS and not np.isnan(ends[0]).all():
+            draw_band(ax, at, ends[2], ends[3], colour)
+            draw_band(ax, at, ends[0], ends[1], colour, alpha=0.25)
+        mark = "o" if len(at) <= FEW else None
+        ax.plot(at, estimate, color=colour, linestyle=dash, linewidth=1.8, marker=mark)
+    if len(at) > 1:
+        ax.set_xlim(at[0], at[-1])
+    hatch_gaps(ax, axis)
+    draw_rug(ax, axis.observed)
+    label_x(ax, axis.name)
+    label_y(ax, scale)
+    plain(ax, "y")
+    if len(curves) > 1:
+        _legend(ax, list(curves))
+    return ax
+
+
+def _points(
+    axis: VariablePoints,
+    curves: Mapping[str, Sequence[NDArray[np.float64]]],
+    scale: str,
+    ax: Axes | None,
+) -> Axes:
+    """Draw a row for each level."""
+    levels, several = axis.labels, len(curves)
+    if ax is None:
+        height = len(levels) * max(1, several // 2) + 3
+        ax = named_panel(height, WIDTH + (LEGEND if several > 1 else 0.0))
+    rows = np.arange(len(levels))[::-1].astype(np.float64)
+    for number, (estimate, *ends) in enumerate(curves.values()):
+        colour, marker = line_of(number)[0], marker_of(number)
+        shift = APART * ((number + 0.5) / several - 0.5)
+        at = rows - shift
+        if not np.isnan(ends[0]).all():
+            ax.hlines(at, ends[2], ends[3], color=colour, linewidth=1.2, alpha=0.5)
+            ax.hlines(at, ends[0], ends[1], color=colour, linewidth=3.0, alpha=0.6)
+        ax.plot(estimate, at, marker, color=colour, markersize=5)
+    beside = named_rows(ax, levels)
+    label_x(ax, scale, beside)
+    plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    label_y(ax, axis.name)
+    if several > 1:
+        _legend(ax, list(curves), lines=False)
+    return ax
+
+
+def hatch_gaps(ax: Axes, axis: VariablePoints) -> None:
+    """Hatch the intervals of the horizontal axis in which no row is."""
+    low, high = ax.get_xlim()
+    observed = axis.observed[~np.isnan(axis.observed)]
+    inside = np.unique(observed[(observed >= low) & (observed <= high)])
+    ends = np.concatenate([[low], inside, [high]])
+    for left, right in pairwise(ends):
+        if right - left > GAP * (high - low) and not _neighbours(axis.at, left, right):
+            ax.axvspan(left, right, facecolor="none", edgecolor=faint(ax), hatch="///", linewidth=0)
+
+
+def _neighbours(at: NDArray[np.float64], left: float, right: float) -> bool:
+    """Return whether both are points and none is between: values of a number that has only few."""
+    found = np.searchsorted(at, [left, right])
+    there = found < len(at)
+    return bool(
+        there.all() and (at[found] == (left, right)).all() and found[1] - found[0] == 1
+        and len(at) <= 1 / GAP
+    )  # fmt: skip
+
+
+def draw_rug(ax: Axes, observed: NDArray[np.float64]) -> None:
+    """Mark rows on the horizontal axis: some of them, spread over all quantiles, if many."""
+    known = np.sort(observed[~np.isnan(observed)])
+    if len(known) > MOST_TICKS:
+        known = known[np.linspace(0, len(known) - 1, MOST_TICKS).round().astype(int)]
+    low, high = ax.get_xlim()
+    known = known[(known >= low) & (known <= high)]
+    ax.plot(
+        known, np.zeros(len(known)), "|", transform=ax.get_xaxis_transform(), color=MUTED,
+        markersize=8, alpha=0.4, clip_on=False,
+    )  # fmt: skip
+
+
+def _legend(ax: Axes, labels: list[str], lines: bool = True) -> None:
+    """Name the curves beside the axes, by their lines or by their markers."""
+    handles = []
+    for number, label in enumerate(shortened_names(labels, NAME)):
+        colour, dash = line_of(number)
+        style = dash if lines else marker_of(number)
+        handles += ax.plot([], [], style, color=colour, label=in_legend(label))
+    legend = ax.legend(
+        handles=handles, frameon=False, loc="upper left", bbox_to_anchor=(1, 1),
+        fontsize="medium" if len(labels) <= MOST_LINES else "small",
+        ncols=legend_columns(len(labels)),
+    )  # fmt: skip
+    legend_as_written(legend)
+
+
+# ------------------------------------------------------------------------------------------------
+# A line for each row, coloured by another variable.
+# ------------------------------------------------------------------------------------------------
+
+BESIDE, COLOUR_NAME, MOST_LEVELS = 1.6, 20, 12
+PLAIN = "#8fb8d8"
+
+
+def plot_individual(
+    axis: VariablePoints,
+    curves: NDArray[np.float64],
+    scale: str,
+    by: pd.Series | None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot a line for each row and their mean in black.
+
+    Rows whose colouring variable is empty are grey.
+
+    Parameters
+    ----------
+    axis : VariablePoints
+    curves : (m, G) float64
+    scale : str
+        What they show.
+    by : Series of m values, optional
+        What colours the lines.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    if ax is None:
+        width = WIDTH + (0.0 if by is None else BESIDE)
+        ax = plt.subplots(figsize=(width, HEIGHT), layout="constrained")[1]
+    at = axis.at
+    lines = LineCollection(
+        [np.column_stack([at, curve]) for curve in curves], linewidths=0.9,
+        alpha=float(np.clip(12 / np.sqrt(len(curves)) / 2, 0.15, 0.8)),
+    )  # fmt: skip
+    ax.add_collection(lines)
+    _colour(ax, lines, by)
+    mark = "o" if len(at) == 1 or not axis.numeric else None
+    ax.plot(at, curves.mean(axis=0), color=ink(ax), linewidth=2.2, marker=mark)
+    ax.autoscale_view()
+    if axis.numeric:
+        if len(at) > 1:
+            ax.set_xlim(at[0], at[-1])
+        hatch_gaps(ax, axis)
+        draw_rug(ax, axis.observed)
+    else:
+        named_columns(ax, at, axis.labels)
+    label_x(ax, axis.name)
+    label_y(ax, scale)
+    plain(ax, "y")
+    return ax
+
+
+def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
+    """Colour the lines by a variable, with a bar or a legend that says how."""
+    if by is None:
+        lines.set_color(PLAIN)
+        return
+    numeric = pd.api.types.is_numeric_dtype(by) and not pd.api.types.is_bool_dtype(by)
+    if numeric:
+        lines.set_array(by.to_numpy(dtype=np.float64, na_value=np.nan))
+        lines.set_cmap(colormaps["viridis"].with_extremes(bad=MUTED))
+        bar = ax.figure.colorbar(lines, ax=ax, format=PlainNumbers())
+        bar.set_alpha(1.0)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
+        label_y(bar.ax, str(by.name))
+        return
+    code, found = pd.factorize(by, sort=True)
+    drawn = [line_of(number) for number in range(len(found))]
+    lines.set_color([drawn[k][0] if k >= 0 else MUTED for k in code])
+    lines.set_linestyle([drawn[k][1] if k >= 0 else "-" for k in code])
+    names = shortened_names([str(level) for level in found], COLOUR_NAME)[:MOST_LEVELS]
+    handles = [
+        Line2D([], [], color=colour, linestyle=dash, label=in_legend(name))
+        for (colour, dash), name in zip(drawn, names, strict=False)
+    ]
+    if len(found) > MOST_LEVELS:
+        rest = f"and {len(found) - MOST_LEVELS} more"
+        handles.append(Line2D([], [], linestyle="none", label=rest))
+    if (code < 0).any():
+        handles.append(Line2D([], [], color=MUTED, label="empty"))
+    title = shortened(str(by.name), COLOUR_NAME)
+    legend = ax.legend(
+        handles=handles, title=title, frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
+    )
+    legend_as_written(legend)
+
+
+# ------------------------------------------------------------------------------------------------
+# Strengths of interactions, ranked, beside what noise alone reaches.
+# ------------------------------------------------------------------------------------------------
+
+MOST = 30
+LEGEND_ROWS = 2
+# Characters of a row's name, divided among its variables.
+RANK_NAME = 36
+
+
+def plot_interactions(
+    names: Sequence[Sequence[str]], table: pd.DataFrame, ax: Axes | None = None
+) -> Axes:
+    """Plot the strength of each interaction as a dot, and the noise as a line.
+
+    Parameters
+    ----------
+    names : sequence of one or two names for each row
+    table : DataFrame
+        Columns ``strength``, falling, and ``noise``, if known; the first 30 rows are drawn.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    shown = table.head(MOST)
+    ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
+    at = np.arange(len(shown))[::-1]
+    ax.hlines(at, 0, shown["strength"], color=faint(ax), linewidth=2, zorder=1)
+    noise = float(table["noise"].iloc[0]) if "noise" in table else -1.0
+    above = (shown["strength"] > noise).to_numpy()
+    ax.plot(shown["strength"][above], at[above], "o", color=ACCENT, markersize=6)
+    ax.plot(shown["strength"][~above], at[~above], "o", mfc="white", mec=ACCENT, markersize=6)
+    if noise >= 0:
+        ax.axvline(noise, color=MUTED, linestyle="--", linewidth=1.2, label="permuted responses")
+        ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    several = max(map(len, names))
+    distinct = list(dict.fromkeys(name for pair in names for name in pair))
+    short = dict(zip(distinct, shortened_names(distinct, RANK_NAME // several - 2), strict=True))
+    beside = named_rows(
+        ax, [" × ".join(short[name] for name in pair) for pair in names[:MOST]], RANK_NAME
+    )
+    note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    # room for dots at 0
+    ax.set_xlim(left=-0.02 * max(float(shown["strength"].max()), noise, 0.0) or None)
+    label_x(ax, f"strength of the interaction{note}", beside)
+    plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+# ------------------------------------------------------------------------------------------------
+# A surface over two variables, in colours.
+# ------------------------------------------------------------------------------------------------
+
+# A cell without rows is hatched if no row is nearer than this share of the axis.
+NEAR = 0.1
+AXIS_NAME = 18
+BAR = 60.0
+# points: levels that are nearer to each other have upright names
+SLANTED = 20.0
+
+
+def plot_effect_surface(
+    first: VariablePoints,
+    second: VariablePoints,
+    surface: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    scale: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot a surface (G, H) over the points of two variables.
+
+    Parameters
+    ----------
+    first, second : VariablePoints
+        On the horizontal and the vertical axis.
+    surface : (G, H) float64
+    rows : (G, H) int64
+        Cells with 0 rows, and none near, are hatched.
+    scale : str
+        What the colours show.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    if ax is None:
+        _, ax = plt.subplots(figsize=(WIDTH + 0.8, HEIGHT), layout="constrained")
+    edges = [_edges(axis.at) for axis in (first, second)]
+    drawn = ax.pcolormesh(*edges, surface.T, cmap="viridis", shading="flat")
+    near = [1 + 2 * round(NEAR * len(a.values)) if a.numeric else 1 for a in (first, second)]
+    empty = maximum_filter(rows, size=near) == 0
+    cells = [_cell(edges[0], edges[1], i, j) for i, j in zip(*np.nonzero(empty), strict=True)]
+    ax.add_collection(
+        PatchCollection(cells, facecolor="none", edgecolor="white", hatch="////", linewidth=0)
+    )
+    bar = ax.figure.colorbar(drawn, ax=ax, format=PlainNumbers())
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(color=MUTED, labelcolor=ink(ax))
+    label_y(bar.ax, scale)
+    if second.numeric:
+        ax.yaxis.set_major_formatter(PlainNumbers())
+        label_x(ax, first.name, BAR)
+    else:
+        _name_levels(ax, first, second)
+        label_x(ax, first.name, BAR)
+    label_y(ax, second.name)
+    if first.numeric:
+        ax.xaxis.set_major_formatter(PlainNumbers())
+    ax.spines[:].set_visible(False)
+    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
+    return ax
+
+
+def _name_levels(ax: Axes, first: VariablePoints, second: VariablePoints) -> None:
+    """Name the levels of two factors, smaller where there are many."""
+    wide, high = (room - AROUND_TEXT for room in room_of(ax))
+    step = (wide - BAR - AROUND_TEXT) / len(first.at)
+    place: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    if step < SLANTED:
+        place = {"rotation": 90, "fontsize": min(SIZE, step / ROW_OF_TEXT)}
+    ax.set_xticks(first.at, labels=shortened_names(first.labels, AXIS_NAME), **place)
+    size = min(SIZE, (high - AROUND_TEXT) / len(second.at) / ROW_OF_TEXT)
+    ax.set_yticks(second.at, labels=shortened_names(second.labels, AXIS_NAME), fontsize=size)
+    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        label.set_parse_math(False)
+
+
+def _cell(x: NDArray[np.float64], y: NDArray[np.float64], i: np.intp, j: np.intp) -> Rectangle:
+    return Rectangle((x[i], y[j]), x[i + 1] - x[i], y[j + 1] - y[j])
+
+
+def _edges(at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the edges (G + 1,) of cells around points."""
+    if len(at) == 1:
+        return np.array([at[0] - 0.5, at[0] + 0.5])
+    middle = (at[1:] + at[:-1]) / 2
+    return np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])

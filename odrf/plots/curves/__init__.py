@@ -1,1 +1,0 @@
-"""Drawings of curves and surfaces of predictions."""

@@ -1,0 +1,120 @@
+"""Estimates as points, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from odrf.plots.style import ACCENT, MUTED, faint, label_x, named_panel, named_rows, plain, title
+from odrf.text.splits import number
+
+__all__ = [
+    "plot_effects",
+]
+
+
+MOST = 40
+MARK: dict[str, Any] = {"color": ACCENT, "markersize": 5, "zorder": 3}
+# Columns whose values need no name.
+UNNAMED = ("term", "contrast", "class", "predictor")
+
+
+def plot_effects(
+    labels: pd.DataFrame,
+    numbers: pd.DataFrame,
+    words: str,
+    null: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot each estimate as a point with its interval, the first on top.
+
+    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.
+
+    Parameters
+    ----------
+    labels : DataFrame of M rows
+        What names each estimate; columns in which all rows are the same are in the title.
+    numbers : DataFrame of M rows
+        Columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.
+    words : str
+        What the estimates are.
+    null : float, optional
+        The value without an effect, drawn as a line.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    shown = numbers.head(MOST)
+    ax = named_panel(len(shown)) if ax is None else ax
+    at = np.arange(len(shown))[::-1]
+    if null is not None:
+        ax.axvline(null, color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    values = shown[["conf_low", "conf_high", "estimate"]].to_numpy(dtype=np.float64)
+    ax.plot(np.where(np.isfinite(values[:, 2]), values[:, 2], np.nan), at, "o", **MARK)
+    ax.hlines(at, *_finite(values[:, :2]).T, color=ACCENT, linewidth=1.6, zorder=2)
+    if np.isinf(values).any():
+        _draw_infinite(ax, at, values)
+    names, common = _names(labels.head(MOST))
+    beside = named_rows(ax, names, most=40)
+    note = f" (first {MOST} of {len(numbers)})" if len(numbers) > MOST else ""
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, f"estimate{note}", beside)
+    title(ax, "; ".join(filter(None, (words, common))))
+    plain(ax, "x")
+    ax.grid(axis="y", color=faint(ax), linewidth=0.4)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _finite(ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ends (M, 2) of intervals, NaN where one of them is not finite."""
+    return np.where(np.isfinite(ends).all(axis=1, keepdims=True), ends, np.nan)
+
+
+def _draw_infinite(ax: Axes, at: NDArray, values: NDArray[np.float64]) -> None:
+    """Draw infinite ends of intervals, and infinite estimates, at the edges of the axes."""
+    known = values[np.isfinite(values)]
+    ax.update_datalim([(known.min(initial=np.inf), 0), (known.max(initial=-np.inf), 0)])
+    ax.autoscale_view(scaley=False)
+    edges = ax.get_xlim()
+    low, high, estimate = np.clip(values, *edges).T
+    rows = np.isinf(values[:, :2]).any(axis=1)
+    ax.hlines(at[rows], low[rows], high[rows], color=ACCENT, linewidth=1.6, zorder=2)
+    for marker, without_end in ((">", np.inf), ("<", -np.inf)):
+        which = values[:, 2] == without_end
+        ax.plot(estimate[which], at[which], marker, clip_on=False, **MARK)
+    ax.set_xlim(edges)
+
+
+def _names(labels: pd.DataFrame) -> tuple[list[str], str]:
+    """Return in words what tells each row from the others, and what all rows have in common."""
+    told = [name for name in labels if labels[name].astype(str).nunique(dropna=False) > 1]
+    told = told or list(labels)[:1]
+    rest = [name for name in labels if name not in told]
+    rows = [_joined(told, row) for row in labels[told].to_numpy(dtype=object)]
+    return rows, _joined(rest, labels[rest].iloc[0].to_numpy(dtype=object))
+
+
+def _joined(names: Sequence[object], values: NDArray) -> str:
+    """Return the values, those of columns of the data with their names."""
+    words = (
+        _told(value) if name in UNNAMED else f"{name} = {_told(value)}"
+        for name, value in zip(names, values, strict=True)
+    )
+    return ", ".join(words)
+
+
+def _told(value: Any) -> str:
+    """Return a value as text, of a number ten digits."""
+    if pd.isna(value):
+        return "missing"
+    return number(value, 10) if isinstance(value, float) else str(value)

@@ -1,1 +1,0 @@
-"""Plots of studies that evaluate several models."""

@@ -1,1 +1,0 @@
-"""Drawings of how good probabilities are."""

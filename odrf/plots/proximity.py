@@ -1,0 +1,96 @@
+"""Training rows in the plane, coloured by the response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+
+from odrf.plots.style import (
+    CLASSES,
+    HEAT,
+    HEIGHT,
+    WIDTH,
+    PlainNumbers,
+    in_legend,
+    label_x,
+    label_y,
+    legend_as_written,
+    legend_columns,
+    plain,
+    title,
+)
+from odrf.text.names import shortened_names
+
+__all__ = [
+    "plot_row_map",
+]
+
+
+SEEN = LinearSegmentedColormap.from_list("seen", HEAT([0.2, 0.5, 1.0]))
+MARKERS = "os^Dvp*X"
+MOST_CHARACTERS = 24
+# inches: a further column of names
+COLUMN = 1.8
+SMALLEST, LARGEST, ROWS_OF_LARGE_DOTS = 5.0, 24.0, 400
+
+
+def plot_row_map(
+    table: pd.DataFrame,
+    response: str,
+    classes: Sequence[Any] | None,
+    explained: tuple[float, float],
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot rows at two coordinates.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``first``, ``second``, and the response.
+    response : str
+        Its name.
+    classes : sequence or None
+        The classes; None for a numeric response.
+    explained : (float, float)
+        The shares that the coordinates explain.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    if ax is None:
+        beside = COLUMN * (legend_columns(len(classes)) - 1) if classes is not None else 0.0
+        ax = plt.subplots(figsize=(WIDTH + beside, HEIGHT), layout="constrained")[1]
+    size = min(LARGEST, max(SMALLEST, LARGEST * ROWS_OF_LARGE_DOTS / max(len(table), 1)))
+    x, y, values = table["first"], table["second"], table[response]
+    if classes is None:
+        dots = ax.scatter(x, y, c=values, s=size, cmap=SEEN, linewidths=0)
+        bar = ax.figure.colorbar(dots, ax=ax, format=PlainNumbers())
+        bar.set_label(shortened_names([response], MOST_CHARACTERS)[0], parse_math=False)
+        bar.outline.set_visible(False)
+    else:
+        names = shortened_names([str(label) for label in classes], MOST_CHARACTERS)
+        for code, (value, name) in enumerate(zip(classes, names, strict=True)):
+            of_class = (values == value).to_numpy()
+            colour = CLASSES[code % len(CLASSES)]
+            marker = MARKERS[code // len(CLASSES) % len(MARKERS)]
+            at = x[of_class], y[of_class]
+            label = in_legend(name)
+            ax.scatter(*at, s=size, label=label, linewidths=0, color=colour, marker=marker)
+        legend = ax.legend(
+            frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5),
+            ncols=legend_columns(len(names)),
+        )  # fmt: skip
+        legend_as_written(legend)
+    label_x(ax, f"first coordinate ({explained[0]:.0%} of squared distances)")
+    label_y(ax, f"second coordinate ({explained[1]:.0%})")
+    title(ax, "Rows that share leaves are near")
+    plain(ax, "y")
+    return ax

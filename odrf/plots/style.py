@@ -1,0 +1,567 @@
+"""The style of all plots: colours, axes, labels, panels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
+from matplotlib.font_manager import FontProperties
+from matplotlib.legend import Legend
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import (
+    Formatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    ScalarFormatter,
+)
+from numpy.typing import ArrayLike, NDArray
+
+from odrf.checks import checked_choice
+from odrf.errors import InputError
+from odrf.text.names import in_one_line, shortened, shortened_names
+
+__all__ = [
+    "ACCENT",
+    "CLASSES",
+    "GRID",
+    "HEAT",
+    "HEIGHT",
+    "INK",
+    "MUTED",
+    "VALUES",
+    "WIDTH",
+    "PlainNumbers",
+    "class_colour",
+    "draw_band",
+    "draw_errors",
+    "draw_panels",
+    "faint",
+    "in_legend",
+    "ink",
+    "label_x",
+    "label_y",
+    "legend_as_written",
+    "legend_columns",
+    "legend_over",
+    "line_of",
+    "log_scale",
+    "marker_of",
+    "named_columns",
+    "named_panel",
+    "named_rows",
+    "new_panels",
+    "plain",
+    "plot_means",
+    "room_of",
+    "shown_ticks",
+    "text_width",
+    "title",
+    "value_colour",
+    "whole_numbers",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The style of all plots: colours, axes, figures.
+# ------------------------------------------------------------------------------------------------
+
+# inches
+WIDTH, HEIGHT, ROW, AROUND = 5.6, 4.2, 0.19, 0.9
+# A scale that spans fewer than these, as a ratio, has ticks within decades.
+DECADES = 100.0
+# Numbers of ticks beyond these are written with a power of ten.
+LARGE, SMALL, MOST_DECIMALS = 1e6, 1e-4, 8
+# Significant digits of these; more if ticks would have equal labels.
+DIGITS, MOST_DIGITS = 5, 15
+# Ticks are computed by adding up steps.
+ROUNDING = 1e-9
+# A background below this brightness, 0 to 1, is dark.
+DARK = 0.5
+INK = "#222222"
+MUTED = "#666666"
+GRID = "#dddddd"
+ACCENT = "#0072b2"
+# Okabe and Ito's palette, told apart by colour-blind readers
+CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
+# light to mid blue: black text stays readable on all of it
+VALUES = LinearSegmentedColormap.from_list("values", ["#f7fbff", "#c6dbef", "#6baed6"])
+Dash = Literal["-", "--", ":", "-."]
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
+MARKERS = "os^Dv"
+# A column of a legend beside the axes has at most so many names.
+MOST_NAMES = 20
+# white to dark blue, for images without text
+HEAT = LinearSegmentedColormap.from_list("heat", ["#ffffff", "#9ecae1", "#2171b5", "#08234f"])
+
+
+def class_colour(code: int, certainty: float) -> tuple[float, float, float]:
+    """Return the colour of class `code`, paler for lower `certainty` (0 to 1)."""
+    strength = 0.12 + 0.53 * certainty
+    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(CLASSES[code % len(CLASSES)]))
+    return red, green, blue
+
+
+def line_of(number: int) -> tuple[str, Dash]:
+    """Return colour and dashes of a curve: colours begin again with other dashes."""
+    repeats, colour = divmod(number, len(CLASSES) - 2)
+    return CLASSES[colour], DASHES[repeats % len(DASHES)]
+
+
+def marker_of(number: int) -> str:
+    """Return the marker of a curve: where colours begin again, another one."""
+    return MARKERS[number // (len(CLASSES) - 2) % len(MARKERS)]
+
+
+def _is_dark(ax: Axes) -> bool:
+    """Whether axes have a dark background, as in matplotlib's style "dark_background"."""
+    faces = (to_rgba(ax.get_facecolor()), to_rgba(ax.figure.get_facecolor()))
+    red, green, blue, _ = next((face for face in faces if face[3] > 0), (1.0, 1.0, 1.0, 1.0))
+    return 0.299 * red + 0.587 * green + 0.114 * blue < DARK
+
+
+def ink(ax: Axes) -> str:
+    """Return the colour of text and of marks on the background of axes."""
+    return "#eeeeee" if _is_dark(ax) else INK
+
+
+def faint(ax: Axes) -> str:
+    """Return the colour of grid lines and plain bands on the background of axes."""
+    return "#444444" if _is_dark(ax) else GRID
+
+
+def value_colour(position: float) -> tuple[float, float, float]:
+    """Return the colour of a value at `position` (0 to 1) between the smallest and largest."""
+    red, green, blue, _ = VALUES(position)
+    return red, green, blue
+
+
+class PlainNumbers(Formatter):
+    """Writes each number in full, as in ``2.5e8``.
+
+    No power of ten, or number to be added, stands apart, where other texts may overlap it.
+    """
+
+    def __init__(self) -> None:
+        self._decimals: int | None = 0
+        self._digits = DIGITS
+
+    def set_locs(self, locs: Any) -> None:
+        """Take the positions of all ticks."""
+        at = np.asarray(locs, dtype=float)
+        largest = float(np.abs(at).max(initial=0.0))
+        self._decimals, self._digits = None, DIGITS
+        if largest < LARGE and not 0 < largest < SMALL:
+            off = (np.abs(at - at.round(d)).max(initial=0.0) for d in range(MOST_DECIMALS))
+            enough = (d for d, most in enumerate(off) if most <= ROUNDING)
+            self._decimals = next(enough, MOST_DECIMALS)
+            if len({self(x) for x in at}) == len(set(at)):
+                return
+            self._decimals = None
+        digits = range(DIGITS, MOST_DIGITS)
+        told_apart = (d for d in digits if len({f"{x:.{d}g}" for x in at}) == len(set(at)))
+        self._digits = next(told_apart, MOST_DIGITS)
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of a tick, with as many decimals as all ticks need."""
+        if self._decimals is None:
+            text = f"{x:.{self._digits}g}".replace("e+0", "e").replace("e-0", "e-")
+            return self.fix_minus(text.replace("e+", "e"))
+        return self.fix_minus(f"{x:.{self._decimals}f}")
+
+
+def new_panels(count: int) -> NDArray:
+    """Return the axes (count,) of a new figure with `count` panels side by side."""
+    _, panels = plt.subplots(1, count, figsize=(WIDTH * count, HEIGHT), layout="constrained")
+    return np.atleast_1d(panels)
+
+
+def named_panel(rows: int, width: float = WIDTH) -> Axes:
+    """Return the axes of a new figure, `width` inches wide and high enough for rows with names."""
+    size = (width, max(HEIGHT, ROW * rows + AROUND))
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def legend_columns(names: int) -> int:
+    """Return in how many columns a legend of so many names stands beside the axes."""
+    return -(-names // MOST_NAMES)
+
+
+def legend_over(ax: Axes, heading: str | None = None) -> Legend:
+    """Name what is drawn on a plate of the background's colour, which keeps lines off the names."""
+    legend = ax.legend(
+        title=heading, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.85,
+        fontsize="small" if heading else None,
+    )  # fmt: skip
+    return legend_as_written(legend)
+
+
+def in_legend(name: object) -> str:
+    """Return a name as a legend shows it: in one line.
+
+    Matplotlib leaves out names that begin with "_"; these have a space in front.
+    """
+    words = in_one_line(str(name))
+    return f" {words}" if words.startswith("_") else words
+
+
+def legend_as_written(legend: Legend) -> Legend:
+    """Show the texts of a legend as they are, and not as formulas."""
+    for text in (*legend.get_texts(), legend.get_title()):
+        text.set_parse_math(False)
+    return legend
+
+
+def log_scale(ax: Axes, which: Literal["x", "y"]) -> None:
+    """Set a logarithmic scale with plain numbers, if it is short with ticks at 2 and 5, too."""
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    low, high = axis.get_data_interval()
+    subs = (1.0, 2.0, 5.0) if high < DECADES * low else (1.0,)
+    axis.set_major_locator(LogLocator(subs=subs))
+    if high < DECADES * low:
+        axis.set_major_formatter(PlainNumbers())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def plain(ax: Axes, grid: Literal["x", "y"]) -> None:
+    """Remove the top and right spines, draw grid lines of the `grid` axis only, plain numbers."""
+    for axis in (ax.xaxis, ax.yaxis):
+        if type(axis.get_major_formatter()) is ScalarFormatter:
+            axis.set_major_formatter(PlainNumbers())
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(MUTED)
+    ax.tick_params(colors=MUTED, labelcolor=ink(ax))
+    ax.grid(axis=grid, color=faint(ax), linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Mark whole numbers only on the horizontal axis, which counts something."""
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+# ------------------------------------------------------------------------------------------------
+# Labels that fit: broken into lines, shortened, or left out where they would overlap.
+# ------------------------------------------------------------------------------------------------
+
+# points: the size of labels, what ticks and their numbers take up, and what keeps texts apart
+SIZE = 10.0
+AROUND_TEXT = 46.0
+GAP = 6.0
+# of the font size: the width of a letter, and the least height of a row
+LETTER, ROW_OF_TEXT = 0.6, 1.3
+# The names of rows take up at most this share of the width.
+NAMES = 0.45
+MOST_CHARACTERS = 28
+SMALLEST = 4.0
+# points: places that are nearer to each other have upright names
+SLANTED = 28.0
+MOST_UPRIGHT = 16
+# the settings that a width depends on
+FONTS = (
+    "font.family", "font.serif", "font.sans-serif", "font.cursive", "font.fantasy",
+    "font.monospace", "font.style", "font.variant", "font.stretch",
+)  # fmt: skip
+
+
+def text_width(line: str, size: float = SIZE, bold: bool = False, family: str = "") -> float:
+    """Return the width of a line of text in points."""
+    settings = tuple(str(rcParams[name]) for name in FONTS)  # type: ignore[index]
+    return _width(in_one_line(line), size, bold, family, settings)
+
+
+@lru_cache(maxsize=4096)
+def _width(line: str, size: float, bold: bool, family: str, settings: tuple[str, ...]) -> float:
+    """Return the width of a line; plots measure most of their lines several times."""
+    font = FontProperties(family=family or None, size=size, weight="bold" if bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0])
+
+
+def room_of(ax: Axes) -> tuple[float, float]:
+    """Return the width and height in points that axes can have, with their labels.
+
+    Where the figure arranges its axes itself, this is their share of it; else the axes' own size.
+    """
+    points = 72 / ax.figure.dpi
+    place = ax.get_subplotspec()
+    if ax.figure.get_layout_engine() is None or place is None:
+        box = ax.get_window_extent()
+        return box.width * points + AROUND_TEXT, box.height * points + AROUND_TEXT
+    rows, columns, *_ = place.get_geometry()
+    page = ax.figure.bbox
+    return page.width * points / columns, page.height * points / rows
+
+
+def label_x(ax: Axes, words: str, beside: float = 0.0) -> None:
+    """Label the horizontal axis, on several lines if need be.
+
+    Parameters
+    ----------
+    ax : Axes
+    words : str
+    beside : float
+        Points that the names of rows take up beside the axes.
+    """
+    room = room_of(ax)[0] - max(beside, AROUND_TEXT) - 2 * GAP
+    ax.set_xlabel(_broken(words, room), parse_math=False)
+
+
+def label_y(ax: Axes, words: str) -> None:
+    """Label the vertical axis, on several lines if need be."""
+    ax.set_ylabel(_broken(words, room_of(ax)[1] - AROUND_TEXT - 2 * GAP), parse_math=False)
+
+
+def title(ax: Axes, words: str) -> None:
+    """Set the title of axes, on several lines if need be."""
+    lines = _broken(words, room_of(ax)[0] - AROUND_TEXT)
+    ax.set_title(lines, fontsize="medium", color=ink(ax), parse_math=False)
+
+
+def named_rows(
+    ax: Axes, names: Sequence[str], most: int = MOST_CHARACTERS, family: str = ""
+) -> float:
+    """Label the rows of a plot, the first on top; return the width of the names in points.
+
+    Parameters
+    ----------
+    ax : Axes
+    names : sequence of str
+        Shortened in their middle to at most `most` characters, or fewer on narrow axes; set
+        smaller where rows are low.
+    most : int, default 28
+    family : str, optional
+        The family of the font.
+    """
+    width, height = room_of(ax)
+    most = min(most, max(5, int(NAMES * width / (LETTER * SIZE))))
+    size = min(SIZE, max(SMALLEST, (height - AROUND_TEXT) / max(len(names), 1) / ROW_OF_TEXT))
+    labels = shortened_names([in_one_line(name) for name in names], most)
+    ax.set_yticks(range(len(names) - 1, -1, -1), labels=labels, fontsize=size)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+        if family:
+            label.set_fontfamily(family)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+    return max((text_width(label, size, family=family) for label in labels), default=0.0) + GAP
+
+
+def named_columns(ax: Axes, at: NDArray, names: Sequence[str]) -> None:
+    """Label places on the horizontal axis: aslant if names are long, upright if there are many."""
+    step = (room_of(ax)[0] - 2 * AROUND_TEXT) / max(len(names), 1)
+    most = max(6, min(11, int(36 / len(names)))) if step >= SLANTED else MOST_UPRIGHT
+    labels = shortened_names([in_one_line(name) for name in names], most)
+    if step < SLANTED:
+        size = min(SIZE, max(SMALLEST, step / ROW_OF_TEXT))
+        ax.set_xticks(at, labels=labels, rotation=90, fontsize=size)
+    elif max(map(len, names)) > most / 2:
+        ax.set_xticks(at, labels=labels, rotation=15, ha="right", rotation_mode="anchor")
+    else:
+        ax.set_xticks(at, labels=labels)
+    for label in ax.get_xticklabels():
+        label.set_parse_math(False)
+
+
+def shown_ticks(
+    ax: Axes, at: NDArray, labels: Sequence[Sequence[str]], wanted: Sequence[int]
+) -> list[int]:
+    """Return those of the `wanted` ticks whose labels do not overlap, the ends first.
+
+    Parameters
+    ----------
+    ax : Axes
+    at : (k,) float64
+        Positions on the horizontal axis, on a linear scale; the vertical axis has its label.
+    labels : sequence of sequences of k str
+        Labels of the ticks: those below the axes, and those above.
+    wanted : sequence of int
+        Numbers of the ticks, the most important first.
+    """
+    beside = ax.yaxis.label.get_text().count("\n") * ROW_OF_TEXT * SIZE
+    width = room_of(ax)[0] - 2 * AROUND_TEXT - beside
+    span = float(at.max() - at.min()) or 1.0
+    shown: list[int] = []
+    for tick in wanted:
+        apart = (
+            abs(float(at[tick] - at[other])) / span * width
+            - (text_width(row[tick]) + text_width(row[other])) / 2
+            for other in shown
+            for row in labels
+        )
+        if min(apart, default=GAP) >= GAP:
+            shown.append(tick)
+    return sorted(shown)
+
+
+def _broken(words: str, room: float) -> str:
+    """Break words into lines of at most `room` points; a longer word is shortened."""
+    lines: list[str] = []
+    for word in re.split(r"[ \t\n]+", words.strip()):
+        width = text_width(word)
+        if width > room:
+            word = shortened(word, max(5, int(len(word) * room / width)))
+        if lines and text_width(f"{lines[-1]} {word}") <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------------------
+# Bands around curves.
+# ------------------------------------------------------------------------------------------------
+
+
+def draw_band(
+    ax: Axes, at: NDArray, low: ArrayLike, high: ArrayLike, colour: str, alpha: float = 0.15
+) -> None:
+    """Fill what is between two curves; at a single point, where this has no width, draw a line.
+
+    Parameters
+    ----------
+    ax : Axes
+    at : (k,) array
+    low, high : (k,) float64
+    colour : str
+    alpha : float, default 0.15
+        How opaque the band is.
+    """
+    if len(at) == 1:
+        ax.vlines(at, low, high, color=colour, alpha=alpha, linewidth=8.0)
+    else:
+        ax.fill_between(at, low, high, color=colour, alpha=alpha, linewidth=0)
+
+
+# ------------------------------------------------------------------------------------------------
+# Held-out errors of nested models with standard errors; the chosen model is marked.
+# ------------------------------------------------------------------------------------------------
+
+# Up to this many points have error bars; more have a band.
+MOST_BARS = 40
+
+
+def draw_errors(
+    ax: Axes,
+    at: NDArray,
+    error: pd.Series,
+    std_error: pd.Series,
+    best: int,
+    chosen: int,
+    words: str,
+) -> None:
+    """Plot errors (k,) at the positions `at`, ± 1 standard error.
+
+    Parameters
+    ----------
+    ax : Axes
+    at : (k,) float64
+    error, std_error : Series of length k
+        Errors and their standard errors.
+    best : int
+        The row of the smallest error; a line is drawn one standard error above it, if that is
+        known.
+    chosen : int
+        The row that is marked.
+    words : str
+        The legend of the mark.
+    """
+    level, width = error.to_numpy(), std_error.to_numpy()
+    if len(level) <= MOST_BARS:
+        ax.errorbar(at, level, width, color=MUTED, fmt="none", capsize=2, linewidth=1)
+    else:
+        ax.fill_between(at, level - width, level + width, color=faint(ax), linewidth=0)
+    ax.plot(at, level, "o-", color=ACCENT, markersize=3.5, linewidth=1.2)
+    limit = float(level[best] + width[best])
+    if np.isfinite(limit):
+        label = "smallest + 1 standard error"
+        ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label=label)
+    ax.plot(
+        at[chosen], level[chosen], "o", mfc="none", mec=ink(ax), markersize=11, mew=1.6, label=words
+    )
+    ax.margins(x=0.03)
+    ax.legend(frameon=False)
+    plain(ax, "y")
+
+
+# ------------------------------------------------------------------------------------------------
+# Estimates of several models with their standard errors.
+# ------------------------------------------------------------------------------------------------
+
+
+def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
+    """Plot the estimate of each model as a dot, ± 1 standard error.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``estimate`` and ``std_error``; index: the models, the first drawn on top.
+    score : str
+        Label of the axis.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = named_panel(len(table)) if ax is None else ax
+    at = np.arange(len(table))[::-1]
+    estimate, std_error = table["estimate"].to_numpy(), table["std_error"].to_numpy()
+    ax.errorbar(estimate, at, xerr=std_error, fmt="none", color=MUTED, capsize=3, linewidth=1.4)
+    ax.plot(estimate, at, "o", color=ACCENT, markersize=7)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, score, named_rows(ax, [str(name) for name in table.index]))
+    plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+# ------------------------------------------------------------------------------------------------
+# One plot of a fit by its name, or all of them side by side.
+# ------------------------------------------------------------------------------------------------
+
+
+def draw_panels(
+    drawings: Mapping[str, Callable[[Axes], object]],
+    kind: str | None,
+    ax: Axes | NDArray | None,
+) -> Axes | NDArray:
+    """Draw the plot named `kind`, or all plots for None, and return the axes.
+
+    If a plot cannot be drawn, no new figure stays open.
+
+    Parameters
+    ----------
+    drawings : mapping of str to callable
+        For each name, a function that draws on the axes it is called with.
+    kind : str or None
+    ax : Axes, array of Axes or None
+        One for each plot; None for a new figure.
+
+    Raises
+    ------
+    InputError
+        If `kind` is not a name of `drawings`, or `ax` holds another number of axes.
+    """
+    kinds = list(drawings) if kind is None else [checked_choice("kind", kind, drawings)]
+    panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if len(panels) != len(kinds):
+        raise InputError(
+            f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
+        )
+    try:
+        for name, panel in zip(kinds, panels, strict=True):
+            drawings[name](panel)
+    except BaseException:
+        if ax is None:
+            plt.close(panels[0].figure)
+        raise
+    return panels if kind is None else panels[0]

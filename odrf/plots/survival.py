@@ -1,0 +1,532 @@
+"""Plots of survival: curves, incidences, bands, trees with curves, calibration, ROC."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from odrf.design import Design
+from odrf.engine.survival.curve_numbers import incidence_steps
+from odrf.engine.survival.curves import LeafCurves
+from odrf.engine.trees.forest import Forest
+from odrf.plots.style import (
+    ACCENT,
+    CLASSES,
+    MUTED,
+    PlainNumbers,
+    draw_band,
+    in_legend,
+    ink,
+    label_x,
+    label_y,
+    legend_over,
+    line_of,
+    new_panels,
+    plain,
+    title,
+    value_colour,
+)
+from odrf.plots.tree import FONT_SIZE, Box, box_of, hidden_leaves, plot_tree
+from odrf.statistics.survival.scores import RiskGroup
+from odrf.text.layouts import quantity
+from odrf.text.names import shortened, shortened_names
+from odrf.text.splits import number
+
+__all__ = [
+    "CurvesInLeaves",
+    "draw_numbers_at_risk",
+    "plot_areas_along_time",
+    "plot_predicted_curves",
+    "plot_risk_groups",
+    "plot_roc_at",
+    "plot_survival_bands",
+    "plot_survival_calibration",
+    "plot_survival_tree",
+    "time_axis",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Plot of a tree for times to an event, with the curve of each leaf in it.
+# ------------------------------------------------------------------------------------------------
+
+# points
+PANEL = (104.0, 72.0)
+TICK_SIZE = 0.7 * FONT_SIZE
+# Causes that have a line in a leaf, and letters of their names.
+MOST_CAUSES, MOST_IN_LEAF = 4, 24
+
+
+@dataclass(frozen=True, eq=False)
+class CurvesInLeaves:
+    """What the leaves of a drawn tree show: rows, events, relative hazard and a curve.
+
+    The curve is the Kaplan–Meier estimate of survival, or the Aalen–Johansen estimate of the
+    incidence of a cause.
+
+    Attributes
+    ----------
+    count, events, relative : (m,) arrays
+        Numbers of rows and of events of each node, and its relative hazard.
+    curves : LeafCurves
+        The curve of each node.
+    event_times : (R,) float64
+    digits : int
+        Significant digits.
+    by_cause : dict of str to (m,) float64
+        The numbers of events of each cause, if there are several.
+    cause : str, optional
+        The one of them whose incidence is drawn.
+    code : int, default 0
+        Its number.
+    subjects : (m,) int64
+        The numbers of subjects, where these have several rows each; else empty.
+    """
+
+    count: NDArray[np.int32]
+    events: NDArray[np.float64]
+    relative: NDArray[np.float64]
+    curves: LeafCurves
+    event_times: NDArray[np.float64]
+    digits: int
+    by_cause: Mapping[str, NDArray[np.float64]]
+    cause: str | None = None
+    code: int = 0
+    subjects: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def box(self, node: int, hidden: int) -> Box:
+        """Return the box of a node."""
+        lines = (
+            f"relative hazard {number(float(self.relative[node]), self.digits)}",
+            *([f"{self.subjects[node]} subjects"] if len(self.subjects) else []),
+            *self._counted(node),
+            *hidden_leaves(hidden),
+        )
+        return box_of(lines, self._colour(node), hidden, 1, PANEL)
+
+    def _counted(self, node: int) -> list[str]:
+        """Return lines with the numbers of rows and events, of several causes with one for each."""
+        n, events = f"n = {self.count[node]}", number(float(self.events[node]))
+        if self.cause is not None:
+            counted = self.by_cause.get(self.cause, self.events)[node]
+            return [f"{n}, {shortened(self.cause, MOST_IN_LEAF)}: {number(float(counted))}"]
+        lines = [
+            f"{shortened(cause, MOST_IN_LEAF)}: {number(float(counted[node]))}"
+            for cause, counted in self.by_cause.items()
+        ]
+        more = len(lines) - MOST_CAUSES
+        further = [f"{more} more causes"] if more > 0 else []
+        return [f"{n}, events = {events}", *lines[:MOST_CAUSES], *further]
+
+    def _colour(self, node: int) -> tuple[float, float, float]:
+        logs = np.log(self.relative[self.relative > 0])
+        if self.relative[node] <= 0 or np.ptp(logs) == 0:
+            return value_colour(0.0 if self.relative[node] <= 0 else 0.5)
+        return value_colour(float((np.log(self.relative[node]) - logs.min()) / np.ptp(logs)))
+
+    def draw(self, panel: Axes, node: int, scale: float) -> None:
+        """Draw the curve of a node, and that of the root behind it."""
+        last = float(self.event_times[-1]) or 1.0  # where all events are at 0
+        for which, colour, width in ((0, MUTED, 0.7), (node, ACCENT, 1.4)):
+            panel.step(*self._steps(which), where="post", color=colour, linewidth=width * scale)
+        panel.set(xlim=(0.0, last), ylim=(0.0, 1.03))
+        panel.set_xticks([0.0, last], ["0", number(last, self.digits)])
+        panel.set_yticks([0.0, 0.5, 1.0], ["0", "", "1"])
+        panel.tick_params(
+            labelsize=TICK_SIZE * scale, length=2 * scale, width=0.6 * scale, pad=1.5 * scale,
+            colors=MUTED, labelcolor=MUTED,
+        )  # fmt: skip
+        first, end = panel.get_xticklabels()
+        first.set_horizontalalignment("left")
+        end.set_horizontalalignment("right")
+        for spine in panel.spines.values():
+            spine.set(linewidth=0.6 * scale, color=MUTED)
+
+    def _steps(self, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return times and values of a node's curve, from 0 to the last event time."""
+        entries = slice(self.curves.start[node], self.curves.start[node + 1])
+        times = self.event_times[self.curves.rank[entries] - 1]
+        if self.cause is None:
+            first, values = 1.0, np.cumprod(1.0 - self.curves.hazard[entries])
+        else:
+            first, values = 0.0, incidence_steps(self.curves, self.code, node)
+        values = np.concatenate([[first], values])
+        return (
+            np.concatenate([[0.0], times, self.event_times[-1:]]),
+            np.concatenate([values, values[-1:]]),
+        )
+
+
+def plot_survival_tree(
+    tree: Forest,
+    design: Design,
+    curves: CurvesInLeaves,
+    *,
+    ax: Axes | None = None,
+    max_depth: int | None = None,
+    max_terms: int = 3,
+) -> Axes:
+    """Plot a tree with curves in its leaves; the arguments are those of `plot_tree`."""
+    of_leaves = "" if curves.cause is None else f"incidence of {curves.cause}"
+    return plot_tree(
+        tree, design, ax=ax, max_depth=max_depth, max_terms=max_terms, digits=curves.digits,
+        ends=curves, of_leaves=of_leaves,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------
+# Numbers of rows at risk below the axis of time.
+# ------------------------------------------------------------------------------------------------
+
+# points: from the axis to the heading, whose space the label of the axis leaves, and between lines
+HEADING, LINE = 38.0, 12.0
+# points: from the names of groups to the first number
+BESIDE = 16.0
+SIZE = 9.0
+STEPS = 5
+
+
+def time_axis(ax: Axes, until: float) -> NDArray[np.float64]:
+    """Let the axis of time go from 0 to `until`, to 1 if that is 0; return its ticks."""
+    until = until if until > 0 else 1.0
+    ax.set_xlim(0, until)
+    locator = MaxNLocator(STEPS)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(PlainNumbers())
+    label_x(ax, "time")
+    ticks = np.asarray(locator.tick_values(0.0, until), dtype=np.float64)
+    return ticks[(ticks >= 0) & (ticks <= until)]
+
+
+def draw_numbers_at_risk(
+    ax: Axes,
+    times: NDArray[np.float64],
+    counts: Sequence[NDArray[np.float64]],
+    colours: Sequence[str],
+    names: Sequence[str] = ("",),
+) -> None:
+    """Write below the axis how many rows are at risk, a line for each group in its colour.
+
+    Parameters
+    ----------
+    ax : Axes
+        Its horizontal axis has its label already.
+    times : (k,) float64
+    counts : sequence of (k,) float64
+        Weights of rows at risk in each group.
+    colours : sequence of str
+    names : sequence of str, optional
+        Of the groups, beside the numbers.
+    """
+    place: dict[str, Any] = {
+        "xycoords": ax.get_xaxis_transform(),
+        "textcoords": "offset points",
+        "fontsize": SIZE,
+    }
+    ax.annotate(
+        "at risk", (0.0, 0.0), xytext=(0, -HEADING), ha="left", va="top", color=ink(ax), **place
+    )
+    lines = zip(counts, colours, names, strict=True)
+    for line, (of_group, colour, name) in enumerate(lines, start=1):
+        if name:
+            ax.annotate(
+                name, (0.0, 0.0), xytext=(-BESIDE, -HEADING - LINE * line),
+                ha="right", va="top", color=colour, **place,
+            )  # fmt: skip
+        for time, count in zip(times, of_group, strict=True):
+            ax.annotate(
+                f"{count:.0f}", (float(time), 0.0), xytext=(0, -HEADING - LINE * line),
+                ha="center", va="top", color=colour, **place,
+            )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted survival curves, or incidences of a cause, with their intervals and bands.
+# ------------------------------------------------------------------------------------------------
+
+# Bands of more curves hide each other: then there are lines alone.
+MOST_BANDS = 4
+MOST_CHARACTERS = 24
+# Between the last time and the end of the axis.
+BEYOND = 1.03
+
+
+def plot_survival_bands(
+    times: NDArray[np.float64],
+    curves: Mapping[str, Sequence[NDArray[np.float64]]],
+    ax: Axes | None = None,
+    cause: str | None = None,
+) -> Axes:
+    """Plot survival curves, or incidences, as steps.
+
+    Parameters
+    ----------
+    times : (G,) float64
+        Ascending.
+    curves : mapping of str to 5 arrays (G,)
+        By label of the row: estimate, ends of the intervals, ends of the band.
+    ax : Axes, optional
+        By default the axes of a new figure.
+    cause : str, optional
+        The cause of incidences; by default the curves are of survival.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    names = shortened_names(list(curves), MOST_CHARACTERS)
+    last = float(times[-1]) * BEYOND
+    at = np.array([0.0, *times, last])
+    begin = 1.0 if cause is None else 0.0
+    for k, (name, values) in enumerate(zip(names, curves.values(), strict=True)):
+        colour, dash = line_of(k)
+        estimate, *ends = (np.array([begin, *value, value[-1]]) for value in values)
+        if len(curves) <= MOST_BANDS:
+            for low, high, alpha in ((ends[2], ends[3], 0.13), (ends[0], ends[1], 0.22)):
+                ax.fill_between(at, low, high, step="post", color=colour, alpha=alpha, linewidth=0)
+        ax.plot(
+            at, estimate, drawstyle="steps-post", color=colour, linestyle=dash, linewidth=1.8,
+            label=in_legend(name),
+        )  # fmt: skip
+    time_axis(ax, last)
+    ax.set_ylim(0, 1.02)
+    of = "" if cause is None else shortened_names([cause], MOST_CHARACTERS)[0]
+    label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {of}")
+    legend_over(ax, "row")
+    plain(ax, "y")
+    return ax
+
+
+# ------------------------------------------------------------------------------------------------
+# Observed against predicted probabilities of an event by a time.
+# ------------------------------------------------------------------------------------------------
+
+
+def plot_survival_calibration(
+    table: pd.DataFrame, time: float, estimate: str, ax: Axes | None = None
+) -> Axes:
+    """Plot the observed probability of each group of rows, with its limits.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.
+    time : float
+    estimate : str
+        How it was estimated, in words.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax.vlines(table["predicted"], table["conf_low"], table["conf_high"], color=ACCENT)
+    ax.plot(table["predicted"], table["observed"], "o", color=ACCENT, markersize=5)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    label_x(ax, "mean predicted probability")
+    label_y(ax, f"observed ({estimate})")
+    title(ax, f"Event by time {number(time)}")
+    plain(ax, "y")
+    return ax
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted curves of groups of rows beside those observed.
+# ------------------------------------------------------------------------------------------------
+
+LOWEST, HIGHEST = "lowest", "highest"
+
+
+def plot_risk_groups(
+    groups: Sequence[RiskGroup],
+    curves: NDArray[np.float64],
+    times: NDArray[np.float64],
+    source: str,
+    ax: Axes | None = None,
+    cause: str | None = None,
+) -> Axes:
+    """Plot the predicted and the observed curve of each group, numbers at risk below.
+
+    Parameters
+    ----------
+    groups : sequence of RiskGroup
+        From the lowest risk to the highest.
+    curves : (n, m) float64
+        The predicted survival of all rows at the times, or the incidence of the cause.
+    times : (m,) float64
+        The first is 0, or if rows enter late the time since when they are judged; the plot ends
+        with the last one.
+    source : str
+        Which rows they are, in words.
+    ax : Axes, optional
+        By default the axes of a new figure.
+    cause : str, optional
+        The cause that is judged; by default all.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    colours = [CLASSES[g % len(CLASSES)] for g in range(len(groups))]
+    names = _names(len(groups))
+    for name, group, colour in zip(names, groups, colours, strict=True):
+        at = np.insert(group.observed.times, 0, 0.0)
+        observed, low, high = (
+            np.insert(curve, 0, 1.0 if cause is None else 0.0) for curve in group.steps()
+        )
+        ax.fill_between(at, low, high, step="post", color=colour, alpha=0.13, linewidth=0)
+        ax.plot(at, observed, drawstyle="steps-post", color=colour, linewidth=0.8, alpha=0.8)
+        ax.plot(
+            times, group.predicted(curves), drawstyle="steps-post", color=colour, linewidth=1.8,
+            label=name,
+        )  # fmt: skip
+    ticks = time_axis(ax, float(times[-1]))
+    draw_numbers_at_risk(ax, ticks, [group.at_risk(ticks) for group in groups], colours, names)
+    ax.set_ylim(0, 1.02)
+    since = f", given no event by {number(float(times[0]))}" if times[0] > 0 else ""
+    label_y(ax, f"survival{since}" if cause is None else f"incidence of {cause}{since}")
+    estimate = "Kaplan–Meier" if cause is None else "Aalen–Johansen"
+    title(ax, f"Predicted ({source}); thin: {estimate}, 95% limits")
+    legend_over(ax, "risk")
+    plain(ax, "y")
+    return ax
+
+
+def _names(count: int) -> list[str]:
+    if count == 1:
+        return ["all rows"]
+    return [LOWEST, *(str(g) for g in range(2, count)), HIGHEST]
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted curves of rows: survival, or the incidence of a cause.
+# ------------------------------------------------------------------------------------------------
+
+# More curves have no names, and even more are not drawn.
+NAMED, MOST = 8, 100
+
+
+def plot_predicted_curves(
+    curves: pd.DataFrame,
+    at_risk: Callable[[NDArray], NDArray],
+    ax: Axes | None = None,
+    cause: str | None = None,
+) -> Axes:
+    """Plot the predicted curve of each row, numbers of training rows at risk below.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        A row for each curve, with the times, ascending, as columns.
+    at_risk : callable
+        Returns the weight of the training rows at risk at times (k,).
+    ax : Axes, optional
+        By default the axes of a new figure.
+    cause : str, optional
+        The cause whose incidences they are; by default they are of survival.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    shown, first = curves.head(MOST), 1.0 if cause is None else 0.0
+    named = 0 < len(shown) <= NAMED
+    names = shortened_names([str(label) for label in shown.index], MOST_CHARACTERS)
+    times = [0.0, *shown.columns]
+    faint: dict[str, Any] = {"color": ACCENT, "linewidth": 0.8, "alpha": 0.3}
+    for k, (name, row) in enumerate(zip(names, shown.to_numpy(), strict=True)):
+        bold = {"color": CLASSES[k % len(CLASSES)], "label": in_legend(name), "linewidth": 1.6}
+        style = bold if named else faint
+        ax.plot(times, [first, *row], drawstyle="steps-post", **style)
+    ticks = time_axis(ax, float(times[-1]))
+    draw_numbers_at_risk(ax, ticks, [at_risk(ticks)], [ink(ax)])
+    ax.set_ylim(0, 1.02)
+    label_y(ax, "predicted survival" if cause is None else f"predicted incidence of {cause}")
+    if named:
+        legend_over(ax, "row")
+    else:
+        of = f" (first {MOST} of {len(curves)})" if len(curves) > MOST else ""
+        ax.set_title(f"{quantity(len(shown), 'row')}{of}", fontsize="medium", color=ink(ax))
+    plain(ax, "y")
+    return ax
+
+
+# ------------------------------------------------------------------------------------------------
+# ROC curves at a time, and the area under them along time.
+# ------------------------------------------------------------------------------------------------
+
+
+def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:
+    """Plot sensitivity against 1 - specificity.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        Columns ``sensitivity`` and ``specificity``, both from the highest threshold on.
+    time : float
+    words : str
+        The area in words, for the legend.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    ax.plot(
+        1 - curve["specificity"], curve["sensitivity"], color=ACCENT, linewidth=1.6, label=words
+    )
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    label_x(ax, "1 - specificity")
+    label_y(ax, "sensitivity")
+    title(ax, f"Event by time {number(time)}")
+    ax.legend(frameon=False, loc="lower right")
+    plain(ax, "y")
+    return ax
+
+
+def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = None) -> Axes:
+    """Plot the area under the ROC curve at each time, with its interval.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Index: times; columns ``auc``, ``conf_low``, ``conf_high``.
+    time : float
+        The time that is marked.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    at = table.index.to_numpy()
+    ax.axhline(0.5, color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    draw_band(ax, at, table["conf_low"], table["conf_high"], ACCENT)
+    ax.plot(at, table["auc"], "o-", color=ACCENT, markersize=3, linewidth=1.6)
+    ax.plot([time], [table["auc"].loc[time]], "o", color=ACCENT, markersize=7)
+    lowest = float(np.nanmin(table[["auc", "conf_low"]].to_numpy()))
+    ax.set_ylim(min(0.45, lowest - 0.02), 1.01)
+    label_x(ax, "time")
+    label_y(ax, "area under ROC curve")
+    plain(ax, "y")
+    return ax

@@ -1,1 +1,0 @@
-"""Plots of fits to times to an event."""

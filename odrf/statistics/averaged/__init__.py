@@ -1,1 +1,0 @@
-"""Averages of predictions: their covariance over training samples."""

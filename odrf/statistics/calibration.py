@@ -1,0 +1,573 @@
+"""Whether events happen as often as predicted, and maps to calibrated probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.running import end_if_stopped, one_thread
+from odrf.statistics.effects import reach_in_errors
+
+__all__ = [
+    "BETA",
+    "ISOTONIC",
+    "METHODS",
+    "PLATT",
+    "POWER",
+    "BrierParts",
+    "ClassEvents",
+    "Estimate",
+    "EvaluatedRows",
+    "LogOdds",
+    "Power",
+    "Steps",
+    "brier_parts",
+    "calibrated_band",
+    "clopper_pearson",
+    "effective_rows",
+    "estimated_priors",
+    "logarithms",
+    "normal_or_t",
+    "pool_exponents",
+    "pooled",
+    "power_map",
+    "recalibrated",
+    "recalibration_map",
+    "reliability_table",
+    "shifted",
+    "variance_of_groups",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Variances of means over rows of which whole groups are independent, not the rows.
+# ------------------------------------------------------------------------------------------------
+
+Groups = NDArray[np.int64] | None
+
+
+@one_thread()
+def variance_of_groups(parts: NDArray[np.float64], groups: NDArray[np.int64]) -> float:
+    """Return the variance of the sum of `parts` (n,), which have mean 0, of independent groups.
+
+    The sum of the squared sums of the G groups, times G/(G - 1).  NaN for one group.
+    """
+    sums = np.bincount(np.unique(groups, return_inverse=True)[1], parts)
+    G = len(sums)
+    return float(sums @ sums) * G / (G - 1) if G > 1 else float("nan")
+
+
+def normal_or_t(level: float, groups: Groups) -> float:
+    """Return how many standard errors an interval extends; by Student's t with G - 1 for G groups.
+
+    NaN for one group.
+    """
+    if groups is None:
+        return reach_in_errors(level)
+    G = len(np.unique(groups))
+    return reach_in_errors(level, G - 1) if G > 1 else float("nan")
+
+
+@one_thread()
+def effective_rows(
+    event: NDArray[np.float64], weights: NDArray[np.float64], groups: Groups, level: float
+) -> float:
+    """Return how many independent rows of equal weight would tell as much of the event rate.
+
+    Without groups, Kish's number.  With G groups, rate·(1 - rate) divided by the variance of the
+    rate over groups; times the squared quotient of the quantiles of Student's t with n - 1 and with
+    G - 1 degrees of freedom (Korn and Graubard 1998); at most Kish's number.  Where all rows agree,
+    the groups count.
+
+    References
+    ----------
+    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data, Survey Methodology 24, 193-201.
+    """
+    share = weights / weights.sum()
+    kish = float(1 / (share @ share))
+    if groups is None:
+        return kish
+    G = len(np.unique(groups))
+    rate = float(share @ event)
+    if G < 2:
+        return 1.0
+    if (event == event[0]).all():
+        return min(float(G), kish)
+    variance = variance_of_groups(share * (event - rate), groups)
+    if variance == 0:
+        return kish
+    tails = scipy.special.stdtrit([max(len(event) - 1, 1), G - 1], (1 + level) / 2)
+    size = rate * (1 - rate) / variance * float(tails[0] / tails[1]) ** 2
+    return min(max(size, 1.0), kish)
+
+
+# ------------------------------------------------------------------------------------------------
+# Whether events happen as often as predicted: reliability, and the parts of the Brier score.
+# ------------------------------------------------------------------------------------------------
+
+
+class BrierParts(NamedTuple):
+    """The Brier score and its parts: score = miscalibration - discrimination + uncertainty.
+
+    Attributes
+    ----------
+    score : float
+        The mean squared difference of probability and event.
+    miscalibration : float
+        By how much the score falls if the probabilities are replaced by the best increasing
+        function of them.
+    discrimination : float
+        By how much that score is below the one of the mean event rate.
+    uncertainty : float
+        The score of the mean event rate.
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def recalibrated(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the increasing function of the probabilities p (n,) that fits the events best, (n,).
+
+    Isotonic regression; rows of one probability have one value.
+    """
+    level, at = np.unique(p, return_inverse=True)
+    total = np.bincount(at, weights, len(level))
+    mean = np.bincount(at, weights * event, len(level)) / total
+    return np.asarray(scipy.optimize.isotonic_regression(mean, weights=total).x[at])
+
+
+def brier_parts(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> BrierParts:
+    """Return the parts of the Brier score by isotonic regression (Dimitriadis and others 2021).
+
+    Parameters
+    ----------
+    p : (n,) float64
+        Probabilities of an event.
+    event : (n,) float64
+        1 where it happened, else 0.
+    weights : (n,) float64
+
+    References
+    ----------
+    Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic
+    classifiers, PNAS 118, e2016191118.
+    """
+
+    def score(q: NDArray[np.float64] | float) -> float:
+        return float(np.average((q - event) ** 2, weights=weights))
+
+    own, best = score(p), score(recalibrated(p, event, weights))
+    base = score(float(np.average(event, weights=weights)))
+    return BrierParts(own, own - best, base - best, base)
+
+
+def reliability_table(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    bins: int,
+    level: float,
+    groups: NDArray[np.int64] | None = None,
+) -> pd.DataFrame:
+    """Return mean probability and event rate in bins of about equally many rows.
+
+    Columns: ``predicted``, ``observed``, ``conf_low`` and ``conf_high`` of the rate (Clopper and
+    Pearson, with the effective number of rows if weights differ or rows are of `groups` (n,), see
+    `effective_rows`), and ``rows``.  Equal probabilities are in one bin.
+    """
+    edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1]))
+    bin_of_row = np.searchsorted(edges, p, side="left")
+    rows = []
+    for b in np.unique(bin_of_row):
+        inside = bin_of_row == b
+        w = weights[inside]
+        rate = float(np.average(event[inside], weights=w))
+        of_bin = None if groups is None else groups[inside]
+        effective = effective_rows(event[inside], w, of_bin, level)
+        low, high = clopper_pearson(rate * effective, effective, level)
+        predicted = float(np.average(p[inside], weights=w))
+        rows.append((predicted, rate, float(low), float(high), int(inside.sum())))
+    return pd.DataFrame(rows, columns=["predicted", "observed", "conf_low", "conf_high", "rows"])
+
+
+def clopper_pearson(events: float, n: float, level: float) -> tuple[float, float]:
+    """Return the exact interval of a probability, given how many of n rows were events."""
+    tail = (1 - level) / 2
+    low = scipy.special.betaincinv(events, n - events + 1, tail) if events > 0 else 0.0
+    high = scipy.special.betaincinv(events + 1, n - events, 1 - tail) if events < n else 1.0
+    return float(low), float(high)
+
+
+def calibrated_band(
+    p: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    at: NDArray[np.float64],
+    level: float,
+    seed: int,
+    samples: int = 200,
+) -> NDArray[np.float64]:
+    """Return between which values (2, m) the recalibrated curve would be if p were calibrated.
+
+    Events are drawn with the probabilities p (n,), and the curve is estimated from them, `samples`
+    times; at each of the m points `at`, the band holds the share `level` of the curves.  It is
+    pointwise: fewer curves are inside at all points.
+    """
+    rng = np.random.default_rng(seed)
+    order = np.argsort(p, kind="stable")
+    p, weights = p[order], weights[order]
+    curves = np.empty((samples, len(at)))
+    for s in range(samples):
+        end_if_stopped()
+        event = (rng.random(len(p)) < p).astype(np.float64)
+        curves[s] = np.interp(at, p, recalibrated(p, event, weights))
+    return np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
+
+
+# ------------------------------------------------------------------------------------------------
+# The logarithmic opinion pool: class probabilities of several models as one.
+#
+# The pooled probability of class k is proportional to the product over the models g of p_gk to the
+# power a_g.  With one model this is its probabilities to a power, which keeps the order of the
+# classes; the exponents of several weigh them, and their sum says how much sharper the pool is than
+# their geometric mean.  The log loss is convex in the exponents: they are the coefficients of a
+# conditional logit model with the logarithms of the probabilities as predictors.
+# ------------------------------------------------------------------------------------------------
+
+Array = NDArray[np.float64]
+
+# Smaller probabilities count as this: 0 has no logarithm, and a thousand trees cannot distinguish
+# smaller ones from 0.
+LEAST_IN_POOL = 1e-3
+# So many rows, in which all classes are equally probable, are added to the rows: otherwise few rows
+# that are all predicted correctly would have infinite exponents.
+ROWS_ADDED = 1.0
+
+
+def logarithms(p: Array) -> Array:
+    """Return the logarithms of probabilities, those of very small ones cut off."""
+    return np.log(np.clip(p, LEAST_IN_POOL, 1.0))
+
+
+def pooled(logs: Array, exponents: Array) -> Array:
+    """Return the pooled probabilities (n, K).
+
+    Parameters
+    ----------
+    logs : (G, n, K) float64
+        `logarithms` of each model's probabilities.
+    exponents : (G,) or (G, n, 1) float64
+        The same for all rows, or those of each row.
+    """
+    score = np.zeros(logs.shape[1:])
+    # one by one: BLAS would round a row alone in another way than the row among others
+    for exponent, log in zip(exponents, logs, strict=True):
+        score += exponent * log
+    odds = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+@one_thread()
+def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Array:
+    """Return the exponents (G,), at least 0, of the pool with the smallest log loss.
+
+    Parameters
+    ----------
+    logs : (G, n, K) float64
+        `logarithms` of each model's probabilities of n rows that it has not learned from.
+    code : (n,) int64
+        The classes of the rows.
+    weights : (n,) float64
+        Case weights.
+
+    References
+    ----------
+    C. Genest and J. V. Zidek (1986). Combining probability distributions: a critique and an
+    annotated bibliography. Statistical Science 1, 114-148.
+
+    C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural networks.
+    ICML: one model.
+    """
+    G, _, K = logs.shape
+    share = weights / weights.sum()
+    # the share of the added rows in all; the row with the largest weight counts as one row
+    added = ROWS_ADDED / (ROWS_ADDED + weights.sum() / weights.max())
+    target = (1 - added) * np.eye(K)[code] + added / K
+
+    def loss(exponents: Array) -> tuple[float, Array]:
+        score = np.einsum("g,gik->ik", exponents, logs)
+        norm = scipy.special.logsumexp(score, axis=1)
+        off = share[:, None] * (np.exp(score - norm[:, None]) - target)
+        value = share @ (norm - np.einsum("ik,ik->i", target, score))
+        return float(value), np.einsum("ik,gik->g", off, logs)
+
+    precise = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
+    found = scipy.optimize.minimize(
+        loss, np.full(G, 1 / G), jac=True, bounds=[(0.0, None)] * G, method="L-BFGS-B",
+        options=precise,
+    )  # fmt: skip
+    return np.asarray(found.x)
+
+
+# ------------------------------------------------------------------------------------------------
+# Maps from predicted to calibrated probabilities: a power, isotonic, Platt's, and beta.
+# ------------------------------------------------------------------------------------------------
+
+POWER, ISOTONIC, PLATT, BETA = "power", "isotonic", "platt", "beta"
+METHODS = (POWER, ISOTONIC, PLATT, BETA)
+# Probabilities of 0 and 1 have no finite log odds.
+LEAST = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """An increasing function through m points; straight between them.
+
+    Attributes
+    ----------
+    at, value : (m,) float64
+        The points; `at` increases.
+    """
+
+    at: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n,)."""
+        return np.interp(p, self.at, self.value)
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """log odds = c + a·log p - b·log(1 - p); of Platt's method a = b.
+
+    Attributes
+    ----------
+    a, b, c : float
+    """
+
+    a: float
+    b: float
+    c: float
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n,)."""
+        yes, no = _logarithms(p)
+        return np.asarray(scipy.special.expit(self.c + self.a * yes - self.b * no))
+
+
+@dataclass(frozen=True)
+class Power:
+    """Probabilities of all classes to a power, made to add up to 1; their order stays.
+
+    Attributes
+    ----------
+    exponent : float
+    """
+
+    exponent: float
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n, K)."""
+        return pooled(logarithms(p)[None], np.array([self.exponent]))
+
+    def of_one(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return those (n,) of a class with probabilities p (n,), where there is one other."""
+        return self(np.stack([1 - p, p], axis=1))[:, 1]
+
+
+def power_map(
+    p: NDArray[np.float64], code: NDArray[np.int64], weights: NDArray[np.float64]
+) -> Power:
+    """Learn a power from probabilities p (n, K) and the classes that were seen (n,).
+
+    See `odrf.statistics.calibration`.
+    """
+    return Power(float(pool_exponents(logarithms(p)[None], code, weights)[0]))
+
+
+@one_thread()
+def recalibration_map(
+    method: str,
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Steps | LogOdds:
+    """Learn a map from probabilities p (n,) of an event, and whether it happened (n,).
+
+    Parameters
+    ----------
+    method : {"isotonic", "platt", "beta"}
+        The best increasing function; a logistic regression on the log odds of p (Platt 1999); or on
+        log p and log(1 - p), with coefficients that are not negative (Kull and others 2017).
+    p, event, weights : (n,) float64
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines, Advances in Large Margin
+    Classifiers, 61-74.
+
+    Kull, Silva Filho and Flach (2017), Beyond sigmoids: how to obtain well-calibrated probabilities
+    from binary classifiers with beta calibration, Electronic Journal of Statistics 11, 5052-5080.
+    """
+    if method == ISOTONIC:
+        at, first = np.unique(p, return_index=True)
+        return Steps(at, recalibrated(p, event, weights)[first])
+    yes, no = _logarithms(p)
+    share = weights / weights.sum()
+    one = np.ones(len(p))
+    columns = np.stack([yes - no, one] if method == PLATT else [yes, -no, one])
+    target = _moderate(event, weights)
+
+    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        score = theta @ columns
+        off = share * (scipy.special.expit(score) - target)
+        return float(share @ (np.logaddexp(0.0, score) - target * score)), columns @ off
+
+    start = np.r_[np.ones(len(columns) - 1), 0.0]
+    bounds = [(0.0, None)] * (len(columns) - 1) + [(None, None)]
+    precise = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
+    theta = scipy.optimize.minimize(
+        loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options=precise
+    ).x
+    return LogOdds(float(theta[0]), float(theta[-2]), float(theta[-1]))
+
+
+def _moderate(event: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Platt's targets (n,), a little inside 0 and 1: no few rows make a probability sure."""
+    share = weights / weights.max()
+    size = share.sum() ** 2 / (share**2).sum()
+    yes = size * float(np.average(event, weights=weights))
+    return np.where(event > 0, (yes + 1) / (yes + 2), 1 / (size - yes + 2))
+
+
+def _logarithms(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    inside = np.clip(p, LEAST, 1 - LEAST)
+    return np.log(inside), np.log1p(-inside)
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows whose predicted probabilities are compared with their classes.
+# ------------------------------------------------------------------------------------------------
+
+
+class ClassEvents(NamedTuple):
+    """One class as an event: its label, probabilities (n,) and whether it happened (n,)."""
+
+    label: object
+    p: NDArray[np.float64]
+    event: NDArray[np.float64]
+
+
+class EvaluatedRows(NamedTuple):
+    """Rows with predicted probabilities and observed classes.
+
+    Attributes
+    ----------
+    probabilities : (n, K) float64
+    code : (n,) int64
+        The observed class.
+    weights : (n,) float64
+    classes : Index
+    source : str
+        Which rows they are and how they were predicted, in words.
+    groups : (n,) int64 or None
+        The group of each row, of a fit with groups: these are independent of each other.
+    """
+
+    probabilities: NDArray[np.float64]
+    code: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    classes: pd.Index
+    source: str
+    groups: NDArray[np.int64] | None = None
+
+    def facts(self) -> dict[str, str]:
+        """Return how many rows, and groups of rows, there are, for summaries."""
+        rows = {"Rows": f"{len(self.code)} {self.source}"}
+        if self.groups is None:
+            return rows
+        return rows | {"Independent": f"{len(np.unique(self.groups))} groups of rows"}
+
+    def events(self) -> list[ClassEvents]:
+        """Return each class as an event; of two classes the second, of others those that occur.
+
+        An event that never or always happens is left out.
+        """
+        codes = range(1, 2) if len(self.classes) == 2 else range(len(self.classes))
+        found = [
+            ClassEvents(self.classes[k], self.probabilities[:, k], (self.code == k).astype(float))
+            for k in codes
+        ]
+        return [each for each in found if 0 < each.event.sum() < len(each.event)]
+
+
+# ------------------------------------------------------------------------------------------------
+# Class probabilities under other priors, and priors estimated from unlabelled rows.
+#
+# Suppose that the classes have other shares (priors) in a population than in training, but the same
+# distribution of predictors within each class.  Then, by Bayes' rule, the probabilities p become
+# p'_k ∝ p_k·π'_k/π_k, with π the priors in training and π' the new ones (Saerens, Latinne and
+# Decaestecker 2002, equation (2.4)).  Unknown π' are estimated by maximum likelihood from the
+# unlabelled rows, with the EM algorithm: π'_k becomes the mean of p'_k, until it no longer changes
+# (equation (2.9)).
+# ------------------------------------------------------------------------------------------------
+
+
+class Estimate(NamedTuple):
+    """Priors of the classes (K,), the number of EM steps, and whether they converged."""
+
+    priors: NDArray[np.float64]
+    steps: int
+    settled: bool
+
+
+def shifted(
+    probabilities: NDArray[np.float64], trained: NDArray[np.float64], priors: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return class probabilities (m, K) under other priors.
+
+    Parameters
+    ----------
+    probabilities : (m, K) float64
+        Probabilities under the priors in training; rows of NaN stay NaN.
+    trained, priors : (K,) float64
+        Priors of the classes in training and in the population.  A class that is absent in training
+        keeps probability 0.
+    """
+    ratio = np.divide(priors, trained, out=np.zeros_like(priors), where=trained > 0)
+    weighted = probabilities * ratio
+    return weighted / weighted.sum(axis=1, keepdims=True)
+
+
+def estimated_priors(
+    probabilities: NDArray[np.float64],
+    trained: NDArray[np.float64],
+    max_steps: int,
+    tolerance: float,
+) -> Estimate:
+    """Estimate the priors of the classes by EM, from the `probabilities` (m, K) of m rows.
+
+    EM starts from the priors in training, `trained` (K,).  It ends when no prior changes by more
+    than `tolerance`, or after `max_steps` steps.
+    """
+    priors = trained
+    for step in range(1, max_steps + 1):
+        updated = shifted(probabilities, trained, priors).mean(axis=0)
+        change = float(np.abs(updated - priors).max())
+        priors = updated
+        if change <= tolerance:
+            return Estimate(priors, step, True)
+    return Estimate(priors, max_steps, False)

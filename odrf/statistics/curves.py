@@ -1,0 +1,438 @@
+"""Curves: their points, bands, accumulated effects and interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.memory import require_memory
+from odrf.engine.running import one_thread
+from odrf.statistics.effects import FunctionalCovariance, limits_of_predicted_share, reach_in_errors
+from odrf.statistics.jackknife import RowsOfTrees, deviations, df_of_variances, jackknife_sums
+from odrf.text.splits import number
+
+__all__ = [
+    "Bands",
+    "CurveSpread",
+    "Interaction",
+    "VariablePoints",
+    "accumulated",
+    "accumulated_levels",
+    "accumulated_pairs",
+    "bands",
+    "curve_covariances",
+    "overall_interaction",
+    "pair_interaction",
+    "similarity_order",
+    "simultaneous_width",
+    "typical_df",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Pointwise intervals and simultaneous bands of a curve, from the covariance of its values.
+# ------------------------------------------------------------------------------------------------
+
+DRAWS = 10_000
+
+
+class CurveSpread(NamedTuple):
+    """How a curve at G points varies over training samples.
+
+    Attributes
+    ----------
+    covariance : (G, G) float64
+    raw : (G, G) float64
+        What it was before its Monte Carlo bias was subtracted, see `odrf.statistics.jackknife`.
+    n_units : int
+        The number of rows, or of groups of rows, that it is a sum over.
+    most_df : float
+        Most degrees of freedom; infinite for rows.
+    """
+
+    covariance: NDArray[np.float64]
+    raw: NDArray[np.float64]
+    n_units: int
+    most_df: float
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances as estimates."""
+        variance, raw = np.diagonal(self.covariance), np.diagonal(self.raw)
+        return min(typical_df(df_of_variances(variance, raw, self.n_units)), self.most_df)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the covariance is within the range of floats."""
+        return bool(np.isfinite(self.covariance).all() and np.isfinite(self.raw).all())
+
+    def combined(self, D: NDArray[np.float64]) -> CurveSpread:
+        """Return that of the linear combinations D (R, G) of the points."""
+        return self._replace(covariance=D @ self.covariance @ D.T, raw=D @ self.raw @ D.T)
+
+
+class Bands(NamedTuple):
+    """Uncertainty of a curve at G points; NaN where it is unknown.
+
+    Attributes
+    ----------
+    std_error : (G,) float64
+    conf_low, conf_high : (G,) float64
+        Each interval covers its value with the probability wanted.
+    band_low, band_high : (G,) float64
+        All intervals together cover the whole curve with this probability.
+    """
+
+    std_error: NDArray[np.float64]
+    conf_low: NDArray[np.float64]
+    conf_high: NDArray[np.float64]
+    band_low: NDArray[np.float64]
+    band_high: NDArray[np.float64]
+
+
+def bands(
+    estimate: NDArray[np.float64],
+    spread: CurveSpread | None,
+    level: float,
+    probabilities: bool,
+    seed: int,
+) -> Bands:
+    """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
+
+    Intervals allow for the degrees of freedom of variances over few groups, bands also for those of
+    variances from few trees.  Intervals of `probabilities` are those of
+    `odrf.statistics.effects.limits_of_predicted_share`.
+    """
+    if spread is None:
+        return Bands(*np.full((5, len(estimate)), np.nan))
+    error = np.sqrt(np.maximum(np.diagonal(spread.covariance), 0.0))
+    alone = reach_in_errors(level, spread.most_df) * error
+    together = simultaneous_width(spread.covariance, level, seed, spread.df) * error
+    if probabilities:
+        ends = [
+            end for reach in (alone, together) for end in limits_of_predicted_share(estimate, reach)
+        ]
+    else:
+        ends = [estimate + width for width in (-alone, alone, -together, together)]
+    return Bands(error, *ends)
+
+
+def typical_df(df: NDArray[np.float64]) -> float:
+    """Return the degrees of freedom of a curve: the median of its points, ∞ if all are NaN."""
+    known = df[~np.isnan(df)]
+    return float(np.median(known)) if len(known) else float("inf")
+
+
+@one_thread()
+def simultaneous_width(
+    covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
+) -> float:
+    """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
+
+    It is at least that of a single value.  If the covariance is estimated with finitely many
+    degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
+    errors of all σ_g were the same.
+    """
+    single = reach_in_errors(level, df)
+    error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    known = error > 0
+    if not known.any():
+        return single
+    correlation = covariance[np.ix_(known, known)] / np.outer(error[known], error[known])
+    value, vector = np.linalg.eigh((correlation + correlation.T) / 2)
+    root = vector * np.sqrt(np.maximum(value, 0.0))
+    draws = np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root.T
+    largest = np.abs(draws).max(axis=1)
+    if np.isfinite(df):
+        # one χ² at equal steps of its distribution, in random order, for each draw
+        order = np.random.default_rng((seed, len(root))).permutation(DRAWS)
+        largest /= np.sqrt(scipy.special.chdtri(df, (order + 0.5) / DRAWS) / df)
+    return max(single, float(np.quantile(largest, level)))
+
+
+# ------------------------------------------------------------------------------------------------
+# Accumulated local effects, from mean differences of predictions within intervals or cells.
+#
+# Every function is linear in the differences, and takes those of one curve or of many.
+# ------------------------------------------------------------------------------------------------
+
+
+def accumulated(
+    difference: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the accumulated local effects (..., J + 1) at the ends of J intervals.
+
+    The curve grows by the mean difference of each interval (..., J); its mean over the rows is 0,
+    whose weight (J,) in an interval is divided between its two ends (Apley and Zhu 2020).
+    """
+    curve = _grown(difference, -1)
+    middle = (curve[..., 1:] + curve[..., :-1]) / 2
+    return curve - (middle @ weight)[..., np.newaxis] / weight.sum()
+
+
+def accumulated_levels(
+    difference: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the same (..., L) for L levels in an order, of differences (..., L - 1) of neighbours.
+
+    `weight` (L,) is that of the rows of each level.
+    """
+    curve = _grown(difference, -1)
+    return curve - (curve @ weight)[..., np.newaxis] / weight.sum()
+
+
+def accumulated_pairs(
+    difference: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the second-order effects (..., J + 1, M + 1) of two variables at the corners of cells.
+
+    What the two variables add together to the sum of their own effects.  `difference` (..., J, M)
+    is the mean over the rows of a cell of the difference of differences; a cell without rows has
+    that of the nearest cell with rows.  `weight` (J, M) is that of the rows of each cell; if an
+    interval of one variable has no rows, its cells count alike.
+    """
+    surface = _grown(_grown(_filled(difference, weight), -2), -1)
+    first, second = np.diff(surface, axis=-2), np.diff(surface, axis=-1)
+    first = (first[..., 1:] + first[..., :-1]) / 2
+    first = np.sum(first * _shares(weight, 1), axis=-1)
+    second = (second[..., 1:, :] + second[..., :-1, :]) / 2
+    second = np.sum(second * _shares(weight, 0), axis=-2)
+    alone = _grown(first, -1)[..., :, np.newaxis] + _grown(second, -1)[..., np.newaxis, :]
+    surface = surface - alone
+    corners = surface[..., 1:, 1:] + surface[..., 1:, :-1]
+    corners = (corners + surface[..., :-1, 1:] + surface[..., :-1, :-1]) / 4
+    mean = (corners * weight).sum(axis=(-2, -1), keepdims=True) / weight.sum()
+    return np.asarray(surface - mean)
+
+
+def _shares(weight: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the weights of cells (J, M) as shares along an axis, equal ones if all are 0."""
+    known = np.where(weight.sum(axis=axis, keepdims=True) > 0, weight, 1.0)
+    return np.asarray(known / known.sum(axis=axis, keepdims=True))
+
+
+def _grown(difference: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the cumulated sums along an axis, from 0 on."""
+    shape = list(difference.shape)
+    shape[axis] = 1
+    return np.concatenate([np.zeros(shape), np.cumsum(difference, axis=axis)], axis=axis)
+
+
+def _filled(difference: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the differences with those of the nearest cell with rows in cells without."""
+    nearest = scipy.ndimage.distance_transform_edt(
+        weight == 0, return_distances=False, return_indices=True
+    )
+    return np.asarray(difference[..., nearest[0], nearest[1]])
+
+
+# ------------------------------------------------------------------------------------------------
+# Covariances of the points of predicted curves over training samples, row by row.
+# ------------------------------------------------------------------------------------------------
+
+
+def curve_covariances(
+    values: NDArray[np.float64], rows: RowsOfTrees, used: NDArray[np.bool_] | None = None
+) -> list[FunctionalCovariance]:
+    """Estimate the covariances (G, G) of the points of m curves over training samples.
+
+    Each curve is the mean over trees.  The covariance of two of its points is that of two
+    functionals of the forest: see `odrf.statistics.effects.functional_covariance`,
+    which this equals for each curve.
+
+    Parameters
+    ----------
+    values : (B, m, G) float64
+        The curves of each tree.
+    rows : RowsOfTrees
+    used : (B, m) bool, optional
+        The trees that predict each curve; by default all.
+    """
+    B, m, G = values.shape
+    used = np.ones((B, m), dtype=np.bool_) if used is None else used
+    deviation = deviations(values.reshape(B, m * G), rows.kinds, np.repeat(used, G, axis=1))
+    sums = jackknife_sums(deviation, rows, partial(_products, m=m))
+    return [FunctionalCovariance(*parts, rows.n, B) for parts in zip(*sums, strict=True)]
+
+
+def _products(
+    first: NDArray[np.float64], second: NDArray[np.float64], m: int
+) -> NDArray[np.float64]:
+    """Return sums (m, G, G) over trees of products of two points of each of m curves."""
+    b = len(first)
+    left = first.reshape(b, m, -1).transpose(1, 2, 0)
+    return np.asarray(left @ second.reshape(b, m, -1).transpose(1, 0, 2))
+
+
+# ------------------------------------------------------------------------------------------------
+# H statistics: how much of the prediction is no sum of parts of single variables.
+#
+# Friedman and Popescu (2008), section 8.1.  Curves are centred here, so that they need not be
+# before.
+# ------------------------------------------------------------------------------------------------
+
+# A share of the predictions that sums and differences leave of 0.
+ROUNDING = 1e-12
+
+
+class Interaction(NamedTuple):
+    """The strength of an interaction.
+
+    Attributes
+    ----------
+    strength : float
+        Standard deviation, over rows, of what is no sum: in the unit of the prediction.  Of classes
+        the root of the sum of the variances of all probabilities.
+    H : float
+        Its share of the standard deviation of the whole; 0 if that is 0.
+    """
+
+    strength: float
+    H: float
+
+
+def pair_interaction(
+    both: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
+) -> Interaction:
+    """Return the interaction of a pair, from partial dependences (s, K) at the values of s rows."""
+    return _interaction(both - first - second, both)
+
+
+def overall_interaction(
+    predicted: NDArray[np.float64], alone: NDArray[np.float64], others: NDArray[np.float64]
+) -> Interaction:
+    """Return the interaction of one variable with all others.
+
+    Parameters
+    ----------
+    predicted : (s, K) float64
+        Predictions of s rows.
+    alone : (s, K) float64
+        Partial dependence on the variable at their values.
+    others : (s, K) float64
+        Partial dependence on all other variables at their values.
+    """
+    return _interaction(predicted - alone - others, predicted)
+
+
+def _interaction(rest: NDArray[np.float64], whole: NDArray[np.float64]) -> Interaction:
+    least = ROUNDING * np.abs(whole).max()
+    strength, size = (float(np.sqrt(part.var(axis=0).sum())) for part in (rest, whole))
+    if strength <= least:
+        return Interaction(0.0, 0.0)
+    return Interaction(strength, strength / size if size > least else 0.0)
+
+
+# ------------------------------------------------------------------------------------------------
+# An order of the levels of a factor: those whose rows are alike stand side by side.
+# ------------------------------------------------------------------------------------------------
+
+
+@one_thread()
+def similarity_order(
+    level: NDArray[np.int64], n_levels: int, others: Sequence[pd.Series]
+) -> NDArray[np.int64]:
+    """Return the numbers of the levels in an order by similarity of the other variables.
+
+    The distance of two levels is the sum over the variables of the largest difference of their
+    distribution functions or, of factors, half of the sum of differences of shares.  Scaling to one
+    dimension gives the order (Apley and Zhu 2020, as in the R package ALEPlot).
+
+    Parameters
+    ----------
+    level : (n,) int64
+        The level of each row, from 0; each level has a row.
+    n_levels : int
+    others : sequence of Series
+        The other variables of these rows.
+    """
+    distance = np.zeros((n_levels, n_levels))
+    rows = np.bincount(level, minlength=n_levels)
+    for column in others:
+        number = pd.api.types.is_numeric_dtype(column)
+        code, found = pd.factorize(column, sort=number)
+        known = code >= 0
+        require_memory(
+            8.0 * n_levels * max(3 * len(found), n_levels),
+            f"the shares of {len(found)} values of {column.name!r} in {n_levels} levels",
+            "use a factor of fewer levels, or fewer rows",
+        )
+        table = np.zeros((n_levels, len(found)))
+        np.add.at(table, (level[known], code[known]), 1.0)
+        share = table / np.maximum(rows, 1)[:, np.newaxis]
+        for a in range(n_levels):
+            if number:
+                cumulated = np.cumsum(share - share[a], axis=1)
+                distance[a] += np.abs(cumulated).max(axis=1, initial=0.0)
+            else:
+                distance[a] += np.abs(share - share[a]).sum(axis=1) / 2
+    centring = np.eye(n_levels) - 1 / n_levels
+    _, vector = np.linalg.eigh(-centring @ distance**2 @ centring / 2)
+    place = vector[:, -1]
+    # the sign of an eigenvector is arbitrary
+    place = place if place[0] <= place[-1] else -place
+    return np.argsort(np.round(place, 12), kind="stable")
+
+
+# ------------------------------------------------------------------------------------------------
+# A variable, the points at which predictions are averaged, and where the rows are.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class VariablePoints:
+    """A variable and its points.
+
+    Attributes
+    ----------
+    name : str
+        The column of the data.
+    values : (G,) array
+        Numbers, rising; or levels of a factor.
+    numeric : bool
+        Whether they are numbers.
+    observed : (n,) float64
+        Where the rows are: their numbers, or the positions of their levels among `values`.  NaN for
+        an empty cell, or a level that is not among them.
+    """
+
+    name: str
+    values: NDArray[Any]
+    numeric: bool
+    observed: NDArray[np.float64]
+
+    @property
+    def at(self) -> NDArray[np.float64]:
+        """(G,) Where the points are on an axis: numbers, or 0, 1, … for levels."""
+        numbers = self.values if self.numeric else np.arange(len(self.values))
+        return np.asarray(numbers, dtype=np.float64)
+
+    @property
+    def labels(self) -> list[str]:
+        """(G,) The points as text."""
+        return [number(float(one)) if self.numeric else str(one) for one in self.values]
+
+    @property
+    def nearest(self) -> NDArray[np.int64]:
+        """(n,) The number of the point that is nearest to each row; -1 for those without any."""
+        known = ~np.isnan(self.observed)
+        out = np.full(len(known), -1, dtype=np.int64)
+        if self.numeric:
+            middles = (self.at[1:] + self.at[:-1]) / 2
+            out[known] = np.searchsorted(middles, self.observed[known])
+        else:
+            out[known] = self.observed[known].astype(np.int64)
+        return out
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """(G,) How many rows are nearer to each point than to the others."""
+        nearest = self.nearest
+        return np.bincount(nearest[nearest >= 0], minlength=len(self.values))

@@ -1,1 +1,0 @@
-"""Bands of curves, accumulated local effects, strengths of interactions."""

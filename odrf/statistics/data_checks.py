@@ -1,0 +1,227 @@
+"""Checks of data: exact relations, order in time, groups of rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.running import one_thread
+
+__all__ = [
+    "Repetition",
+    "autocorrelation",
+    "distinct_rows",
+    "exact_sum",
+    "goes_with",
+    "in_same_order",
+    "repetition",
+    "within_shares",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# How much columns vary within groups of rows, beside how much they vary at all.
+# ------------------------------------------------------------------------------------------------
+
+# A column hardly varies within groups if its mean square there is below this share of the whole.
+HARDLY = 0.3
+# Of a table of repeated measurements, this share of the columns hardly vary; or the response and
+# CONSTANTS columns that do not vary at all.
+ALMOST_ALL, CONSTANTS = 0.8, 2
+# Fewer columns, with the response, are no pattern.
+FEWEST_COLUMNS = 4
+# Groups of neighbouring numbers that are alike belong to a trend, not to subjects.
+TREND = 0.2
+# Most groups are discarded after a look at a few columns, of which half would vary less than this.
+FIRST, LITTLE = 8, 0.5
+ROUNDING = 1e-9
+
+
+class Repetition(NamedTuple):
+    """Of how many `columns` (with the response) how many `hardly` vary within groups.
+
+    `mean` is that of the shares of variation within groups.
+    """
+
+    hardly: int
+    columns: int
+    mean: float
+
+
+def within_shares(codes: NDArray[np.int64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean square of each column within groups, divided by that of all rows (q,).
+
+    1 on average for groups that say nothing about a column, 0 for a column that is constant within
+    each group, and NaN for one that is constant altogether.
+
+    Parameters
+    ----------
+    codes : (m,) int64
+        Groups 0, 1, …, fewer than rows.
+    columns : (q, m) float64
+    """
+    counts = np.bincount(codes)
+    m, n_groups = len(codes), np.count_nonzero(counts)
+    # Squares of huge and tiny values have to be numbers, too; powers of two change no digit.
+    _, power = np.frexp(np.abs(columns).max(axis=1, initial=0.0, keepdims=True))
+    columns = np.ldexp(columns, -power)
+    centred = columns - columns.mean(axis=1, keepdims=True)
+    total = np.einsum("qm,qm->q", centred, centred)
+    sums = np.empty((len(columns), len(counts)))
+    for j, column in enumerate(centred):
+        sums[j] = np.bincount(codes, column, len(counts))
+    between = np.sum(sums**2 / np.maximum(counts, 1), axis=1)
+    scale = np.abs(columns).max(axis=1, initial=0.0) ** 2 * m
+    varies = total > ROUNDING**2 * scale
+    shares = np.full(len(columns), np.nan)
+    within = np.maximum(total - between, 0.0)[varies] / (m - n_groups)
+    shares[varies] = within / (total[varies] / (m - 1))
+    return shares
+
+
+def repetition(
+    codes: NDArray[np.int64], columns: NDArray[np.float64], numbered: bool
+) -> Repetition | None:
+    """Return how many columns hardly vary within groups, if so many do that rows are repeated.
+
+    Parameters
+    ----------
+    codes : (m,) int64
+        Groups 0, 1, …; if `numbered`, in the order of their numbers.
+    columns : (q, m) float64
+        The response, then other columns.
+    numbered : bool
+        Whether the groups are the values of a number.  Then columns that follow this number by a
+        trend do not count.
+
+    Returns
+    -------
+    Repetition or None
+        None if the groups are no repeated measurements, or there are too few columns to tell.
+    """
+    first = within_shares(codes, columns[:FIRST])
+    if np.sum(first < LITTLE) < np.sum(first >= LITTLE):
+        return None
+    shares = np.concatenate([first, within_shares(codes, columns[FIRST:])])
+    known = ~np.isnan(shares)
+    hardly = known & (shares < HARDLY)
+    if known.sum() < FEWEST_COLUMNS:
+        return None
+    constant = np.sum(shares[1:] < ROUNDING)
+    if hardly.sum() < ALMOST_ALL * known.sum() and not (hardly[0] and constant >= CONSTANTS):
+        return None
+    if numbered and _follow_a_trend(codes, columns[hardly], shares[hardly]):
+        return None
+    return Repetition(int(hardly.sum()), int(known.sum()), float(shares[known].mean()))
+
+
+def _follow_a_trend(
+    codes: NDArray[np.int64], columns: NDArray[np.float64], shares: NDArray[np.float64]
+) -> bool:
+    """Return whether columns vary hardly more within two neighbouring groups than within one.
+
+    Of subjects, whose numbers mean nothing, two together have about half of the variation between
+    subjects.
+    """
+    joined = within_shares(codes // 2, columns)
+    return bool(np.median((joined - shares) / (1 - shares)) < TREND)
+
+
+# ------------------------------------------------------------------------------------------------
+# Relations between columns and a response that hold in every row.
+# ------------------------------------------------------------------------------------------------
+
+# Columns of 32 bits are rounded to about this part of their spread; what has less of a share in a
+# sum is rounding, too.
+EXACT, SHARE = 1e-6, 1e-4
+
+
+def in_same_order(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+    """Return whether y (m,) is a function of x (m,) that never falls, or never rises."""
+    order = np.argsort(x, kind="stable")
+    steps_of_x, steps = np.diff(x[order]), np.diff(y[order])
+    if steps[steps_of_x == 0].any():
+        return False
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def goes_with(labels: NDArray[np.int64], codes: NDArray[np.int64]) -> bool:
+    """Return whether each label (m,) goes with one code (m,), and each code with one label.
+
+    Both are 0, 1, …; missing labels, which are -1, go with none.
+    """
+    n_codes = len(np.unique(codes))
+    if labels.min() < 0 or len(np.unique(labels)) != n_codes:
+        return False
+    return len(np.unique(labels * (codes.max() + 1) + codes)) == n_codes
+
+
+@one_thread()
+def exact_sum(X: NDArray[np.float64], y: NDArray[np.float64], most: int) -> list[int]:
+    """Return the columns of X (m, q), at most so many, whose weighted sum is y (m,) up to rounding.
+
+    The sum may have a constant.  The list is empty if there is no such sum, or it takes more
+    columns; of columns that depend on each other, all that share in the sum count.
+    """
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    if not len(varying) or len(y) <= 2 * len(varying) + 2 or np.ptp(y) == 0:
+        return []
+    Z, target = _standardised(X[:, varying]), _standardised(y)
+    weight = scipy.linalg.lstsq(Z, target, lapack_driver="gelsy", check_finite=False)[0]
+    if np.abs(target - Z @ weight).max() > EXACT:
+        return []
+    used = varying[np.abs(weight) > SHARE]
+    return used.tolist() if len(used) <= most else []
+
+
+def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return columns, none of them constant, with mean 0 and standard deviation 1."""
+    values = values / np.abs(values).max(axis=0)  # else squares of huge numbers are no numbers
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+# ------------------------------------------------------------------------------------------------
+# Whether what a fit leaves unexplained follows itself in time.
+# ------------------------------------------------------------------------------------------------
+
+
+def autocorrelation(runs: NDArray[np.float64]) -> float:
+    """Return the correlation of residuals with the next ones, NaN without any that vary.
+
+    Parameters
+    ----------
+    runs : (r, w) float64
+        Residuals in r runs of w successive rows; NaN for rows without one.
+    """
+    known = ~np.isnan(runs)
+    if not known.any():
+        return float("nan")
+    centred = np.where(known, runs - runs[known].mean(), 0.0)
+    pairs = known[:, 1:] & known[:, :-1]
+    variance = np.sum(centred**2) / known.sum()
+    if not pairs.any() or variance <= 0:
+        return float("nan")
+    return float(np.sum(centred[:, 1:] * centred[:, :-1]) / pairs.sum() / variance)
+
+
+# ------------------------------------------------------------------------------------------------
+# Equal rows of a matrix.
+# ------------------------------------------------------------------------------------------------
+
+
+def distinct_rows(a: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first of each set of equal rows (d,), and the number of its set for each row (n,).
+
+    Sets are in the order of their rows, as by `numpy.unique` with ``axis=0``.  That function
+    compares rows as structures, where NumPy turns Ctrl-C into a `TypeError`.
+    """
+    order = np.lexsort(a.T[::-1])
+    ordered = a[order]
+    begins = np.ones(len(a), dtype=np.bool_)
+    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    number = np.empty(len(a), dtype=np.int64)
+    number[order] = np.cumsum(begins) - 1
+    return order[begins], number

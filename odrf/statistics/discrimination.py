@@ -1,0 +1,240 @@
+"""How well probabilities tell events from others: ROC, precision and recall, net benefit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.running import end_if_stopped, one_thread
+from odrf.statistics.calibration import normal_or_t, variance_of_groups
+from odrf.statistics.effects import limits_of_share
+
+__all__ = [
+    "WithInterval",
+    "area_under_roc",
+    "average_precision",
+    "bootstrapped_precision",
+    "net_benefit",
+    "thresholds_table",
+]
+
+
+class WithInterval(NamedTuple):
+    """An estimate with its standard error and interval."""
+
+    estimate: float
+    std_error: float
+    conf_low: float
+    conf_high: float
+
+
+def thresholds_table(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return what follows if events are predicted from each threshold on, the highest first.
+
+    Columns: ``threshold``, ``sensitivity`` (recall: the share of events found), ``specificity``
+    (the share of others left out), ``precision`` (the share of events among those found).
+    """
+    threshold, positive, negative = _found_from_each(p, event, weights)
+    return pd.DataFrame(
+        {
+            "threshold": threshold,
+            "sensitivity": positive / positive[-1],
+            "specificity": 1 - negative / negative[-1],
+            "precision": positive / (positive + negative),
+        }
+    )
+
+
+def _found_from_each(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the thresholds, the highest first, and the weights of events and others from each."""
+    level, at = np.unique(p, return_inverse=True)
+    positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
+    negative = np.bincount(at, weights * (1 - event), len(level))[::-1].cumsum()
+    return level[::-1], positive, negative
+
+
+def area_under_roc(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    level: float,
+    groups: NDArray[np.int64] | None = None,
+) -> WithInterval:
+    """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
+
+    The area is the probability that an event has a higher p than another row, equal ones counting
+    half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays within 0
+    and 1.  An area of 0 or 1 has no standard error to go by.  Then the interval follows from m
+    pairs of different rows, m the smaller number of both sorts: all are in order with probability
+    area^m at most.
+
+    Parameters
+    ----------
+    p : (n,) float64
+    event : (n,) float64
+        1 for events, 0 for others; both occur.
+    weights : (n,) float64
+    level : float
+    groups : (n,) int64, optional
+        Groups of rows that are independent of each other, while rows of one group need not be.  The
+        variance is that of the sums over groups (Obuchowski 1997), and the interval by Student's t.
+
+    References
+    ----------
+    Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53, 567-578.
+
+    DeLong, DeLong and Clarke-Pearson (1988), Comparing the areas under two or more correlated
+    receiver operating characteristic curves, Biometrics 44, 837-845.
+    """
+    yes = event > 0
+    among_others = _placements(p[yes], p[~yes], weights[~yes])
+    among_events = 1 - _placements(p[~yes], p[yes], weights[yes])
+    area = float(np.average(among_others, weights=weights[yes]))
+    if groups is None:
+        variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
+        sizes = _effective(weights[yes]), _effective(weights[~yes])
+    else:
+        parts = np.empty(len(p))
+        parts[yes] = weights[yes] / weights[yes].sum() * (among_others - area)
+        parts[~yes] = weights[~yes] / weights[~yes].sum() * (among_events - area)
+        variance = variance_of_groups(parts, groups)
+        sizes = len(np.unique(groups[yes])), len(np.unique(groups[~yes]))
+    error = float(np.sqrt(variance))
+    if area in (0.0, 1.0):
+        nearest = ((1 - level) / 2) ** (1 / min(sizes))
+        ends = (nearest, 1.0) if area else (0.0, 1 - nearest)
+        # all placements are equal, but for rounding
+        return WithInterval(area, error if np.isnan(error) else 0.0, *ends)
+    return _within_0_and_1(area, error, normal_or_t(level, groups))
+
+
+def _effective(weights: NDArray[np.float64]) -> float:
+    """Return Kish's number of rows of equal weight that tell as much."""
+    share = weights / weights.max()
+    return float(share.sum() ** 2 / (share**2).sum())
+
+
+def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
+    """Return the interval of z standard errors by `limits_of_share`."""
+    low, high = limits_of_share(estimate, z * error)
+    return WithInterval(estimate, error, float(low), float(high))
+
+
+def _placements(
+    values: NDArray[np.float64], others: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the share of `others` below each value (m,), equal ones counting half."""
+    order = np.argsort(others, kind="stable")
+    total = np.r_[0.0, weights[order].cumsum()]
+    below = total[np.searchsorted(others[order], values, side="left")]
+    up_to = total[np.searchsorted(others[order], values, side="right")]
+    return np.asarray((below + up_to) / 2 / total[-1])
+
+
+@one_thread()
+def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the variance of the weighted mean of values (m,)."""
+    share, m = weights / weights.sum(), len(values)
+    if m < 2:
+        return float("nan")
+    return float(np.sum(share**2 * (values - share @ values) ** 2) * m / (m - 1))
+
+
+@one_thread()
+def average_precision(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
+    """Return the mean precision over the events, each at its own threshold."""
+    _, positive, negative = _found_from_each(p, event, weights)
+    steps = np.diff(positive / positive[-1], prepend=0.0)
+    return float(steps @ (positive / (positive + negative)))
+
+
+def bootstrapped_precision(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    level: float,
+    seed: int,
+    samples: int = 200,
+    groups: NDArray[np.int64] | None = None,
+) -> WithInterval:
+    """Return the average precision with the standard error of bootstrapped rows.
+
+    Events and others are drawn apart, so that each sample has both.  Of `groups` (n,) whole ones
+    are drawn: those with events only, with others only, and with both apart.  The interval is
+    normal, or with groups by Student's t, on the scale of the log odds: percentiles of the
+    bootstrap would lie above the estimate, because rows that are drawn twice make samples look
+    easier.  A precision of 1 has no interval: all samples have it, too.
+    """
+    rng = np.random.default_rng(seed)
+    drawn_apart = _units_drawn_apart(event, groups)
+    found = np.empty(samples)
+    for s in range(samples):
+        end_if_stopped()
+        rows = np.concatenate([units.drawn(rng) for units in drawn_apart])
+        found[s] = average_precision(p[rows], event[rows], weights[rows])
+    own = average_precision(p, event, weights)
+    return _within_0_and_1(own, float(found.std(ddof=1)), normal_or_t(level, groups))
+
+
+class _Units(NamedTuple):
+    """Units of a bootstrap: number i has the rows from start[i] of `rows`, size[i] of them."""
+
+    rows: NDArray[np.int64]
+    start: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the rows of as many units as there are, drawn with replacement."""
+        units = rng.choice(len(self.start), len(self.start))
+        size = self.size[units]
+        first = np.cumsum(size) - size
+        return self.rows[np.repeat(self.start[units] - first, size) + np.arange(size.sum())]
+
+
+def _units_drawn_apart(
+    event: NDArray[np.float64], groups: NDArray[np.int64] | None
+) -> list[_Units]:
+    """Return rows, or groups of rows, by which events they have."""
+    if groups is None:
+        groups = np.arange(len(event))
+    code = np.unique(groups, return_inverse=True)[1]
+    rows, size = np.argsort(code, kind="stable"), np.bincount(code)
+    start, share = np.cumsum(size) - size, np.bincount(code, event) / size
+    sorts = [share == 1, share == 0, (share > 0) & (share < 1)]
+    return [_Units(rows, start[sort], size[sort]) for sort in sorts if sort.any()]
+
+
+@one_thread()
+def net_benefit(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+) -> pd.DataFrame:
+    """Return the net benefit of acting on rows with p from a threshold on (Vickers, Elkin 2006).
+
+    At threshold t, a false alarm costs t/(1 - t) of what a found event gains: so the benefit is
+    the share of found events, minus t/(1 - t) times the share of false alarms.  Columns:
+    ``threshold``, ``benefit``, and ``all``, the benefit of acting on all rows.
+
+    References
+    ----------
+    Vickers and Elkin (2006), Decision curve analysis: a novel method for evaluating prediction
+    models, Medical Decision Making 26, 565-574.
+    """
+    share = weights / weights.sum()
+    odds = thresholds / (1 - thresholds)
+    acted = p[:, None] >= thresholds
+    found, alarms = (share * event) @ acted, (share * (1 - event)) @ acted
+    rate = float(share @ event)
+    columns = {"threshold": thresholds, "benefit": found - odds * alarms}
+    return pd.DataFrame(columns | {"all": rate - odds * (1 - rate)})

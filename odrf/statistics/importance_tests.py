@@ -1,0 +1,289 @@
+"""Tests of importance: knockoffs, differences of losses, shadows.
+
+A knockoff of a predictor is a column that stands to the other predictors as the predictor does, but
+was drawn without the response.
+
+References
+----------
+E. Candès, Y. Fan, L. Janson and J. Lv (2018). Panning for gold: 'model-X' knockoffs for high
+dimensional controlled variable selection. JRSS B 80.
+
+A. Gimenez and J. Zou (2019). Improving the stability of the knockoff procedure: multiple
+simultaneous knockoffs and entropy maximization. AISTATS.
+
+O. Ledoit and M. Wolf (2004). A well-conditioned estimator for large-dimensional covariance
+matrices. Journal of Multivariate Analysis 88.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.memory import require_memory
+from odrf.engine.running import one_thread
+
+__all__ = [
+    "ADJUSTMENTS",
+    "CONFIRMED",
+    "REJECTED",
+    "ROW_TESTS",
+    "TENTATIVE",
+    "WILCOXON",
+    "adjusted",
+    "decisions",
+    "entropy_knockoff_gaps",
+    "fewest_rounds",
+    "gaussian_knockoffs",
+    "judged_differences",
+    "knockoff_covariance",
+    "knockoff_threshold",
+    "knockoff_values",
+    "most_important",
+    "shrunken_covariance",
+    "steps_of_elimination",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Knockoffs of numbers by a Gaussian copula, and what is selected with them.
+# ------------------------------------------------------------------------------------------------
+
+# Half of the share that is best for the covariance.  The more it is shrunk, the less are knockoffs
+# like the neighbours of their predictors, and the more predictors without effect are selected: how
+# many are, with this part, ``benchmarks/inference/importance_tests.py`` says.
+PART = 0.5
+SWEEPS = 200
+CONVERGED = 1e-10
+
+
+@one_thread()
+def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float64]:
+    """Return the covariance (p, p) of rows Z (n, p), shrunk to a multiple of the identity.
+
+    The share of the multiple is a part of the one that Ledoit and Wolf (2004) estimate.
+    """
+    n, p = Z.shape
+    require_memory(40.0 * p * p, f"the covariance of {p} columns", "use fewer predictors")
+    Z = Z - Z.mean(axis=0)
+    S = Z.T @ Z / n
+    mu = np.trace(S) / p
+    apart = ((S - mu * np.eye(p)) ** 2).sum()
+    noise = (((Z**2).T @ (Z**2)).sum() / n - (S**2).sum()) / n
+    share = part * (1.0 if apart == 0 else min(noise / apart, 1.0))
+    return np.asarray((1 - share) * S + share * mu * np.eye(p))
+
+
+@one_thread()
+def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the gaps s (p,): each knockoff's correlation with its predictor is 1 - s_j.
+
+    They maximise the entropy of predictors and knockoffs together, log det(2Σ - diag(s)) +
+    Σ log s_j, by one coordinate after the other (Gimenez and Zou 2019).
+    """
+    p = len(correlation)
+    lowest = float(np.linalg.eigvalsh(correlation)[0])
+    s = np.full(p, min(1.0, lowest))
+    inverse = np.linalg.inv(2 * correlation - np.diag(s))
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for j in range(p):
+            a = inverse[j, j]
+            step = (1 - a * s[j]) / (2 * a)
+            inverse += step / (1 - step * a) * np.outer(inverse[:, j], inverse[j])
+            s[j] += step
+            moved = max(moved, abs(step))
+        if moved < CONVERGED:
+            break
+    return s
+
+
+@one_thread()
+def knockoff_covariance(
+    correlation: NDArray[np.float64], gaps: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the covariance (p, p) of Gaussian knockoffs given their predictors."""
+    S = np.diag(gaps)
+    return np.asarray(2 * S - S @ np.linalg.solve(correlation, S))
+
+
+@one_thread()
+def gaussian_knockoffs(
+    values: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return a knockoff of each column of numbers (n, p), with the distribution of the column.
+
+    The columns are made Gaussian by their ranks, knockoffs are drawn with the shrunken covariance,
+    and turned back by the quantiles of the columns.  Where all columns are constant, so are these.
+    """
+    if not np.ptp(values, axis=0).any():
+        return values.copy()
+    n = len(values)
+    Z = scipy.special.ndtri(scipy.stats.rankdata(values, axis=0) / (n + 1))
+    covariance = shrunken_covariance(Z, PART)
+    scale = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(scale, scale)
+    Z = Z / scale
+    gaps = entropy_knockoff_gaps(correlation)
+    mean = Z - np.linalg.solve(correlation, Z.T).T * gaps
+    w, V = np.linalg.eigh(knockoff_covariance(correlation, gaps))
+    noise = rng.standard_normal(Z.shape) @ (V * np.sqrt(np.maximum(w, 0.0))).T
+    share = scipy.special.ndtr((mean + noise) * scale)
+    columns = [np.quantile(column, of) for column, of in zip(values.T, share.T, strict=True)]
+    return np.column_stack(columns)
+
+
+def knockoff_values(W: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each predictor (p,) the smallest false discovery rate at which it is selected.
+
+    At a threshold t the rate is estimated by (1 + number of W ≤ -t) / number of W ≥ t: knockoff+.
+    It is 1 where W is 0 or below: these are never selected.
+    """
+    positive = np.unique(W[W > 0])
+    if not len(positive):
+        return np.ones(len(W))
+    rates = np.array([(1 + (-t >= W).sum()) / (t <= W).sum() for t in positive])
+    smallest = np.minimum(1.0, np.minimum.accumulate(rates))
+    at = np.searchsorted(positive, W, side="right") - 1
+    return np.where(W > 0, smallest[np.maximum(at, 0)], 1.0)
+
+
+def knockoff_threshold(W: NDArray[np.float64], fdr: float) -> float:
+    """Return the smallest t > 0 at which the estimated rate is at most `fdr`, or infinity.
+
+    The rate is that of `knockoff_values`.
+    """
+    for t in np.unique(np.abs(W[W != 0])):
+        found = (t <= W).sum()
+        # as in `knockoff_values`: a product with fdr would be rounded in another way
+        if found and (1 + (-t >= W).sum()) / found <= fdr:
+            return float(t)
+    return float("inf")
+
+
+# ------------------------------------------------------------------------------------------------
+# Tests that differences of losses are above 0, and their adjustment for several tests.
+# ------------------------------------------------------------------------------------------------
+
+T, WILCOXON = "t", "wilcoxon"
+ROW_TESTS = (T, WILCOXON)
+HOLM, BH = "holm", "bh"
+ADJUSTMENTS = (HOLM, BH)
+# Sums that are smaller, compared with those of the absolute values, are 0.
+ROUNDING = 1e-12
+
+
+def judged_differences(
+    difference: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    groups: NDArray[np.int64],
+    test: str,
+    level: float,
+    inflation: float = 1.0,
+) -> tuple[float, float, float, float, float, float]:
+    """Return the mean of differences (n,), and test whether it is above 0.
+
+    The rows of a group are one unit: the standard error is that of the sum over units, with as many
+    degrees of freedom as units less 1.
+
+    Parameters
+    ----------
+    difference, weights : (n,) float64
+    groups : (n,) int64
+        The unit of each row.
+    test : {"t", "wilcoxon"}
+        Student's t of the mean, or the signed ranks of the mean differences of the units.
+    level : float
+        Coverage of the interval, which has two sides and is Student's for both tests.
+    inflation : float
+        How many times the variance of the mean over rows the whole variance is: more than 1 if both
+        losses are of trees that chance made better or worse.
+
+    Returns
+    -------
+    estimate, std_error, statistic, p_value, conf_low, conf_high : float
+        If the differences of each unit add up to 0, these are 0 but for a p-value of 1.
+    """
+    _, unit = np.unique(groups, return_inverse=True)
+    estimate = float(np.average(difference, weights=weights))
+    off = np.bincount(unit, weights * (difference - estimate))
+    G = len(off)
+    std_error = float(np.sqrt(inflation * G / (G - 1) * (off**2).sum()) / weights.sum())
+    half = float(scipy.stats.t.ppf((1 + level) / 2, G - 1)) * std_error
+    sums = np.bincount(unit, weights * difference)
+    if (np.abs(sums) <= ROUNDING * np.bincount(unit, weights * np.abs(difference))).all():
+        return 0.0, 0.0, 0.0, 1.0, 0.0, 0.0
+    if test == T:
+        statistic = estimate / std_error if std_error > 0 else float(np.copysign(np.inf, estimate))
+        p_value = float(scipy.stats.t.sf(statistic, G - 1))
+    else:
+        means = sums / np.bincount(unit, weights)
+        statistic, of_rows = map(float, scipy.stats.wilcoxon(means, alternative="greater"))
+        p_value = float(scipy.special.ndtr(scipy.special.ndtri(of_rows) / np.sqrt(inflation)))
+    return estimate, std_error, statistic, p_value, estimate - half, estimate + half
+
+
+def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    """Return p-values (T,) adjusted for T tests, by Holm or by Benjamini and Hochberg."""
+    m, order = len(p), np.argsort(p, kind="stable")
+    out = np.empty(m)
+    if method == HOLM:
+        raised = np.maximum.accumulate(p[order] * np.arange(m, 0, -1))
+    else:
+        raised = p[order] * m / np.arange(1, m + 1)
+        raised = np.minimum.accumulate(raised[::-1])[::-1]
+    out[order] = np.minimum(1.0, raised)
+    return out
+
+
+# ------------------------------------------------------------------------------------------------
+# Selection of predictors: steps of backward elimination, and decisions by shadow predictors.
+# ------------------------------------------------------------------------------------------------
+
+CONFIRMED, TENTATIVE, REJECTED = "confirmed", "tentative", "rejected"
+LEVEL = 0.01
+
+
+def most_important(importance: NDArray[np.float64], drop: float) -> NDArray[np.int64]:
+    """Return the numbers of the predictors kept when the share `drop` of them is dropped.
+
+    The least important are dropped, at least one; at least one is kept.  The numbers are rising.
+    """
+    order = np.argsort(-importance, kind="stable")
+    return np.sort(order[: _kept(len(importance), drop)])
+
+
+def steps_of_elimination(P: int, drop: float) -> int:
+    """Return how many numbers of predictors there are, from P to 1, when shares are dropped."""
+    steps = 1
+    while P > 1:
+        P, steps = _kept(P, drop), steps + 1
+    return steps
+
+
+def _kept(P: int, drop: float) -> int:
+    return P - min(max(1, math.floor(drop * P)), P - 1)
+
+
+def fewest_rounds(P: int) -> int:
+    """Return in how many rounds P predictors can be decided on: with a hit in each, or in none."""
+    return math.floor(math.log2(P / LEVEL)) + 1
+
+
+def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:
+    """Return the decision on each predictor (P,): confirmed, tentative or rejected.
+
+    `hits` counts in how many of the `rounds` its importance exceeded that of the best shadow.  For
+    a predictor without influence the probability of a hit is at most 1/2.  Two one-sided binomial
+    tests, at level 0.01 with Bonferroni's correction for P predictors (Kursa and Rudnicki 2010).
+    """
+    level = LEVEL / len(hits)
+    more = scipy.special.bdtrc(hits - 1, rounds, 0.5) < level
+    fewer = scipy.special.bdtr(hits, rounds, 0.5) < level
+    return [
+        CONFIRMED if high else REJECTED if low else TENTATIVE
+        for high, low in zip(more, fewer, strict=True)
+    ]

@@ -1,1 +1,0 @@
-"""Tests of importance: differences of losses by row, stand-ins for numbers, knockoffs."""

@@ -1,1 +1,0 @@
-"""How good probabilities are: arrays in, numbers out."""

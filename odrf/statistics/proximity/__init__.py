@@ -1,1 +1,0 @@
-"""Proximities of rows, and what follows from them: arrays in, numbers out."""

@@ -1,0 +1,159 @@
+"""Residuals: predicted distributions, and the influence of training rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.running import end_if_stopped, one_thread, row_blocks
+from odrf.statistics.calibration import clopper_pearson, effective_rows
+
+__all__ = [
+    "coverage_table",
+    "probability_transforms",
+    "quantiles_to_compare",
+    "regions_of",
+    "row_influence",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Whether responses fall into their predicted distributions as often as they should.
+# ------------------------------------------------------------------------------------------------
+
+ROWS = 512
+REGIONS = 10
+
+
+def probability_transforms(
+    weights: scipy.sparse.csr_array, y: NDArray[np.float64], observed: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the share of its predicted distribution that lies below each response, (m,).
+
+    Equal responses count half.  If the distributions are right, the shares are uniform.
+
+    Parameters
+    ----------
+    weights : (m, n)
+        The weights of the n training rows in the prediction of m rows; rows without weights give
+        NaN.
+    y : (n,) float64
+        The training responses.
+    observed : (m,) float64
+        The responses of the rows.
+    """
+    out = np.full(len(observed), np.nan)
+    for block in row_blocks(len(observed), ROWS):
+        end_if_stopped()
+        part = weights[block]
+        row = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+        off = y[part.indices] - observed[block][row]
+        below = np.bincount(row, part.data * ((off < 0) + 0.5 * (off == 0)), part.shape[0])
+        total = np.bincount(row, part.data, part.shape[0])
+        known = total > 0
+        out[block.start + np.flatnonzero(known)] = below[known] / total[known]
+    return out
+
+
+def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
+    """Return the tenth of the fitted values (n,) that each row is in, as intervals.
+
+    If all are the same, this value is the only region.
+    """
+    if len(fitted) and (fitted == fitted[0]).all():
+        return pd.Categorical([f"{fitted[0]:.12g}"] * len(fitted))
+    tenths = pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop"))
+    # ends are rounded to few decimals, which are shown without the rest of a float
+    labels = _labels(tenths.cat.categories, 12)
+    if len(set(labels)) < len(labels):  # large numbers that differ little
+        labels = _labels(tenths.cat.categories, 17)
+    return pd.Categorical.from_codes(tenths.cat.codes.to_numpy(), pd.Index(labels))
+
+
+def _labels(intervals: pd.Index, digits: int) -> list[str]:
+    return [f"({each.left:.{digits}g}, {each.right:.{digits}g}]" for each in intervals]
+
+
+def coverage_table(
+    region: pd.Categorical[str],
+    inside: NDArray[np.bool_],
+    level: float,
+    groups: NDArray[np.int64] | None = None,
+) -> pd.DataFrame:
+    """Return how often responses are inside their intervals, by region, in their order.
+
+    Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
+    (Clopper and Pearson, of this `level`; with the effective number of rows if they are of `groups`
+    (n,), see `effective_rows`).
+    """
+    lines = []
+    for code in np.unique(region.codes[region.codes >= 0]).tolist():
+        here = region.codes == code
+        label, hits = region.categories[code], inside[here].astype(np.float64)
+        of_region = None if groups is None else groups[here]
+        size = effective_rows(hits, np.ones(len(hits)), of_region, level)
+        ends = clopper_pearson(float(hits.mean()) * size, size, level)
+        lines.append((label, len(hits), float(hits.mean()), *ends))
+    return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
+
+
+def quantiles_to_compare(n: int) -> NDArray[np.float64]:
+    """Return the quantiles of a normal distribution that n ordered residuals are compared with."""
+    return np.asarray(scipy.special.ndtri((np.arange(n) + 0.5) / n))
+
+
+# ------------------------------------------------------------------------------------------------
+# How much each training row is used in predictions, and how much it changes them.
+# ------------------------------------------------------------------------------------------------
+
+# Weights that add up to 1 do so within this.
+ROUNDING = 1e-9
+
+
+@one_thread()
+def row_influence(
+    weights: scipy.sparse.csr_array, y: NDArray[np.float64], case_weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the leverage and the influence (n,) of training rows on predictions of m rows.
+
+    A forest predicts row i by Σ_j w_ij·y_j.  The leverage of row j is Σ_i w_ij, the predictions in
+    which it counts; its mean over the rows is m/n.  As a sum over rows it may be more than 1.  The
+    leverages of a linear model, the diagonal of its hat matrix, are at most 1, but out of bag this
+    diagonal is 0.  Without its response, the other weights would be divided by 1 - w_ij, and the
+    prediction would change by w_ij·(y_j - prediction)/(1 - w_ij).
+    The influence of row j is the root of the mean square of these changes over all rows: Cook's
+    distance of a linear smoother, not yet divided by the variance of the residuals.  Splits are
+    kept; trees that are grown without the row may differ more.
+
+    Parameters
+    ----------
+    weights : (m, n)
+        The weights of the n training rows in the predictions of m rows; those of a row add up to 1,
+        or are all 0.
+    y : (n,) float64
+        The training responses.
+    case_weights : (m,) float64
+        How much each of the m rows counts.
+
+    References
+    ----------
+    Cook (1977), Detection of influential observation in linear regression, Technometrics 19, 15-18.
+
+    Hastie and Tibshirani (1990), Generalized additive models, section 3.4.
+    """
+    m, n = weights.shape
+    row = np.repeat(np.arange(m), np.diff(weights.indptr))
+    known = np.bincount(row, weights.data, m) > 0
+    counted = np.where(known, case_weights, 0.0)
+    share = counted / counted.sum()
+    predicted = np.asarray(weights @ y)
+    w, of = weights.data, y[weights.indices]
+    # the mean of all responses predicts a row of which only one response was known
+    alone = w >= 1.0 - ROUNDING
+    rest = np.where(alone, 1.0, 1.0 - w)
+    change = np.where(alone, of - y.mean(), w * (of - predicted[row]) / rest)
+    leverage = np.bincount(weights.indices, w * share[row], n) * known.sum()
+    squares = np.bincount(weights.indices, change**2 * share[row], n)
+    return leverage, np.sqrt(squares)

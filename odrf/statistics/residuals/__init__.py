@@ -1,1 +1,0 @@
-"""Residuals and predicted distributions: arrays in, numbers out."""

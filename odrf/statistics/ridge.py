@@ -1,0 +1,500 @@
+"""Ridge and kernel ridge regression, whose penalty is chosen by leaving out one row at a time.
+
+The prediction is an intercept and a sum over training rows j of coef_j·k(|x - x_j|), where k falls
+with the distance.  It is the mean of a Gaussian process with that covariance, given the responses
+(Rasmussen and Williams 2006, section 2.2 and, for the intercept, 2.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.running import one_thread
+from odrf.statistics.importance import effective_number, largest
+
+__all__ = [
+    "KERNELS",
+    "Choice",
+    "KernelRidge",
+    "ObliqueKernelRidge",
+    "RidgeRegression",
+    "along",
+    "kernel_ridge",
+    "kernel_values",
+    "losses_of_choices",
+    "oblique_kernel_ridge",
+    "regression",
+    "ridge_regression",
+    "usual_distance",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernel ridge regression, whose choices are made by leaving out one row at a time.
+# ------------------------------------------------------------------------------------------------
+
+Array = NDArray[np.float64]
+
+KERNELS: dict[str, Callable[[Array], Array]] = {
+    "gauss": lambda distance: np.exp(-0.5 * distance**2),
+    "laplace": lambda distance: np.exp(-distance),
+}
+"""Kernels as functions of the distance in units of the width."""
+# What is tried: widths in median distances of rows, penalties in variances of a response.
+WIDTHS = {"gauss": (0.25, 0.5, 1.0, 2.0), "laplace": (0.5, 1.0, 2.0, 4.0)}
+PENALTIES = np.geomspace(1e-4, 1e2, 19)
+# Rows on which the choices are made: they take a time in the third power of the number of rows.
+ROWS_TO_CHOOSE = 500
+# Keeps equal rows of large weights from having equal equations.
+LEAST_NOISE = 1e-7
+# Rows of a block of distances.
+BLOCK = 1024
+
+
+class Choice(NamedTuple):
+    """What is chosen of a kernel ridge regression.
+
+    Attributes
+    ----------
+    kernel : str
+        A name in `KERNELS`.
+    width : float
+        The distance that counts as 1, in usual distances of rows.
+    penalty : float
+        The variance of a row of weight 1 around the curve.
+    """
+
+    kernel: str
+    width: float
+    penalty: float
+
+
+class KernelRidge(NamedTuple):
+    """A kernel ridge regression of K responses.
+
+    Attributes
+    ----------
+    kernel : str
+        A name in `KERNELS`.
+    width : float
+        The distance that counts as 1.
+    penalty : float
+        The variance of a row of weight 1 around the curve.
+    coef : (n, K) float64
+    intercept : (K,) float64
+    """
+
+    kernel: str
+    width: float
+    penalty: float
+    coef: Array
+    intercept: Array
+
+
+def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, Array]:
+    """Return the regression with the smallest error of rows left out, and their predictions.
+
+    These are (n, K): of each row by the regression on the other rows, of the same kernel, width and
+    penalty.
+
+    Kernel, width and penalty are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no
+    order.  The error needs no further regressions: the residual of a row that is left out is its
+    element of Q·y, divided by its diagonal element of Q, the matrix that turns responses into
+    coefficients (Rasmussen and Williams 2006, equation 5.12).
+
+    Parameters
+    ----------
+    points : (n, p) float64
+        Predictors in comparable units, of at least two rows.
+    Y : (n, K) float64
+        Responses.
+    weights : (n,) float64
+        Case weights, above 0.
+
+    References
+    ----------
+    C. E. Rasmussen and C. K. I. Williams (2006). Gaussian Processes for Machine Learning. MIT
+    Press.
+    """
+    with one_thread():
+        few = slice(0, ROWS_TO_CHOOSE)
+        choices = losses_of_choices(points[few], Y[few], weights[few])
+        _, choice = min((float(weights[few] @ losses), choice) for choice, losses in choices)
+        return _with_rows_left_out(points, Y, weights, choice)
+
+
+def usual_distance(points: Array) -> float:
+    """Return the median distance of unequal rows among the first `ROWS_TO_CHOOSE`, or 1."""
+    between = scipy.spatial.distance.pdist(points[:ROWS_TO_CHOOSE])
+    return float(np.median(between[between > 0])) if (between > 0).any() else 1.0
+
+
+def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple[Choice, Array]]:
+    """Yield every choice, and the squared error (n,) of each row, left out of its regression."""
+    distance = scipy.spatial.distance.cdist(points, points)
+    unit = usual_distance(points)
+    root = np.sqrt(weights / weights.mean())
+    for kernel, widths in WIDTHS.items():
+        for width in widths:
+            K = KERNELS[kernel](distance / (width * unit))
+            values, vectors = scipy.linalg.eigh(root[:, None] * K * root, driver="evd")
+            scaled = root[:, None] * vectors
+            along, ones = scaled.T @ Y, scaled.sum(axis=0)
+            inverse = 1 / (np.maximum(values, 0.0)[:, None] + PENALTIES + LEAST_NOISE)
+            of_one = scaled @ (ones[:, None] * inverse)
+            total_of_one = of_one.sum(axis=0)
+            diagonal = scaled**2 @ inverse - of_one**2 / total_of_one
+            losses = np.zeros_like(diagonal)
+            for of_response in along.T:
+                solved = scaled @ (of_response[:, None] * inverse)
+                coef = solved - of_one * (solved.sum(axis=0) / total_of_one)
+                losses += (coef / diagonal) ** 2
+            for penalty, of_penalty in zip(PENALTIES, losses.T, strict=True):
+                yield Choice(kernel, width, float(penalty)), of_penalty
+
+
+def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> KernelRidge:
+    """Return the regression of that choice."""
+    width, K = _width_and_noisy_kernel(points, weights, choice)
+    factor = scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+    with_ones = np.column_stack([np.ones(len(Y)), Y])
+    solved = scipy.linalg.cho_solve(factor, with_ones, check_finite=False)
+    of_one, of_response = solved[:, :1], solved[:, 1:]
+    intercept = of_response.sum(axis=0) / of_one.sum()
+    return KernelRidge(
+        choice.kernel, width, choice.penalty, of_response - of_one * intercept, intercept
+    )
+
+
+def _with_rows_left_out(
+    points: Array, Y: Array, weights: Array, choice: Choice
+) -> tuple[KernelRidge, Array]:
+    """Return the regression of that choice, and the predictions of rows that are left out."""
+    width, K = _width_and_noisy_kernel(points, weights, choice)
+    factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
+    inverse_times = partial(scipy.linalg.blas.dsymm, 1.0, lower, lower=True)
+    of_one = inverse_times(np.ones((len(Y), 1)))[:, 0]
+    intercept = of_one @ Y / of_one.sum()
+    coef = inverse_times(Y - intercept)
+    diagonal = np.diagonal(lower) - of_one**2 / of_one.sum()
+    found = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
+    return found, Y - coef / diagonal[:, None]
+
+
+def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tuple[float, Array]:
+    """Return the width as a distance, and the covariances of the responses of rows (n, n)."""
+    width = choice.width * usual_distance(points)
+    K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
+    K[np.diag_indices_from(K)] += choice.penalty * weights.mean() / weights + LEAST_NOISE
+    return width, K
+
+
+def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
+    """Return the predictions (m, K) of new rows.
+
+    Parameters
+    ----------
+    found : KernelRidge
+    points : (n, p) float64
+        The rows that it was fitted on.
+    new : (m, p) float64
+    """
+    out = np.empty((len(new), len(found.intercept)))
+    for begin in range(0, len(new), BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        distance = scipy.spatial.distance.cdist(new[rows], points)
+        K = KERNELS[found.kernel](distance / found.width)
+        for k, coef in enumerate(found.coef.T):
+            # not by BLAS, which would round a row alone in another way than the row among others
+            out[rows, k] = found.intercept[k] + (K * coef).sum(axis=1)
+    return out
+
+
+# ------------------------------------------------------------------------------------------------
+# Kernel ridge regression along the directions in which the response changes.
+#
+# A distance that counts all predictors alike is blind to what matters.  Importances of predictors
+# tell it, as lengths of the axes.  So do the gradients of a first regression: in their mean outer
+# product M a direction counts as much as the response changes along it (Samarov 1993; Trivedi et
+# al. 2014).  The next regression has the distances (x - z)ᵀMᵛ(x - z), and so on (Radhakrishnan et
+# al. 2024).  These directions are oblique: combinations of predictors, as the splits of this
+# package.
+# ------------------------------------------------------------------------------------------------
+
+_Rows: TypeAlias = tuple[Array, Array, Array]
+
+
+# Powers of importances, as lengths of axes, and of the mean product of gradients in the first and
+# in the second of its rounds.  The second begins where the power `BETWEEN` has led.
+OF_IMPORTANCE = (0.5, 1.0)
+OF_PRODUCTS, BETWEEN = (0.5, 1.0), 1.0
+# With more columns directions of gradients would fit noise; instead, few axes are tried.
+MOST_COLUMNS = 150
+# Rows on which directions are found, and on which the other choices are made.
+ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE_DIRECTIONS = 1000, 200
+# A direction of a smaller share in the largest one is left out.
+LEAST_SHARE = 1e-10
+
+
+class ObliqueKernelRidge(NamedTuple):
+    """A kernel ridge regression on directions.
+
+    Attributes
+    ----------
+    directions : (p, r) float64
+        A row counts as its products with the columns of this matrix.
+    ridge : KernelRidge
+        The regression on these products.
+    left_out : (n, K) float64
+        Predictions of the rows by regressions, on directions, that were found without their fold.
+    """
+
+    directions: Array
+    ridge: KernelRidge
+    left_out: Array
+
+
+def oblique_kernel_ridge(
+    points: Array,
+    Y: Array,
+    weights: Array,
+    first: Choice,
+    fold: NDArray[np.int64],
+    importance: Sequence[Array],
+) -> ObliqueKernelRidge:
+    """Return the regression on directions that predicts left out folds best.
+
+    Directions fit the rows that they were found on.  So everything is done without each fold of
+    rows, which then judges: the way to the directions, kernel, width and penalty.
+
+    Parameters
+    ----------
+    points : (n, p) float64
+        Predictors in comparable units, of at least ten rows in no order.
+    Y : (n, K) float64
+        Responses.
+    weights : (n,) float64
+        Case weights, above 0.
+    first : Choice
+        Of the regressions whose gradients tell the directions.
+    fold : (n,) int64
+        The fold of each row, from 0 to F - 1.
+    importance : sequence of F + 1 arrays (p,)
+        The importance of each column, at least 0, as found without each fold, and on all rows.
+
+    References
+    ----------
+    A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning
+    in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
+
+    A. M. Samarov (1993). Exploring regression structure using nonparametric functional estimation.
+    Journal of the American Statistical Association 88, 836-847.
+
+    S. Trivedi, J. Wang, S. Kpotufe and G. Shakhnarovich (2014). A consistent estimator of the
+    expected gradient outerproduct. Uncertainty in Artificial Intelligence 30, 819-828.
+    """
+    with one_thread():
+        rows = points, Y, weights
+        folds = range(len(importance) - 1)
+        found = [list(_directions(*_taken(rows, fold != f), first, importance[f])) for f in folds]
+        tried, choice = _best(rows, fold, found)
+        left_out = np.empty(Y.shape)
+        for f in folds:
+            (x, y, w), held = _taken(rows, fold != f), fold == f
+            T = found[f][tried]
+            z = along(x, T)
+            ridge = regression(z, y, w, choice)
+            left_out[held] = kernel_values(ridge, z, along(points[held], T))
+        T = list(_directions(*rows, first, importance[-1]))[tried]
+        return ObliqueKernelRidge(T, regression(along(points, T), Y, weights, choice), left_out)
+
+
+def along(points: Array, directions: Array) -> Array:
+    """Return the products (n, r) of rows and directions.
+
+    They are added one by one: BLAS would round those of a row alone in another way than those of
+    the row among others.
+    """
+    total = np.zeros((len(points), directions.shape[1]))
+    for column, row in zip(points.T, directions, strict=True):
+        if (row != 0).all():
+            total += column[:, None] * row
+        else:  # an axis, or few of them
+            at = np.flatnonzero(row)
+            total[:, at] += column[:, None] * row[at]
+    return total
+
+
+def _taken(rows: _Rows, which: NDArray[np.bool_]) -> _Rows:
+    points, Y, weights = rows
+    return points[which], Y[which], weights[which]
+
+
+def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tuple[int, Choice]:
+    """Return which of the directions, and of the choices, have the smallest error of held rows."""
+    points, Y, weights = (array[:ROWS_TO_CHOOSE_DIRECTIONS] for array in rows)
+    fold = fold[:ROWS_TO_CHOOSE_DIRECTIONS]
+    total: dict[tuple[int, Choice], float] = {}
+    for f in range(len(found)):
+        held = np.where(fold == f, weights, 0.0)
+        for tried, T in enumerate(found[f]):
+            for choice, losses in losses_of_choices(along(points, T), Y, weights):
+                total[tried, choice] = total.get((tried, choice), 0.0) + float(held @ losses)
+    return min(total, key=lambda key: (total[key], key))
+
+
+def _directions(
+    points: Array, Y: Array, weights: Array, first: Choice, importance: Array
+) -> Iterator[Array]:
+    """Yield the directions (p, r) found in each way: axes, then rounds of gradients."""
+    points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
+    for power in OF_IMPORTANCE:
+        yield _axes(importance**power)
+    if points.shape[1] > MOST_COLUMNS:
+        few, at = np.zeros(len(importance)), largest(importance, effective_number(importance, 2))
+        few[at] = importance[at]
+        yield _axes(few ** OF_IMPORTANCE[0])
+        return
+    T = np.eye(points.shape[1])
+    for power in OF_PRODUCTS:
+        z = along(points, T)
+        M = T @ _gradient_products(z, regression(z, Y, weights, first), weights) @ T.T
+        yield _root(M, power)
+        T = _root(M, BETWEEN)
+
+
+def _axes(lengths: Array) -> Array:
+    """Return axes of these lengths (p, r), of mean square 1, without those of no length."""
+    if not (lengths > 0).any():
+        return np.eye(len(lengths))
+    return np.diag(lengths / np.sqrt((lengths**2).mean()))[:, lengths > 0]
+
+
+def _gradient_products(points: Array, ridge: KernelRidge, weights: Array) -> Array:
+    """Return the weighted mean (r, r) of outer products of gradients, summed over responses."""
+    distance = scipy.spatial.distance.cdist(points, points) / ridge.width
+    # the derivative of the kernel by the distance, divided by the distance
+    slope = -KERNELS[ridge.kernel](distance)
+    if ridge.kernel == "laplace":
+        slope /= np.where(distance > 0, distance, np.inf)
+    total = np.zeros((points.shape[1],) * 2)
+    for coef in ridge.coef.T:
+        pull = slope * coef
+        gradient = pull.sum(axis=1)[:, None] * points - pull @ points
+        total += (weights[:, None] * gradient).T @ gradient
+    return total / weights.sum()
+
+
+def _root(M: Array, power: float) -> Array:
+    """Return T (p, r) such that T·Tᵀ is proportional to Mᵛ and has trace p, for the power v."""
+    values, vectors = np.linalg.eigh(M)
+    if not values[-1] > 0:
+        return np.eye(len(M))
+    share = values / values[-1]
+    kept = share > LEAST_SHARE
+    length = share[kept] ** (power / 2)
+    return np.asarray(vectors[:, kept] * length * np.sqrt(len(M) / (length**2).sum()))
+
+
+# ------------------------------------------------------------------------------------------------
+# Ridge regression, whose penalty is chosen by leaving out one row at a time.
+# ------------------------------------------------------------------------------------------------
+
+# Penalties that are tried, for columns of variance 1 and one row.
+RIDGE_PENALTIES = np.geomspace(1e-4, 1e4, 25) / 10
+TINY = 1e-12
+
+
+class RidgeRegression(NamedTuple):
+    """A ridge regression on m columns.
+
+    Attributes
+    ----------
+    coef : (m,) float64
+    intercept : float
+    left_out : (n,) float64
+        The prediction of each row by the regression on the other rows.
+    """
+
+    coef: NDArray[np.float64]
+    intercept: float
+    left_out: NDArray[np.float64]
+
+
+def ridge_regression(
+    Z: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    penalties: NDArray[np.float64] = RIDGE_PENALTIES,
+) -> RidgeRegression:
+    """Minimise the weighted squares of y - intercept - Z·coef plus a penalty on coef².
+
+    The penalty is the one with the smallest error of the rows that are left out, one at a time.
+    That error needs no further regressions: it is the residual, divided by 1 less the leverage
+    (Golub, Heath and Wahba 1979).  Columns are compared in units of their standard deviations.
+
+    Parameters
+    ----------
+    Z : (n, m) float64
+    y : (n,) float64
+    weights : (n,) float64
+        Case weights; rows of weight 0 have no part in the regression.
+    penalties : array of float64
+        Those that are tried; each is multiplied by n.
+    """
+    with one_thread():
+        return _solved(Z, y, weights, penalties * len(Z))
+
+
+def _solved(
+    Z: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    penalties: NDArray[np.float64],
+) -> RidgeRegression:
+    share = weights / weights.sum()
+    centre, mean = share @ Z, float(share @ y)
+    unit = np.sqrt(share @ (Z - centre) ** 2)
+    unit[unit < TINY] = np.inf
+    root = np.sqrt(share * len(Z))
+    A, b = (Z - centre) / unit * root[:, None], (y - mean) * root
+    U, squares, V = _decomposed(A)
+    along = U.T @ b
+    # What the columns cannot fit, and how much of a row that is: 0 if there are enough columns.
+    beyond = b - U @ along
+    free = np.maximum(1 - np.sum(U**2, axis=1) - share, 0.0)
+
+    def left(penalty: float) -> NDArray[np.float64]:
+        """Return the residuals (n,) of the rows that are left out, times `root`."""
+        shrunk = penalty / (squares + penalty)
+        return np.asarray((beyond + U @ (shrunk * along)) / np.maximum(free + U**2 @ shrunk, TINY))
+
+    penalty = min(penalties, key=lambda one: float(np.sum(left(one) ** 2)))
+    coef = V @ (np.sqrt(squares) / (squares + penalty) * along) / unit
+    intercept = mean - float(centre @ coef)
+    used = root > 0
+    left_out = intercept + Z @ coef
+    left_out[used] = y[used] - left(penalty)[used] / root[used]
+    return RidgeRegression(coef, intercept, left_out)
+
+
+def _decomposed(
+    A: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return U (n, r), the squares (r,) of the singular values, and V (m, r), of A = U·D·Vᵀ.
+
+    They are from the smaller of the products of A with itself, which takes less time.
+    """
+    n, m = A.shape
+    squares, vectors = np.linalg.eigh(A.T @ A if m <= n else A @ A.T)
+    used = squares > max(squares.max(initial=0.0), TINY) * TINY
+    squares, vectors = squares[used], vectors[:, used]
+    other = (A if m <= n else A.T) @ vectors / np.sqrt(squares)
+    return (other, squares, vectors) if m <= n else (vectors, squares, other)

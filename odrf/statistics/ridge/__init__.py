@@ -1,1 +1,0 @@
-"""Ridge regressions: of columns, of functions of distances, and along directions."""

@@ -1,0 +1,131 @@
+"""Are predicted risks at a time met: observed frequencies in groups of similar predictions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.statistics.survival.curves import cumulative_incidence, limits_of_probability, sums_at
+from odrf.statistics.survival.observation import weights_at
+
+__all__ = [
+    "CalibrationAt",
+    "calibration_at",
+    "groups_of_equal_weight",
+]
+
+
+Floats = NDArray[np.float64]
+
+
+class CalibrationAt(NamedTuple):
+    """Predicted and observed probabilities of an event by a time, in K groups of rows.
+
+    Attributes
+    ----------
+    weight : (K,) float64
+        The weight of the rows.
+    predicted : (K,) float64
+        Their mean predicted risk.
+    observed, std_error, low, high : (K,) float64
+        The estimated probability with its limits; NaN beyond the last time of a group, unless all
+        had an event.  No limits, NaN, where none or all had the event.
+    """
+
+    weight: Floats
+    predicted: Floats
+    observed: Floats
+    std_error: Floats
+    low: Floats
+    high: Floats
+
+
+def calibration_at(
+    time: Floats,
+    event: NDArray,
+    risk: Floats,
+    t: float,
+    groups: int = 10,
+    cause: int | None = None,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+    level: float = 0.95,
+) -> CalibrationAt:
+    """Compare predicted risks with the Kaplan–Meier or Aalen–Johansen estimate of similar rows.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row, otherwise the cause.
+    risk : (n,) float64
+        The predicted probability of an event by the time t.
+    t : float
+        The time.
+    groups : int
+        At most so many groups, of about equal weight; equal risks are in one group.
+    cause : int, optional
+        Only its events count, others compete.  By default every cause counts.
+    weights : (n,) float64, optional
+        Case weights; by default 1.  Errors with weights are those of the infinitesimal jackknife.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.  With late
+        entry the mean predicted risk is weighted by the inverse probability to be observed, within
+        each group: those who live long are seen more often.
+    level : float
+        Of the confidence limits, symmetric for log(-log p).
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
+    >>> found = calibration_at(time, event, np.array([0.6, 0.7, 0.2, 0.1]), 1.5, groups=2)
+    >>> found.predicted, found.observed
+    (array([0.15, 0.65]), array([0. , 0.5]))
+    """
+    of_rows = np.ones(len(time)) if weights is None else weights
+    group = groups_of_equal_weight(risk, groups, of_rows)
+    K = int(group.max()) + 1
+    observed, variance = np.full((2, K), np.nan)
+    for g in range(K):
+        rows = group == g
+        found = cumulative_incidence(
+            time[rows],
+            event[rows],
+            cause,
+            None if weights is None else weights[rows],
+            None if start is None else start[rows],
+        )
+        all_had_one = len(found.times) and found.sets.survivors[-1] == 0
+        if t <= time[rows & (of_rows > 0)].max() or all_had_one:
+            observed[g] = found.curve(t)
+            errors = found.variance if weights is None else found.robust_variance
+            variance[g] = np.append(0.0, errors)[np.searchsorted(found.times, t, side="right")]
+    # an error of 0, of none or of all rows, does not make the estimate certain
+    low, high = limits_of_probability(observed, np.where(variance > 0, variance, np.nan), level)
+    weight = sums_at(group, of_rows, K)
+    inverse_weights = of_rows.astype(np.float64)
+    if start is not None:
+        for g in range(K):
+            rows = group == g
+            lives = time[rows], event[rows], of_rows[rows]
+            inverse_weights[rows] = weights_at(*lives, start[rows], t)
+    predicted = sums_at(group, inverse_weights * risk, K) / sums_at(group, inverse_weights, K)
+    return CalibrationAt(weight, predicted, observed, np.sqrt(variance), low, high)
+
+
+def groups_of_equal_weight(value: Floats, groups: int, weights: Floats) -> NDArray[np.int64]:
+    """Return for each row its group (n,) by the order of values, from 0 without gaps.
+
+    Equal values are in one group, which is that of the middle of their weight.
+    """
+    levels, place = np.unique(value, return_inverse=True)
+    place = place.reshape(-1)
+    weight = sums_at(place, weights, len(levels))
+    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    group = np.minimum(np.floor(groups * middle), groups - 1).astype(np.int64)
+    # a group of weight 0 joins the one before
+    used = np.unique(group[weight > 0])
+    return np.maximum(np.searchsorted(used, group, side="right") - 1, 0)[place]

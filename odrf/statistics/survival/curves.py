@@ -1,0 +1,585 @@
+"""Survival curves and incidences: Kaplan–Meier, Aalen–Johansen, who is at risk when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "CumulativeIncidence",
+    "KaplanMeier",
+    "RiskSets",
+    "RunningSums",
+    "StepCurve",
+    "censoring_risk_sets",
+    "cumulative_incidence",
+    "inverse_or_zero",
+    "kaplan_meier",
+    "limits_of_probability",
+    "number_at_risk",
+    "product_limit",
+    "risk_sets",
+    "sums_at",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Who is at risk when: the counts that every curve and test of survival times is made of.
+# ------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class RunningSums(NamedTuple):
+    """Sums of martingale increments of rows up to each time.
+
+    Attributes
+    ----------
+    final : (n,) float64
+        Of each row when it has left.
+    expected : (R + 1,) float64
+        The sum of a row that is at risk falls from ``expected[first]`` to that of the time.
+    """
+
+    final: Floats
+    expected: Floats
+
+
+@dataclass(frozen=True)
+class RiskSets:
+    """Rows at risk and events at each distinct event time.
+
+    Attributes
+    ----------
+    times : (R,) float64
+        Distinct event times, ascending.
+    at_risk, events : (R,) float64
+        Sums of case weights.
+    first, last : (n,) int64
+        A row is at risk at ``times[first:last]``.
+    happened : (n,) bool
+        Whether the row has an event: at ``times[last - 1]``.
+    weights : (n,) float64
+    """
+
+    times: Floats
+    at_risk: Floats
+    events: Floats
+    first: Integers
+    last: Integers
+    happened: NDArray[np.bool_]
+    weights: Floats
+
+    @cached_property
+    def _ends(self) -> tuple[Integers, Integers]:
+        """The rows with an event, and the places of their times."""
+        rows = np.flatnonzero(self.happened)
+        return rows, self.last[rows] - 1
+
+    @cached_property
+    def hazard(self) -> Floats:
+        """The share of those at risk that have an event: (R,)."""
+        return self.events / self.at_risk
+
+    @cached_property
+    def survivors(self) -> Floats:
+        """The weight of those at risk that have no event: (R,), exactly 0 where all have one."""
+        return self.at_risk - self.events
+
+    @cached_property
+    def per_survivor(self) -> Floats:
+        """1 divided by the weight of the survivors: (R,), 0 where nobody survives."""
+        return inverse_or_zero(self.survivors)
+
+    def of_rows(self, rows: NDArray[np.bool_]) -> RiskSets:
+        """Return the same sets in which only events of these rows (n,) count."""
+        happened = self.happened & rows
+        place = self.last[happened] - 1
+        events = sums_at(place, self.weights[happened], len(self.times))
+        return RiskSets(
+            self.times, self.at_risk, events, self.first, self.last, happened, self.weights
+        )
+
+    def martingale_sums(self, factor: Floats) -> Floats:
+        """Return, for each row (n,), the sum of its martingale increments times a factor (R,).
+
+        The increment of a row at a time is 1 for an event, minus the hazard while at risk.  The
+        derivative of the Nelson–Aalen estimate with respect to the weight of a row is this sum
+        with 1/at_risk as the factor, up to the time of interest; other estimates have others.
+        """
+        expected = _cumulative(factor * self.hazard)
+        # all from the beginning, as a rule: then nothing is to be read for each row
+        since = expected[self.first] if self.first.any() else 0.0
+        rows, place = self._ends
+        sums: Floats = since - expected[self.last]
+        sums[rows] += factor[place]
+        return sums
+
+    def running_sums(self, factor: Floats) -> RunningSums:
+        """Return `martingale_sums` with what is needed for those up to each time."""
+        return RunningSums(self.martingale_sums(factor), _cumulative(factor * self.hazard))
+
+    def sums_of_products(self, one: RunningSums, other: RunningSums) -> Floats:
+        """Return, for each time (R,), the sum over rows of products of their sums up to then.
+
+        Each product is weighted by the squared case weight.  In O(n + R): rows that have left have
+        their final sums, and those at risk differ only by when they entered.
+        """
+        R = len(self.times)
+        squared = self.weights**2
+
+        def present(parts: Floats) -> Floats:
+            came = sums_at(self.first, parts, R + 1)
+            return np.cumsum(came - sums_at(self.last, parts, R + 1))[1:]
+
+        left = np.cumsum(sums_at(self.last, squared * one.final * other.final, R + 1))[1:]
+        first, second = one.expected[self.first], other.expected[self.first]
+        since_first, since_second = one.expected[1:], other.expected[1:]
+        waiting = since_first * since_second * present(squared)
+        waiting -= since_first * present(squared * second) + since_second * present(squared * first)
+        return left + waiting + present(squared * first * second)
+
+
+def risk_sets(
+    time: Floats,
+    event: NDArray,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> RiskSets:
+    """Count who is at risk and who has an event at each distinct event time.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row, otherwise the cause; every cause counts.
+    weights : (n,) float64, optional
+        Case weights; by default 1.  Rows of weight 0 do not count.
+    start : (n,) float64, optional
+        When a row enters, before `time`; a row is at risk at t if start < t ≤ time.  By default all
+        rows are there from the beginning.
+
+    Examples
+    --------
+    >>> sets = risk_sets(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
+    >>> sets.times, sets.at_risk, sets.events
+    (array([1., 2.]), array([4., 3.]), array([1., 1.]))
+    """
+    happened = np.asarray(event) > 0
+    weights = np.ones(len(time)) if weights is None else weights
+    times = np.unique(time[happened & (weights > 0)])
+    last = np.searchsorted(times, time, side="right")
+    return _counted(times, _entry(times, start, len(time)), last, happened & (weights > 0), weights)
+
+
+def censoring_risk_sets(
+    time: Floats,
+    event: NDArray,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> RiskSets:
+    """Count who is at risk of being censored, and who is, at each distinct time of censoring.
+
+    Arguments as for `risk_sets`.  At a time that has both, events come before censoring: rows
+    censored at an event time are at risk of the event, rows with an event at a time of censoring
+    cannot be censored any more.
+    """
+    lost = np.asarray(event) == 0
+    weights = np.ones(len(time)) if weights is None else weights
+    times = np.unique(time[lost & (weights > 0)])
+    last = np.searchsorted(times, time, side="right")
+    last[~lost] = np.searchsorted(times, time[~lost], side="left")
+    return _counted(times, _entry(times, start, len(time)), last, lost & (weights > 0), weights)
+
+
+def number_at_risk(
+    at: ArrayLike, time: Floats, weights: Floats | None = None, start: Floats | None = None
+) -> Floats:
+    """Return the weight of the rows at risk at times of any shape: those with start < t ≤ time.
+
+    Examples
+    --------
+    >>> number_at_risk([0.5, 2.0], np.array([1.0, 2.0, 3.0]))
+    array([3., 2.])
+    """
+    weights = np.ones(len(time)) if weights is None else weights
+
+    def not_before(moments: Floats, parts: Floats) -> Floats:
+        order = np.argsort(moments, kind="stable")
+        beyond = np.append(np.cumsum(parts[order][::-1])[::-1], 0.0)
+        return beyond[np.searchsorted(moments[order], at, side="left")]
+
+    if start is None:
+        return not_before(time, weights)
+    # sums of weights in two orders can differ in the last digit where nobody is at risk
+    counted = (weights > 0).astype(np.float64)
+    anybody = not_before(time, counted) > not_before(start, counted)
+    return np.where(anybody, not_before(time, weights) - not_before(start, weights), 0.0)
+
+
+def _entry(times: Floats, start: Floats | None, n: int) -> Integers:
+    return np.zeros(n, np.int64) if start is None else np.searchsorted(times, start, side="right")
+
+
+def _counted(
+    times: Floats, first: Integers, last: Integers, happened: NDArray[np.bool_], weights: Floats
+) -> RiskSets:
+    """Return the risk sets of rows that are at risk at ``times[first:last]``."""
+
+    def counts(parts: Floats) -> tuple[Floats, Floats]:
+        waiting = sums_at(last, parts, len(times) + 1) - sums_at(first, parts, len(times) + 1)
+        # from the last time back: so the smallest risk sets are sums of few weights
+        present: Floats = np.cumsum(waiting[::-1])[::-1][1:]
+        ended = sums_at(last[happened] - 1, parts[happened], len(times))
+        return present, ended
+
+    at_risk, events = counts(weights)
+    rows, ended = counts((weights > 0).astype(np.float64))
+    # sums of weights in two orders can differ in the last digit
+    at_risk = np.where(rows == ended, events, np.maximum(at_risk, events))
+    return RiskSets(times, at_risk, events, first, last, happened, weights)
+
+
+def sums_at(place: Integers, parts: Floats, size: int) -> Floats:
+    """Return the sum of the parts at each place from 0: (size,)."""
+    return np.bincount(place, parts, size).astype(np.float64, copy=False)
+
+
+def inverse_or_zero(values: Floats) -> Floats:
+    """Return 1 divided by values ≥ 0 of any shape, and 0 where they are 0."""
+    positive = values > 0
+    return np.where(positive, 1 / np.where(positive, values, 1.0), 0.0)
+
+
+def _cumulative(parts: Floats) -> Floats:
+    """Return the sums of the first 0, 1, … R parts."""
+    return np.concatenate([[0.0], np.cumsum(parts)])
+
+
+# ------------------------------------------------------------------------------------------------
+# Curves that are constant between steps: survival, cumulative hazard, cumulative incidence.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StepCurve:
+    """A right-continuous step curve.
+
+    Attributes
+    ----------
+    times : (R,) float64
+        Where it steps, ascending.
+    values : (R,) float64
+        From each of these times on, up to the next.
+    before : float
+        Its value before the first time.
+
+    Examples
+    --------
+    >>> curve = StepCurve(np.array([1.0, 3.0]), np.array([0.5, 0.2]), 1.0)
+    >>> curve([0.0, 1.0, 2.9, 3.0])
+    array([1. , 0.5, 0.5, 0.2])
+    >>> curve.just_before([1.0, 3.0])
+    array([1. , 0.5])
+    >>> curve.integral(4.0)
+    array(2.2)
+    >>> curve.first_at_most(0.5)
+    1.0
+    """
+
+    times: NDArray[np.float64]
+    values: NDArray[np.float64]
+    before: float
+
+    @property
+    def all_values(self) -> NDArray[np.float64]:
+        """The value before the first time, then those from each time on: (R + 1,)."""
+        return np.concatenate([[self.before], self.values])
+
+    def __call__(self, at: ArrayLike) -> NDArray[np.float64]:
+        """Return the values at times of any shape."""
+        return self.all_values[np.searchsorted(self.times, at, side="right")]
+
+    def just_before(self, at: ArrayLike) -> NDArray[np.float64]:
+        """Return the limits from the left at times of any shape."""
+        return self.all_values[np.searchsorted(self.times, at, side="left")]
+
+    def integral(self, horizon: ArrayLike) -> NDArray[np.float64]:
+        """Return the area under the curve from 0 to each horizon ≥ 0, of any shape."""
+        begins = np.concatenate([[0.0], self.times])
+        values = self.all_values
+        areas = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(begins))])
+        piece = np.searchsorted(self.times, horizon, side="right")
+        return np.asarray(areas[piece] + values[piece] * (np.asarray(horizon) - begins[piece]))
+
+    def first_at_most(self, level: float) -> float:
+        """Return the first time at which the values are at most `level`; infinite if none are.
+
+        For a survival curve and the level 1/2 this is the median.
+        """
+        low = np.flatnonzero(self.values <= level)
+        return float(self.times[low[0]]) if len(low) else float("inf")
+
+
+# ------------------------------------------------------------------------------------------------
+# Confidence limits of a curve at each of its times, on a transformed scale.
+# ------------------------------------------------------------------------------------------------
+
+# A probability as near to 0 or 1 is one of them.
+ROUNDING = 1e-12
+# exp() of less is taken as exp() of this, which has an inverse.
+SMALLEST_EXPONENT = -700.0
+
+
+def limits_of_probability(
+    estimate: Floats, variance: Floats, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Return the lower and upper limits of probabilities such as survival or incidence.
+
+    They are symmetric for log(-log p), and always within 0 and 1; coverage is better than of p ±
+    z·error where rows are few (Borgan and Liestøl 1990).
+
+    Parameters
+    ----------
+    estimate, variance : float64, of one shape
+        Without variance, as at p = 1, both limits are the estimate; where it is NaN, as at p = 0,
+        so are they; with variance there are no limits at p = 0 and 1.
+    level : float
+        Of confidence.
+
+    References
+    ----------
+    Borgan and Liestøl (1990), A note on confidence intervals and bands for the survival function
+    based on transformations, Scandinavian Journal of Statistics 17, 35-41.
+
+    Examples
+    --------
+    >>> low, high = limits_of_probability(np.array([0.5]), np.array([0.01]))
+    >>> low.round(3), high.round(3)
+    (array([0.295]), array([0.675]))
+    """
+    reach = float(scipy.special.ndtri((1 + level) / 2)) * np.sqrt(variance)
+    inside = np.where((estimate > ROUNDING) & (estimate < 1 - ROUNDING), estimate, np.nan)
+    factor = np.exp(np.maximum(reach / (inside * np.log(inside)), SMALLEST_EXPONENT))
+    certain = reach == 0
+    return (
+        np.where(certain, estimate, inside ** (1 / factor)),
+        np.where(certain, estimate, inside**factor),
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# The survival curve by the product of the shares that survive each event time.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KaplanMeier:
+    """A Kaplan–Meier curve.
+
+    Attributes
+    ----------
+    sets : RiskSets
+        Distinct event times, and how many were at risk and had an event.
+    survival : (R,) float64
+        The probability to survive each time.
+    """
+
+    sets: RiskSets
+    survival: Floats
+
+    @property
+    def times(self) -> Floats:
+        """The distinct event times (R,)."""
+        return self.sets.times
+
+    @property
+    def curve(self) -> StepCurve:
+        """The curve, 1 before the first event."""
+        return StepCurve(self.sets.times, self.survival, 1.0)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """Greenwood's variance (R,), which takes weights as numbers of rows.
+
+        NaN once nobody survives.
+        """
+        n, d = self.sets.at_risk, self.sets.events
+        left = np.where(self.survival > 0, self.sets.survivors, np.nan)
+        return self.survival**2 * np.cumsum(d / (n * left))
+
+    def limits(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return lower and upper limits (R,) by Greenwood's variance.
+
+        See `limits_of_probability`.
+        """
+        return limits_of_probability(self.survival, self.variance, level)
+
+    def quantile(self, share: float = 0.5) -> float:
+        """Return the first time by which at least this share had an event; infinite if none."""
+        # 1 - share may be a little less than the product of shares that should equal it
+        return self.curve.first_at_most(1 - share + 1e-12)
+
+
+def kaplan_meier(
+    time: Floats,
+    event: NDArray,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> KaplanMeier:
+    """Estimate the survival curve.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row; every cause counts as the event.
+    weights : (n,) float64, optional
+        Case weights; by default 1.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.
+
+    References
+    ----------
+    Kaplan and Meier (1958), Nonparametric estimation from incomplete observations, JASA 53,
+    457-481.
+
+    Examples
+    --------
+    >>> found = kaplan_meier(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
+    >>> found.times, found.survival, found.variance
+    (array([1., 2.]), array([0.75, 0.5 ]), array([0.046875, 0.0625  ]))
+    """
+    return product_limit(risk_sets(time, event, weights, start))
+
+
+def product_limit(sets: RiskSets) -> KaplanMeier:
+    """Return the Kaplan–Meier curve of risk sets."""
+    return KaplanMeier(sets, np.cumprod(sets.survivors / sets.at_risk, dtype=np.float64))
+
+
+# ------------------------------------------------------------------------------------------------
+# The cumulative incidence of each of several competing causes.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CumulativeIncidence:
+    """The probability of an event of one cause by each time, others being possible.
+
+    Attributes
+    ----------
+    sets, of_cause : RiskSets
+        Of events of all causes, and the same in which only those of this cause count.
+    survival_before : (R,) float64
+        The probability to have had no event before each time.
+    incidence : (R,) float64
+        The probability of an event of the cause by each time.
+    """
+
+    sets: RiskSets
+    of_cause: RiskSets
+    survival_before: Floats
+    incidence: Floats
+
+    @property
+    def times(self) -> Floats:
+        """The distinct times (R,) of events of all causes."""
+        return self.sets.times
+
+    @property
+    def curve(self) -> StepCurve:
+        """The incidence, 0 before the first event."""
+        return StepCurve(self.sets.times, self.incidence, 0.0)
+
+    @cached_property
+    def variance(self) -> Floats:
+        """The variance (R,) by the delta method, which takes weights as numbers of rows.
+
+        For one cause it is Greenwood's.  See Marubini and Valsecchi (1995), Analysing survival data
+        from clinical trials and observational studies, equation (10.12).
+        """
+        F, S = self.incidence, self.survival_before
+        n, d, own = self.sets.at_risk, self.sets.events, self.of_cause.events
+        of_survival = d / n * self.sets.per_survivor
+        both = S * own / n**2
+        own_part = np.cumsum(S**2 * own * (n - own) / n**3)
+        # Σ (F(t) - F(s))²·of_survival(s) - 2·(F(t) - F(s))·both(s), written out
+        squares = np.cumsum(F**2 * of_survival) - 2 * F * np.cumsum(F * of_survival)
+        squares += F**2 * np.cumsum(of_survival)
+        products = F * np.cumsum(both) - np.cumsum(F * both)
+        return np.maximum(own_part + squares - 2 * products, 0.0)
+
+    @cached_property
+    def robust_variance(self) -> Floats:
+        """The infinitesimal jackknife's variance (R,), right for weights of any kind."""
+        F, left = self.incidence, self.sets.per_survivor
+        own = self.of_cause.running_sums(self.survival_before / self.sets.at_risk)
+        later = self.sets.running_sums(F * left)
+        constant = type(own)(own.final + later.final, own.expected + later.expected)
+        linear = self.sets.running_sums(left)
+        products = self.sets.sums_of_products
+        squares = products(constant, constant) - 2 * F * products(constant, linear)
+        return np.maximum(squares + F**2 * products(linear, linear), 0.0)
+
+    def derivatives(self, at: float) -> Floats:
+        """Return the derivative of the curve at a time by the weight of each row: (n,)."""
+        reached = self.sets.times <= at
+        own = self.of_cause.martingale_sums(reached * self.survival_before / self.sets.at_risk)
+        later = reached * (float(self.curve(at)) - self.incidence) * self.sets.per_survivor
+        return own - self.sets.martingale_sums(later)
+
+    def influence(self, at: float) -> Floats:
+        """Return the derivatives times the weights (n,); their squares add up to a variance."""
+        return self.sets.weights * self.derivatives(at)
+
+
+def cumulative_incidence(
+    time: Floats,
+    event: NDArray,
+    cause: int | None = None,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> CumulativeIncidence:
+    """Estimate the cumulative incidence of one cause, or of all, which is 1 minus survival.
+
+    The times are those of events of all causes.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64
+        0 for a censored row, otherwise the cause.
+    cause : int, optional
+        By default all.
+    weights : (n,) float64, optional
+        Case weights; by default 1.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.
+
+    References
+    ----------
+    Aalen and Johansen (1978), An empirical transition matrix for non-homogeneous Markov chains
+    based on censored observations, Scandinavian Journal of Statistics 5, 141-150.
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 0, 1])
+    >>> [cumulative_incidence(time, event, cause).incidence for cause in (1, 2)]
+    [array([0.25, 0.25, 0.75]), array([0.  , 0.25, 0.25])]
+    """
+    sets = risk_sets(time, event, weights, start)
+    rows = (event > 0) if cause is None else (event == cause)
+    of_cause = sets.of_rows(rows)
+    before = product_limit(sets).curve.all_values[:-1]
+    incidence: Floats = np.cumsum(before * of_cause.hazard)
+    return CumulativeIncidence(sets, of_cause, before, incidence)

@@ -1,0 +1,529 @@
+"""How well scores order times: Harrell's and Uno's C, ROC curves at times.
+
+A row with an event is compared with each row that was still at risk then; rows censored at the
+time of an event were, rows with an event at the same time were not.  Equal scores count half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import compiled_at_ease
+from odrf.engine.running import one_thread
+from odrf.engine.survival.log_rank import pair_sums
+from odrf.statistics.survival.curves import (
+    RiskSets,
+    cumulative_incidence,
+    inverse_or_zero,
+    risk_sets,
+    sums_at,
+)
+from odrf.statistics.survival.observation import (
+    ObservationCurve,
+    StatesAt,
+    WeightedStates,
+    ascending_times,
+    observation_curve,
+    weighted_states,
+)
+from odrf.statistics.survival.pseudo_values import RowwiseShare
+
+__all__ = [
+    "ComparedPairs",
+    "Concordance",
+    "DynamicAreas",
+    "OrderedPairs",
+    "RocAt",
+    "concordance_of_cause",
+    "dynamic_areas",
+    "harrells_c",
+    "ordered_pairs",
+    "roc_at",
+    "share_in_order",
+    "unos_c",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Pairs of a row with an event and a row at risk, and how many of them scores put in order.
+# ------------------------------------------------------------------------------------------------
+
+
+class ComparedPairs(NamedTuple):
+    """Which pairs are compared: row j with case i if first[j] ≤ at[i] < last[j].
+
+    Attributes
+    ----------
+    at : (n,) int64
+        The position of each case in time, -1 for other rows.
+    first, last : (n,) int64
+    case_weight, weight : (n,) float64
+        A pair weighs the product: of the case, and of the row it is compared with.
+    """
+
+    at: Integers
+    first: Integers
+    last: Integers
+    case_weight: Floats
+    weight: Floats
+
+
+class OrderedPairs(NamedTuple):
+    """Sums of weights of pairs, for each row.
+
+    Attributes
+    ----------
+    tied : float
+        The weight of compared pairs with equal scores.
+    in_order, compared : (n,) float64
+        Of pairs with the row as the case; equal scores count half as in order.
+    in_order_as_other, compared_as_other : (n,) float64
+        Of pairs with the row as the one that the case is compared with.
+    """
+
+    tied: float
+    in_order: Floats
+    compared: Floats
+    in_order_as_other: Floats
+    compared_as_other: Floats
+
+    def excess_of_cases(self, share: float) -> Floats:
+        """Return how many more pairs of each case than this share are in order: (n,)."""
+        return self.in_order - share * self.compared
+
+    def excess_of_others(self, share: float) -> Floats:
+        """Return the same of the pairs in which each row is compared with a case: (n,)."""
+        return self.in_order_as_other - share * self.compared_as_other
+
+
+@one_thread()
+def ordered_pairs(pairs: ComparedPairs, score: Floats) -> OrderedPairs:
+    """Add up the pairs; in order are those whose case has the higher score (n,)."""
+    levels, rank = np.unique(score, return_inverse=True)
+    cases = np.flatnonzero((pairs.at >= 0) & (pairs.case_weight > 0))
+    others = np.flatnonzero((pairs.first < pairs.last) & (pairs.weight > 0))
+    sums = np.zeros((5, len(score)))
+    with compiled_at_ease(pair_sums):
+        pair_sums(
+            cases[np.argsort(pairs.at[cases], kind="stable")],
+            others[np.argsort(pairs.first[others], kind="stable")],
+            others[np.argsort(pairs.last[others], kind="stable")],
+            pairs.at, pairs.first, pairs.last, rank.reshape(-1), pairs.case_weight, pairs.weight,
+            np.zeros(len(levels) + 1), np.zeros(len(levels)), sums,
+        )  # fmt: skip
+    below, equal, compared, in_order_as_other, compared_as_other = sums
+    return OrderedPairs(
+        float(pairs.case_weight @ equal),
+        pairs.case_weight * (below + equal / 2),
+        pairs.case_weight * compared,
+        pairs.weight * in_order_as_other,
+        pairs.weight * compared_as_other,
+    )
+
+
+def share_in_order(found: list[OrderedPairs]) -> float:
+    """Return the share of all compared pairs that are in order; NaN without pairs."""
+    compared = sum(float(pairs.compared.sum()) for pairs in found)
+    in_order = sum(float(pairs.in_order.sum()) for pairs in found)
+    return in_order / compared if compared > 0 else float("nan")
+
+
+# ------------------------------------------------------------------------------------------------
+# How often the row with the earlier event has the higher score: Harrell's C, Uno's C, per cause.
+# ------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Concordance(RowwiseShare):
+    """The share of pairs in order.
+
+    Attributes
+    ----------
+    estimate : float
+        NaN without pairs.
+    influence : (n,) float64
+        What each row adds to its error.
+    in_order, tied, compared : float
+        Weights of pairs; tied ones count half as in order.
+    """
+
+    in_order: float
+    tied: float
+    compared: float
+
+
+def harrells_c(
+    time: Floats,
+    event: NDArray,
+    score: Floats,
+    weights: Floats | None = None,
+    start: Floats | None = None,
+) -> Concordance:
+    """Estimate Harrell's C, the share of comparable pairs that scores put in order.
+
+    What it estimates depends on when rows are censored; `unos_c` does not.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row; every cause counts as the event.
+    score : (n,) float64
+        The higher, the earlier the event is expected.
+    weights : (n,) float64, optional
+        Case weights, by default 1; a pair weighs the product.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.
+
+    References
+    ----------
+    Harrell, Lee and Mark (1996), Multivariable prognostic models, Statistics in Medicine 15,
+    361-387.
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
+    >>> C = harrells_c(time, event, np.array([3.0, 1.0, 2.0, 0.0]))
+    >>> C.estimate, C.compared, round(C.std_error, 3)
+    (0.8, 5.0, 0.204)
+    """
+    sets = risk_sets(time, event, weights, start)
+    pairs = _still_at_risk(sets, sets.weights)
+    found = ordered_pairs(pairs, score)
+    return _concordance([found], np.zeros(len(time)))
+
+
+def unos_c(
+    time: Floats,
+    event: NDArray,
+    score: Floats,
+    tau: float = np.inf,
+    weights: Floats | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
+) -> Concordance:
+    """Estimate Uno's C: of two rows with an event before τ, how often the earlier scores higher.
+
+    A pair is weighted by the inverse probability K(T-)² that both are observed at the event at T.
+    So C does not depend on when rows enter and are censored, if neither entry nor censoring
+    depends on events or scores.  With late entry the weight of a pair is then (S(T-)/Y(T))², by
+    the Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
+    before the first entry: see `odrf.statistics.survival.observation.LateEntryCurve`.
+
+    Parameters
+    ----------
+    time, event, score, weights
+        As for `harrells_c`.
+    tau : float
+        Only events before it count; by default all.  Late events can have large weights.
+    observed : ObservationCurve, optional
+        The probability to be observed: that of other rows, which is taken as known; events count
+        where it is not 0.  By default it is estimated from these rows, which the standard error
+        allows for.
+    start : (n,) float64, optional
+        As for `harrells_c`.
+
+    References
+    ----------
+    Uno, Cai, Pencina, D'Agostino and Wei (2011), On the C-statistics for evaluating overall
+    adequacy of risk prediction procedures with censored survival data, Statistics in Medicine 30,
+    1105-1117, equation (6).
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
+    >>> C = unos_c(time, event, np.array([3.0, 1.0, 0.0, 2.0]))
+    >>> round(C.estimate, 4)
+    0.5714
+    """
+    sets = risk_sets(time, event, weights, start)
+    K = observation_curve(time, event, weights, start) if observed is None else observed
+    passed = K.passed(time)
+    inverse = np.where(time < tau, inverse_or_zero(K.values[passed]), 0.0)
+    found = ordered_pairs(_still_at_risk(sets, sets.weights * inverse**2), score)
+    of_curve = np.zeros(len(time))
+    if observed is None:
+        of_curve = K.influence(passed, -2 * found.excess_of_cases(share_in_order([found])))
+    return _concordance([found], of_curve)
+
+
+def concordance_of_cause(
+    time: Floats,
+    event: NDArray,
+    score: Floats,
+    cause: int = 1,
+    tau: float = np.inf,
+    weights: Floats | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
+) -> Concordance:
+    """Estimate how often a row with an event of a cause scores higher than one without it by then.
+
+    A row with an event of the cause at T < τ is compared with the rows at risk then, weighted by
+    1/K(T-)², and with those that had an event of another cause at T' ≤ T, weighted by
+    1/(K(T-)·K(T'-)): these will never have one of this cause.  This is C of Wolbers and others
+    (2014).  For the cause-specific hazard, where other causes only censor, it is `unos_c` of
+    ``event == cause``.
+
+    Parameters
+    ----------
+    time, event, weights, tau, observed, start
+        As for `unos_c`; the curve is that of rows without an event of any cause.
+    score : (n,) float64
+        The higher, the more, or the earlier, events of the cause are expected.
+    cause : int
+        From 1.
+
+    References
+    ----------
+    Wolbers, Blanche, Koller, Witteman and Gerds (2014), Concordance for prognostic models with
+    competing risks, Biostatistics 15, 526-539, equation (5).
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 1, 1, 0])
+    >>> concordance_of_cause(time, event, np.array([0.5, 1.0, 0.0, 0.2])).estimate
+    0.6
+    """
+    of_cause, other = event == cause, (event > 0) & (event != cause)
+    sets = risk_sets(time, of_cause, weights, start)
+    K = observation_curve(time, event, weights, start) if observed is None else observed
+    passed = K.passed(time)
+    inverse = inverse_or_zero(K.values[passed])
+    as_case = np.where(time < tau, sets.weights * inverse, 0.0)
+    # an event of another cause takes its row from those at risk, also at the same time
+    before = np.searchsorted(sets.times, time, side="left")
+    present = _still_at_risk(sets, as_case * inverse)
+    present = present._replace(last=np.where(other, before, present.last))
+    spared = ComparedPairs(
+        present.at,
+        before,
+        np.where(other, len(sets.times), before),
+        as_case,
+        np.where(other, sets.weights * inverse, 0.0),
+    )
+    among_present, among_spared = ordered_pairs(present, score), ordered_pairs(spared, score)
+    of_curve = np.zeros(len(time))
+    if observed is None:
+        share = share_in_order([among_present, among_spared])
+        parts = 2 * among_present.excess_of_cases(share)
+        parts += among_spared.excess_of_cases(share) + among_spared.excess_of_others(share)
+        of_curve = K.influence(passed, -parts)
+    return _concordance([among_present, among_spared], of_curve)
+
+
+def _still_at_risk(sets: RiskSets, case_weight: Floats) -> ComparedPairs:
+    """Return the pairs of rows with an event and those at risk then that have no event then."""
+    at = np.where(sets.happened, sets.last - 1, -1)
+    last = sets.last - sets.happened
+    return ComparedPairs(at, np.minimum(sets.first, last), last, case_weight, sets.weights)
+
+
+def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
+    """Return the concordance; `of_curve` (n,) is what rows add by way of the censoring curve.
+
+    Both are derivatives of the sum of pairs in order minus the share times the sum of all.
+    """
+    share = share_in_order(found)
+    compared = sum(float(pairs.compared.sum()) for pairs in found)
+    excess = sum(
+        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in found),
+        of_curve,
+    )
+    in_order = sum(float(pairs.in_order.sum()) for pairs in found)
+    tied = sum(pairs.tied for pairs in found)
+    influence = excess / compared if compared > 0 else np.full(len(excess), np.nan)
+    return Concordance(share, influence, in_order, tied, compared)
+
+
+# ------------------------------------------------------------------------------------------------
+# How well scores tell rows with an event by a time from rows without: ROC curves at times.
+#
+# Cases are the rows with an event by then (cumulative), controls those without one (dynamic).  Rows
+# whose state is known stand for those that are not seen then.
+# ------------------------------------------------------------------------------------------------
+
+Integers = NDArray[np.int64]
+
+
+class DynamicAreas(NamedTuple):
+    """Areas under the ROC curves at m times.
+
+    Attributes
+    ----------
+    at : (m,) float64
+        The times.
+    area, std_error : (m,) float64
+        NaN where there are no cases, or no controls.
+    mean : RowwiseShare
+        The mean of the areas, each weighted by the probability of an event since the time before.
+    """
+
+    at: Floats
+    area: Floats
+    std_error: Floats
+    mean: RowwiseShare
+
+
+class RocAt(NamedTuple):
+    """A ROC curve at a time.
+
+    Attributes
+    ----------
+    threshold : (k,) float64
+        Events are predicted for scores from it on; the first is infinite, then they fall.
+    sensitivity, specificity : (k,) float64
+        The shares of cases and of controls that are predicted correctly.
+    """
+
+    threshold: Floats
+    sensitivity: Floats
+    specificity: Floats
+
+
+def dynamic_areas(
+    time: Floats,
+    event: NDArray,
+    score: Floats,
+    at: Floats,
+    cause: int | None = None,
+    weights: Floats | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
+) -> DynamicAreas:
+    """Estimate the probability that a row with an event by a time has a higher score than another.
+
+    Equal scores count half.  Weights are 1/K(T-) of cases, and 1/K(t) of controls, K being
+    the probability to be observed.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row, otherwise the cause.
+    score : (n,) or (n, m) float64
+        The higher, the more an event is expected; one for all times, or one for each.
+    at : (m,) float64
+        The times, ascending.
+    cause : int, optional
+        Only its events are cases; rows with events of other causes are controls, also afterwards.
+        By default every cause counts.
+    weights : (n,) float64, optional
+        Case weights; by default 1.
+    observed : ObservationCurve, optional
+        The probability to be observed: that of other rows, such as those of training, which is
+        taken as known.  By default it is estimated from these rows, which the standard errors
+        allow for.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.  See
+        `odrf.statistics.survival.observation.LateEntryCurve`.
+
+    References
+    ----------
+    Uno, Cai, Tian and Wei (2007), Evaluating prediction rules for t-year survivors with censored
+    regression models, JASA 102, 527-537.
+
+    Blanche, Dartigues and Jacqmin-Gadda (2013), Estimating and comparing time-dependent areas under
+    receiver operating characteristic curves for censored event times with competing risks,
+    Statistics in Medicine 32, 5381-5397: competing causes.
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
+    >>> dynamic_areas(time, event, np.array([3.0, 1.0, 2.0, 0.0]), np.array([1.0, 2.0])).area
+    array([1.  , 0.75])
+    """
+    at = ascending_times(at)
+    states = weighted_states(time, event, weights, observed, start)
+    of_cause = (event > 0) if cause is None else (event == cause)
+    incidence = cumulative_incidence(time, event, cause, weights, start)
+    probability = np.diff(incidence.curve(at), prepend=0.0)
+    share = probability / probability.sum() if probability.sum() > 0 else probability * np.nan
+    area, error = np.empty((2, len(at)))
+    of_mean = np.zeros(len(time))
+    rank = np.zeros(len(time), np.int64)
+    for m, t in enumerate(at):
+        if score.ndim == 2 or m == 0:
+            column = score[:, m] if score.ndim == 2 else score
+            rank = np.unique(column, return_inverse=True)[1].reshape(-1)
+        found = _area(states, of_cause, rank, float(t))
+        area[m], error[m] = found.estimate, found.std_error
+        if share[m] != 0:  # before the first event there is no area, and no weight
+            of_mean += share[m] * found.influence
+    mean = float(np.sum((share * area)[share != 0]))
+    # Σ a_m·(F(t_m) - F(t_{m-1})) / F(t_M), by the derivative with respect to each F(t_m)
+    known = np.where(share != 0, area - mean, 0.0)
+    for t, factor in zip(at, known - np.append(known[1:], 0.0), strict=True):
+        if factor:
+            of_mean += factor / probability.sum() * incidence.influence(float(t))
+    return DynamicAreas(at, area, error, RowwiseShare(mean, of_mean))
+
+
+def roc_at(
+    time: Floats,
+    event: NDArray,
+    score: Floats,
+    t: float,
+    cause: int | None = None,
+    weights: Floats | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
+) -> RocAt:
+    """Estimate the ROC curve at a time t, by scores (n,).
+
+    Other arguments as for `dynamic_areas`.
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
+    >>> roc_at(time, event, np.array([3.0, 1.0, 2.0, 0.0]), 2.0).sensitivity
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    """
+    states = weighted_states(time, event, weights, observed, start).at(t)
+    of_cause = (event > 0) if cause is None else (event == cause)
+    case, control = _cases(states, of_cause)
+    level, rank = np.unique(score, return_inverse=True)
+    found, left = (
+        sums_at(rank.reshape(-1), parts, len(level))[::-1].cumsum() for parts in (case, control)
+    )
+    with np.errstate(invalid="ignore"):  # without cases or controls
+        sensitivity, specificity = found / found[-1], 1 - left / left[-1]
+    return RocAt(
+        np.insert(level[::-1], 0, np.inf),
+        np.insert(sensitivity, 0, 0.0),
+        np.insert(specificity, 0, 1.0),
+    )
+
+
+def _cases(states: StatesAt, of_cause: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the weights of rows as cases and as controls: (n,)."""
+    case = states.past & of_cause
+    return np.where(case, states.weight, 0.0), np.where(case, 0.0, states.weight)
+
+
+@one_thread()
+def _area(
+    states: WeightedStates, of_cause: NDArray[np.bool_], rank: Integers, t: float
+) -> RowwiseShare:
+    """Return the area at a time of scores with these ranks (n,)."""
+    now, levels = states.at(t), int(rank.max()) + 1
+    as_case, as_control = _cases(now, of_cause)
+    case, control = sums_at(rank, as_case, levels), sums_at(rank, as_control, levels)
+    of_cases, of_controls = case.sum(), control.sum()
+    if not (of_cases > 0 and of_controls > 0):
+        return RowwiseShare(float("nan"), np.full(len(rank), np.nan))
+    # of a case the share of controls with lower scores, of a control that of cases with higher ones
+    lower = (np.cumsum(control) - control / 2) / of_controls
+    higher = 1 - (np.cumsum(case) - case / 2) / of_cases
+    area = float(case @ lower) / of_cases
+    parts = as_case * ((lower - area) / of_cases)[rank]
+    parts += as_control * ((higher - area) / of_controls)[rank]
+    return RowwiseShare(area, parts + states.influence(now, parts))

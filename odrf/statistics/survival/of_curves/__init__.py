@@ -1,1 +1,0 @@
-"""How good predicted risks and survival curves are; arrays in, numbers out."""

@@ -1,1 +1,0 @@
-"""From the scores of boosted trees to curves of survival."""

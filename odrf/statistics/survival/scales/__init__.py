@@ -1,1 +1,0 @@
-"""Scales of time on which the hazard of all rows is constant."""

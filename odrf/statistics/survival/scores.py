@@ -1,0 +1,468 @@
+"""The scores of predicted risks and curves: Brier scores over time, groups of similar risk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.checks import is_number
+from odrf.engine.running import one_thread
+from odrf.errors import InputError
+from odrf.statistics.survival.calibration import groups_of_equal_weight
+from odrf.statistics.survival.curves import (
+    CumulativeIncidence,
+    KaplanMeier,
+    StepCurve,
+    cumulative_incidence,
+    kaplan_meier,
+    limits_of_probability,
+    number_at_risk,
+)
+from odrf.statistics.survival.discrimination import (
+    concordance_of_cause,
+    harrells_c,
+    unos_c,
+)
+from odrf.statistics.survival.observation import (
+    ObservationCurve,
+    WeightedStates,
+    ascending_times,
+    weighted_states,
+    weights_at,
+)
+from odrf.statistics.survival.pseudo_values import (
+    RowwiseEstimate,
+    RowwiseReduction,
+    RowwiseShare,
+    share_of_estimates,
+)
+
+__all__ = [
+    "EXPLAINED",
+    "HARRELL",
+    "INTEGRATED",
+    "UNO",
+    "BrierScores",
+    "EvaluatedTimes",
+    "RiskGroup",
+    "brier_of_curves",
+    "brier_scores",
+    "concordances",
+    "conditional_survival",
+    "explained_share",
+    "groups_by_risk",
+    "scores_of_curves",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows whose observed times judge predicted risks and curves.
+# ------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+# Curves are judged while this share of the rows is at risk: rows then count at most ten times for
+# those that were censored before.  If rows enter late, it is the share of the largest risk set.
+LEAST_AT_RISK = 0.1
+# Steps of the integral over time.
+MOST_TIMES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedTimes:
+    """The observed times of n rows that judge.
+
+    Attributes
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64
+        0 for a censored row, otherwise the cause.
+    weights : (n,) float64
+    source : str
+        Which rows they are, in words.
+    start : (n,) float64 or None
+        When a row enters; None: all are there from the beginning.
+    groups : (n,) int64 or None
+        The group of each row, of a fit with groups: these are independent of each other.
+    cause : int or None
+        The cause, from 1, whose events are predicted; None: all.
+    since : float
+        Everything is judged given that no event has come by this time; above 0 only if rows enter
+        late.
+    """
+
+    time: Floats
+    event: NDArray[np.int64]
+    weights: Floats
+    source: str
+    start: Floats | None = None
+    groups: NDArray[np.int64] | None = None
+    cause: int | None = None
+    since: float = 0.0
+
+    def facts(self) -> dict[str, str]:
+        """Return how many rows and events there are, for summaries."""
+        return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(int(self.happened.sum()))}
+
+    @property
+    def happened(self) -> NDArray[np.bool_]:
+        """Which rows (n,) have an event, of the cause if there is one."""
+        return self.event > 0 if self.cause is None else self.event == self.cause
+
+    def keeping(self, rows: NDArray[np.bool_]) -> EvaluatedTimes:
+        """Return those of the `rows` (n,) alone."""
+        return EvaluatedTimes(
+            self.time[rows],
+            self.event[rows],
+            self.weights[rows],
+            self.source,
+            None if self.start is None else self.start[rows],
+            None if self.groups is None else self.groups[rows],
+            self.cause,
+            self.since,
+        )
+
+    def given_none_before(self, since: float) -> EvaluatedTimes:
+        """Return the rows observed after a time, entering then if they entered before."""
+        kept = self.keeping(self.time > since)
+        start = None if kept.start is None else np.maximum(kept.start, since)
+        return replace(kept, start=start, since=since)
+
+    def checked_time(self, argument: str, value: Any) -> float:
+        """Return a time at which curves can be judged.
+
+        Raises
+        ------
+        InputError
+            It is no number; no row has an event by then, or none is observed so long.
+        """
+        times = self.time[self.happened]
+        first, last = float(times.min()), float(self.time.max())
+        if not is_number(value) or not first <= value <= last:
+            raise InputError(
+                f"{argument}={value!r}: use a time from {first:g}, the first event of the rows "
+                f"that judge, to {last:g}, the end of their observation"
+            )
+        return float(value)
+
+    def first_time(self) -> float:
+        """Return the time since which curves can be judged.
+
+        0 if no row enters late.  Else the last event time, before the risk set is largest, at which
+        less than a tenth of this is at risk; if there is none, the first entry.
+        """
+        if self.start is None:
+            return 0.0
+        times, at_risk = self._at_risk()
+        few = times[: np.argmax(at_risk)][~self._enough(at_risk)[: np.argmax(at_risk)]]
+        return float(few[-1] if len(few) else self.start.min())
+
+    def last_time(self) -> float:
+        """Return the last event time at which a tenth of the weight is still at risk.
+
+        If there is none, the first event time.  If rows enter late, a tenth of the largest risk
+        set: it is the last event time before fewer are at risk again.
+        """
+        times, at_risk = self._at_risk()
+        enough = self._enough(at_risk)
+        if self.start is None:
+            return float(times[enough][-1] if enough.any() else times[0])
+        largest = int(np.argmax(at_risk))
+        few = np.flatnonzero(~enough[largest:])
+        return float(times[largest + few[0] - 1] if len(few) else times[-1])
+
+    def _at_risk(self) -> tuple[Floats, Floats]:
+        """Return the distinct event times, and the weight at risk then."""
+        times = np.unique(self.time[self.happened])
+        return times, number_at_risk(times, self.time, self.weights, self.start)
+
+    def _enough(self, at_risk: Floats) -> NDArray[np.bool_]:
+        whole = self.weights.sum() if self.start is None else at_risk.max()
+        return np.asarray(at_risk >= LEAST_AT_RISK * whole)
+
+    def grid(self, until: float, most: int = MOST_TIMES) -> Floats:
+        """Return `since`, event times and `until`, ascending: times of which a mean is taken.
+
+        Of more than `most` event times those at equal steps of their ranks.
+        """
+        times = np.unique(self.time[self.happened & (self.time < until)])
+        if len(times) > most:
+            times = times[np.linspace(0, len(times) - 1, most).round().astype(np.int64)]
+        return np.unique(np.concatenate([[self.since], times, [until]]))
+
+
+# ------------------------------------------------------------------------------------------------
+# The Brier score of predicted risks at each time, and its mean over time.
+#
+# Rows whose state at a time is known stand for those that are not seen then: they are weighted by
+# the inverse probability to be observed.
+# ------------------------------------------------------------------------------------------------
+
+
+class BrierScores(NamedTuple):
+    """Brier scores at m times.
+
+    Attributes
+    ----------
+    at : (m,) float64
+        The times.
+    score, std_error : (m,) float64
+        NaN where no row could be observed.
+    integrated : RowwiseShare
+        The mean over the times from the first to the last, by the trapezoidal rule; NaN for one
+        time.
+    """
+
+    at: Floats
+    score: Floats
+    std_error: Floats
+    integrated: RowwiseShare
+
+
+@one_thread()
+def brier_scores(
+    time: Floats,
+    event: NDArray,
+    risk: Floats,
+    at: Floats,
+    cause: int | None = None,
+    weights: Floats | None = None,
+    observed: ObservationCurve | None = None,
+    start: Floats | None = None,
+) -> BrierScores:
+    """Estimate the mean squared difference between an event by each time and its predicted risk.
+
+    Parameters
+    ----------
+    time : (n,) float64
+        The end of observation.
+    event : (n,) int64 or bool
+        0 for a censored row, otherwise the cause.
+    risk : (n, m) float64
+        The predicted probability of an event by each time: 1 minus that of survival, or the
+        cumulative incidence of a cause.  One row, (1, m), for a model that predicts the same for
+        all, such as a Kaplan–Meier curve.
+    at : (m,) float64
+        The times, ascending.
+    cause : int, optional
+        Events of other causes then do not count as events.  By default every cause counts.
+    weights : (n,) float64, optional
+        Case weights; by default 1.
+    observed : ObservationCurve, optional
+        The probability to be observed: that of other rows, such as those of training, which is
+        taken as known.  By default it is estimated from these rows, which the standard errors
+        allow for.
+    start : (n,) float64, optional
+        When a row enters, before `time`; by default all are there from the beginning.  See
+        `odrf.statistics.survival.observation.LateEntryCurve`.
+
+    References
+    ----------
+    Graf, Schmoor, Sauerbrei and Schumacher (1999), Assessment and comparison of prognostic
+    classification schemes for survival data, Statistics in Medicine 18, 2529-2545, equation (5).
+
+    Examples
+    --------
+    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
+    >>> risk = np.array([[0.6, 0.8], [0.2, 0.4], [0.3, 0.5], [0.1, 0.3]])
+    >>> found = brier_scores(time, event, risk, np.array([1.5, 3.5]))
+    >>> found.score.round(4), round(found.integrated.estimate, 4)
+    (array([0.075 , 0.1375]), 0.1063)
+    """
+    at = ascending_times(at)
+    states = weighted_states(time, event, weights, observed, start)
+    of_cause = (event > 0) if cause is None else (event == cause)
+    shares = _trapezoidal_shares(at)
+    score, error = np.empty((2, len(at)))
+    integrated = np.zeros(len(time))
+    for m, t in enumerate(at):
+        found = _score_at(states, of_cause, risk[:, m], float(t))
+        score[m], error[m] = found.estimate, found.std_error
+        integrated += shares[m] * found.influence
+    mean = RowwiseShare(float(shares @ score), integrated)
+    return BrierScores(at, score, error, mean)
+
+
+def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseReduction:
+    """Return 1 minus the integrated Brier score of a model divided by that of a reference.
+
+    Both of the same rows and times.  The usual reference is the Kaplan–Meier curve of the rows of
+    training: ``1 - curve(at)[None]`` as its risks.
+    """
+    share = share_of_estimates(model.integrated, reference.integrated)
+    return RowwiseReduction(1 - share.estimate, -share.influence)
+
+
+def _score_at(
+    states: WeightedStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
+) -> RowwiseShare:
+    """Return the Brier score at a time of risks (n,) or (1,)."""
+    now, share = states.at(t), states.weights / states.weights.sum()
+    if not now.reached:
+        return RowwiseShare(float("nan"), np.full(len(share), np.nan))
+    parts = now.weight / states.weights.sum() * (risk - (now.past & of_cause)) ** 2
+    score = float(parts.sum())
+    return RowwiseShare(score, parts - score * share + states.influence(now, parts))
+
+
+def _trapezoidal_shares(at: Floats) -> Floats:
+    """Return the share of each time in the mean over time: (m,)."""
+    if len(at) == 1:
+        return np.array([np.nan])
+    steps = np.diff(at) / (at[-1] - at[0])
+    return (np.append(steps, 0.0) + np.insert(steps, 0, 0.0)) / 2
+
+
+# ------------------------------------------------------------------------------------------------
+# The scores of predicted risks and survival curves: concordance, and Brier scores over time.
+# ------------------------------------------------------------------------------------------------
+
+Curves = Callable[[Floats], Floats]
+HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", "explained"
+
+
+def scores_of_curves(
+    rows: EvaluatedTimes, risk: Floats, survival: Curves, reference: StepCurve, until: float
+) -> dict[str, RowwiseEstimate]:
+    """Return the scores by name.
+
+    Parameters
+    ----------
+    rows : EvaluatedTimes
+    risk : (n,) float64
+        The higher, the earlier the event is expected.
+    survival : callable
+        Returns the predicted probability of no event (n, m) by ascending times (m,).
+    reference : StepCurve
+        What is predicted without predictors: the Kaplan–Meier curve of the training rows, or 1
+        minus the incidence of the cause in them.
+    until : float
+        Only events before this time count for Uno's C, and Brier scores are integrated up to it.
+
+    Returns
+    -------
+    dict of str to RowwiseEstimate
+        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from ``rows.since`` on),
+        ``explained`` (1 minus this score divided by that of the reference).  Of one cause there is
+        no ``harrell_c``.
+    """
+    found = concordances(rows, risk, until)
+    at = rows.grid(until)
+    model = brier_of_curves(rows, survival(at), at)
+    known = brier_of_curves(rows, reference(at)[np.newaxis], at)
+    return found | {INTEGRATED: model.integrated, EXPLAINED: explained_share(model, known)}
+
+
+def concordances(rows: EvaluatedTimes, risk: Floats, until: float) -> dict[str, RowwiseEstimate]:
+    """Return Harrell's C, unless of one cause, and Uno's; arguments as for all scores."""
+    # an event at the last time counts, too
+    lives, tau = (rows.time, rows.event, risk), float(np.nextafter(until, np.inf))
+    if rows.cause is not None:
+        found = concordance_of_cause(*lives, rows.cause, tau, rows.weights, start=rows.start)
+        return {UNO: found}
+    return {
+        HARRELL: harrells_c(*lives, rows.weights, rows.start),
+        UNO: unos_c(*lives, tau, rows.weights, start=rows.start),
+    }
+
+
+def brier_of_curves(rows: EvaluatedTimes, survival: Floats, at: Floats) -> BrierScores:
+    """Return the Brier scores of survival (n, m), or (1, m) the same for all rows, at m times."""
+    return brier_scores(
+        rows.time, rows.event, 1 - survival, at, rows.cause, rows.weights, start=rows.start
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Conditional survival: curves given that no event has come by a time.
+# ------------------------------------------------------------------------------------------------
+
+
+def conditional_survival(without: Floats, survival: Floats) -> Floats:
+    """Return the probability (…, G) of no event of a cause by G times, given none of any before.
+
+    Parameters
+    ----------
+    without : (…, G + 1) float64
+        The probability of no event of the cause by the time of the condition, and by G later ones:
+        1 minus its incidence.
+    survival : (…,) float64
+        The probability of no event of any cause by the time of the condition.  Where it is 0, there
+        is no conditional survival: then `without` stays as it is.
+
+    Examples
+    --------
+    >>> conditional_survival(np.array([0.8, 0.4, 0.2]), np.array(0.8))
+    array([0.5 , 0.25])
+    """
+    known = survival > 0
+    incidence = (without[..., :1] - without[..., 1:]) / np.where(known, survival, 1.0)[..., None]
+    return np.where(known[..., None], 1 - incidence, without[..., 1:])
+
+
+# ------------------------------------------------------------------------------------------------
+# Groups of rows of similar risk: their predicted curves beside those observed.
+# ------------------------------------------------------------------------------------------------
+
+
+class RiskGroup(NamedTuple):
+    """One group of rows.
+
+    Attributes
+    ----------
+    rows : (n,) bool
+        Which rows they are.
+    observed : KaplanMeier or CumulativeIncidence
+        Their Kaplan–Meier curve; if one cause is judged, its incidence.
+    lives : EvaluatedTimes
+        Their times.
+    """
+
+    rows: NDArray[np.bool_]
+    observed: KaplanMeier | CumulativeIncidence
+    lives: EvaluatedTimes
+
+    def at_risk(self, times: Floats) -> Floats:
+        """Return the weight of the rows at risk at times (m,)."""
+        return number_at_risk(times, self.lives.time, self.lives.weights, self.lives.start)
+
+    def steps(self, level: float = 0.95) -> tuple[Floats, Floats, Floats]:
+        """Return the observed curve (R,) at its times, and its lower and upper limits."""
+        known = self.observed
+        curve = known.survival if isinstance(known, KaplanMeier) else known.incidence
+        return curve, *limits_of_probability(curve, known.variance, level)
+
+    def predicted(self, curves: Floats) -> Floats:
+        """Return the weighted mean (m,) of the curves (n, m) of all rows.
+
+        If rows enter late, each stands for as many as by the last time at which curves are judged.
+        """
+        lives = self.lives
+        weights = lives.weights
+        if lives.start is not None and lives.happened.any():
+            last = lives.last_time()
+            weights = weights_at(lives.time, lives.event, weights, lives.start, last)
+        return np.average(curves[self.rows], axis=0, weights=weights)
+
+
+def groups_by_risk(rows: EvaluatedTimes, risk: Floats, groups: int = 4) -> list[RiskGroup]:
+    """Return groups of about equal weight, from the lowest risk (n,) to the highest.
+
+    Equal risks are in one group, so that there may be fewer groups.
+    """
+    of = groups_of_equal_weight(risk, groups, rows.weights)
+    found = []
+    for g in range(int(of.max()) + 1):
+        lives = rows.keeping(of == g)
+        found.append(RiskGroup(of == g, _observed(lives), lives))
+    return found
+
+
+def _observed(lives: EvaluatedTimes) -> KaplanMeier | CumulativeIncidence:
+    if lives.cause is None:
+        return kaplan_meier(lives.time, lives.event, lives.weights, lives.start)
+    return cumulative_incidence(lives.time, lives.event, lives.cause, lives.weights, lives.start)
