@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.prediction.scores import confusion_table
+from odrf.fits.scores import confusion_table
 from odrf.results.forest import ODRFResults
 from odrf.statistics.strength import of_classes, of_numbers
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 
 import odrf
-from odrf.fits.prediction.row_predictor import RowPredictor
+from odrf.fits.predicting import RowPredictor
 from odrf.text.layouts import Contents
 from odrf.text.summary import Carded
 from signatures import callables

@@ -28,8 +28,8 @@ from benchmarks.shared.on_tables import in_odd_places, partition_of, tables_pars
 from benchmarks.shared.protocol import Partition
 from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
-from odrf.fits.stacked.kernel_smoother import KernelSmoother
-from odrf.fits.stacked.weighing import put_together
+from odrf.fits.stack.smoothers import KernelSmoother
+from odrf.fits.stack.weights import put_together
 from odrf.statistics.calibration import METHODS
 
 TASKS = {

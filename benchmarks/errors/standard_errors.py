@@ -28,7 +28,7 @@ from benchmarks.errors.error_estimates import FOLDS, KINDS, ROWS, arguments, dra
 from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser, run_or_report
 from odrf import odrf, odt
-from odrf.fits.prediction.scores import out_of_bag_loss
+from odrf.fits.scores import out_of_bag_loss
 
 # Rows of a sample, and the share of the samples: fewer where fits take longer.
 SIZES = {50: 1.0, 200: 0.5, 1000: 0.25}

@@ -40,7 +40,7 @@ from odrf import graf, simulate
 from odrf.engine.guided import device as on_device
 from odrf.engine.guided.device import Device, running_sums, sums_beyond
 from odrf.engine.guided.growth import grow_guided
-from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.fit import GuidedFit
 from odrf.options.table import LIBRARIES, NAMES, device_of
 from odrf.results import GRAFResults
 

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import odrf
-from odrf.fits.averaged.averages import averages
+from odrf.fits.effects import averages
 from odrf.statistics.jackknife import not_negative
 
 __all__ = ["little_bags"]

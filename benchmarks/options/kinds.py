@@ -37,8 +37,7 @@ from odrf.design import build_design
 from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.numeric import streams
 from odrf.engine.trees.routing import predict
-from odrf.fits.blending import Kind, pilot_trees
-from odrf.fits.judging.pilot_evidence import pilot_evidence
+from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
 from odrf.fits.stacking import Evidence
 from odrf.options.blend import kinds_of_trees
 from odrf.options.request import Request, request_of

@@ -58,7 +58,7 @@ AREAS = {
          "tests/fits/test_archive.py", "tests/fits/test_soundness.py", "tests/fits/test_files.py"],
     ),
     "intervals": Area(
-        ["odrf/fits/prediction/intervals.py", "odrf/statistics/jackknife.py",
+        ["odrf/fits/intervals.py", "odrf/statistics/jackknife.py",
          "odrf/statistics/averaged", "odrf/statistics/conformal.py", "odrf/fits/averaged"],
         ["tests/fits/test_intervals.py", "tests/reports/averaged", "tests/statistics",
          "tests/results/explaining"],

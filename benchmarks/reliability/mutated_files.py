@@ -31,7 +31,7 @@ import pandas as pd
 
 import odrf
 from odrf.fits.files.archive import ABOUT, CONTENT, ArchiveWriter
-from odrf.fits.files.costs import cost_of_json
+from odrf.fits.files.storable_classes import cost_of_json
 
 __all__ = ["MUTATIONS", "Watch", "fits", "judged", "mutated", "rewritten"]
 

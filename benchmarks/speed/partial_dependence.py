@@ -19,9 +19,9 @@ import pandas as pd
 
 import odrf
 from odrf.design.new_rows import with_values
-from odrf.fits.curves.mean_curve import mean_curve
-from odrf.fits.prediction.predicting import mean_values
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.curves import mean_curve
+from odrf.fits.fit import raw_rows
+from odrf.fits.predicting import mean_values
 
 CASES = {
     "a number of no effect": ["x9"],

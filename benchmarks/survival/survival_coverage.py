@@ -38,7 +38,7 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser, run_or_report, with_quick
 from odrf import odrf, simulate
 from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.simulate.survival_problem import SurvivalProblem
+from odrf.simulate.survival import SurvivalProblem
 
 Values = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from odrf.checks import Seed
 from odrf.design import Design, TrainingData
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
-from odrf.fits.stacked.growing_stack import RUNS, RUNS_ON_SINGLES, grow_stack
+from odrf.fits.data_warnings import warned_of_data
+from odrf.fits.stack.growing import RUNS, RUNS_ON_SINGLES, grow_stack
 from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request, request_of
 from odrf.options.stack import StackedControl, resolve_stacked

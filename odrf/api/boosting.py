@@ -16,8 +16,8 @@ from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.design.weights import offset_of
 from odrf.errors import InputError
-from odrf.fits.boosted_fit import grow_boosted_fit
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
+from odrf.fits.data_warnings import warned_of_data
+from odrf.fits.fit import grow_boosted_fit
 from odrf.projections.base import Family
 from odrf.public import public
 from odrf.results.boosted.boosted_results import ODBTResults

@@ -14,9 +14,9 @@ from odrf.api.survival_fits import survival_tree
 from odrf.design.blocks import ChunkBlocks
 from odrf.design.chunks import learn_streamed_design
 from odrf.fits.all_rows.growing_all_rows import grow_all_rows
-from odrf.fits.data_checks.warnings_of_data import warn_of_chunks, warned_of_data
+from odrf.fits.data_warnings import warn_of_chunks, warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.sizing import sized_tree
+from odrf.fits.pruning import sized_tree
 from odrf.options.chunks import require_no_structure
 from odrf.public.chunks import Chunks, chunks_of
 from odrf.results.streamed.all_rows_results import AllRowsResults

@@ -16,8 +16,8 @@ from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.design.scaling import crowded_columns
 from odrf.errors import warn_user
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
-from odrf.fits.guided_fit import grow_guided_fit
+from odrf.fits.data_warnings import warned_of_data
+from odrf.fits.fit import grow_guided_fit
 from odrf.options.guided import GuidedControl, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults

@@ -10,9 +10,8 @@ from typing import Any
 from odrf.checks import checked_truth
 from odrf.errors import InputError, warn_user
 from odrf.fits.files.archive import ArchiveReader, NotAFit
-from odrf.fits.files.graph_reading import FitReader
-from odrf.fits.files.reading_errors import errors_naming
-from odrf.fits.saving import as_mapping, names_listed, path_named
+from odrf.fits.files.graph_reading import FitReader, errors_naming
+from odrf.fits.files.saving import as_mapping, names_listed, path_named
 from odrf.public import public
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 from odrf.results.boosted.boosted_results import ODBTResults

@@ -16,9 +16,9 @@ from odrf.api.survival_fits import survival_forest
 from odrf.checks import Seed
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
+from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.sizing import sized_forest
+from odrf.fits.pruning import sized_forest
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of

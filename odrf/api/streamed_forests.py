@@ -13,9 +13,9 @@ from odrf.design.blocks import BlockSource, ChunkBlocks
 from odrf.design.chunks import learn_streamed_design
 from odrf.design.partitions import PartitionBlocks
 from odrf.errors import InputError
-from odrf.fits.data_checks.warnings_of_data import warn_of_chunks
-from odrf.fits.distributed.passes_on_workers import ON_WORKERS
-from odrf.fits.streamed.growing_streamed import HERE, grow_streamed
+from odrf.fits.chunks import HERE, grow_streamed
+from odrf.fits.data_warnings import warn_of_chunks
+from odrf.fits.partitions import ON_WORKERS
 from odrf.options.chunks import require_no_structure
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.chunks import Chunks

@@ -6,12 +6,11 @@ import pandas as pd
 
 from odrf.design import Design, TrainingData
 from odrf.design.weights import Offset
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
+from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.sizing import sized_tree
-from odrf.fits.survival.boosted_survival_fit import grow_boosted_survival
-from odrf.fits.survival.survival_fit import with_curves
-from odrf.fits.survival.tree_of_times import survival_tree_of
+from odrf.fits.pruning import sized_tree
+from odrf.fits.survival.boosted import grow_boosted_survival
+from odrf.fits.survival.fit import survival_tree_of, with_curves
 from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from odrf.cli.table_files import STDIN, ending
 from odrf.errors import InputError
-from odrf.fits.saving import replaced
+from odrf.fits.files.saving import replaced
 
 __all__ = ["check_targets", "write_target"]
 

@@ -27,11 +27,11 @@ from odrf.engine.resamples import rows_drawn_once
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError, UnknownArgumentError
 from odrf.fits.blending import pilot_trees
-from odrf.fits.files.costs import bytes_in_memory
+from odrf.fits.files.saving import saved_bytes
+from odrf.fits.files.storable_classes import bytes_in_memory
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit, one_kind
-from odrf.fits.saving import saved_bytes
-from odrf.fits.sizing import FOLDS, sized_forest, sized_tree
+from odrf.fits.pruning import FOLDS, sized_forest, sized_tree
 from odrf.options.blend import FEWEST_TREES, blends
 from odrf.options.chunks import require_no_structure, streamed_request
 from odrf.options.request import Request

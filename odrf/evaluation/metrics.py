@@ -18,7 +18,7 @@ from odrf.evaluation.survival.times_to_score import (
     integrated_brier_of_curves,
     uno_of_risks,
 )
-from odrf.fits.prediction.scores import explained_part
+from odrf.fits.scores import explained_part
 
 __all__ = ["AUTO", "METRICS", "Metric", "metric_for"]
 

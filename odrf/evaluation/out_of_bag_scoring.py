@@ -11,10 +11,9 @@ from odrf.design.folds import fold_numbers, fold_of_rows, most_folds, rows_to_di
 from odrf.errors import InputError
 from odrf.evaluation.metrics import AUTO, METRICS, Metric
 from odrf.evaluation.survival.out_of_bag_times import JUDGED, out_of_bag_score_of_times
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import AnyFit, Fit
-from odrf.fits.prediction.scores import out_of_bag_loss
-from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.fit import AnyFit, BoostedFit, Fit
+from odrf.fits.responses import leaves_rows_out
+from odrf.fits.scores import out_of_bag_loss
 from odrf.results.out_of_bag import OutOfBagResults
 
 __all__ = ["out_of_bag_score"]

@@ -16,7 +16,7 @@ from odrf.design import Response
 from odrf.errors import InputError
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, read_task
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
-from odrf.simulate.survival_problem import SurvivalProblem
+from odrf.simulate.survival import SurvivalProblem
 
 __all__ = ["SampleSource", "read_source"]
 

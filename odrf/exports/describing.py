@@ -28,7 +28,7 @@ from odrf.exports.raw_columns import (
     sources_of,
 )
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.empty_cells import filling_forest
+from odrf.fits.missing import filling_forest
 
 __all__ = ["Branch", "Description", "Term", "cells_of", "description_of"]
 

@@ -15,7 +15,7 @@ from odrf.exports.python_text import python_text
 from odrf.exports.sql_dialects import DIALECTS
 from odrf.exports.sql_text import sql_text
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.predicting import require_classes
+from odrf.fits.predicting import require_classes
 
 __all__ = ["exported_c", "exported_dot", "exported_onnx", "exported_python", "exported_sql"]
 

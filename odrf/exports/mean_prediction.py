@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from odrf.checks import checked_part, checked_truth
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.intervals import LEVEL, interval_frame, requested_interval
-from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.intervals import LEVEL, interval_frame, requested_interval
+from odrf.fits.predicting import RowsToPredict
 from odrf.public import public
 from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import degrees_of_freedom

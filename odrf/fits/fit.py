@@ -1,7 +1,8 @@
-"""The fit of trees and forests, and what all fits have in common."""
+"""The fits of trees and forests, boosted and guided, and what all fits have in common."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
@@ -10,14 +11,52 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
+from odrf.design.folds import held_out_share, rows_to_divide
+from odrf.design.new_rows import training_frame
+from odrf.design.weights import Offset
+from odrf.engine.boosting.losses import Loss, SurvivalLoss
+from odrf.engine.boosting.runs import Sample, added_up
+from odrf.engine.boosting.state import Boosted, boost
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.guided.growth import grow_guided
+from odrf.engine.numeric import streams
 from odrf.engine.resamples import Draws, Sampling
 from odrf.engine.trees.forest import Forest
+from odrf.errors import InputError
 from odrf.fits.blending import Blend
+from odrf.options.boosting import BoostingControl
+from odrf.options.guided import GuidedControl
 from odrf.options.request import Request
+from odrf.options.table import device_if_there
 from odrf.options.tree import Control
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
+from odrf.public.progress import progress_bar
 
-__all__ = ["AnyControl", "AnyFit", "Fit", "Pruning"]
+__all__ = [
+    "AnyControl",
+    "AnyFit",
+    "BoostedFit",
+    "Fit",
+    "GuidedFit",
+    "Pruning",
+    "RawRows",
+    "RowSums",
+    "StreamedFit",
+    "enlarged_boosted_fit",
+    "grow_boosted_fit",
+    "grow_guided_fit",
+    "grow_guided_trees",
+    "loss_and_responses",
+    "offsets_of",
+    "raw_rows",
+    "rows_of_scores",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The fit of trees and forests, and what all fits have in common.
+# ------------------------------------------------------------------------------------------------
 
 
 class AnyControl(Protocol):
@@ -207,3 +246,458 @@ class Fit:
     def first_grown(self) -> Fit:
         """The fit before any pruning."""
         return self if self.pruning is None else self.pruning.grown.first_grown
+
+
+# ------------------------------------------------------------------------------------------------
+# The fit of boosted trees.
+# ------------------------------------------------------------------------------------------------
+
+# A mean weight from here on counts as at least 1: balanced class weights have 1 but for rounding.
+ALMOST_ONE = 1.0 - 1e-9
+
+
+@dataclass(frozen=True)
+class BoostedFit:
+    """A fit of boosted trees, from which results are computed.  It can be pickled.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        The recipe from a data frame to predictors and response.
+    data : TrainingData
+        The training rows, including held-out rows.
+    offset : Offset
+        The offsets, which are added to the scores.
+    control : BoostingControl
+        The options, resolved.
+    boosted : Boosted
+        The trees, and the loss after each round.
+    held : (n,) bool
+        True for rows that were held out to choose the number of rounds.
+    votes : bool
+        False: values of leaves are not votes.
+    summed : bool
+        True: a prediction is the sum of the trees, not their mean.
+    """
+
+    votes: ClassVar[bool] = False
+    summed: ClassVar[bool] = True
+
+    call: str
+    design: Design
+    data: TrainingData
+    offset: Offset
+    control: BoostingControl
+    boosted: Boosted
+    held: NDArray[np.bool_]
+
+    @property
+    def kind(self) -> str:
+        """``"regression"``, ``"classification"`` or ``"survival"``."""
+        return self.design.response.kind
+
+    @property
+    def forest(self) -> Forest:
+        """The trees of the rounds that are kept."""
+        return self.boosted.forest
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds that are kept; a round has a tree for every score of every run."""
+        return self.forest.n_trees // (self.control.n_outputs * self.control.n_runs)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the loss is the ordinal one, so that the predicted class is the median."""
+        return self.loss.ordered
+
+    @property
+    def loss(self) -> Loss:
+        """The loss that boosting minimises."""
+        return self.control.plan.loss
+
+    def scores(
+        self,
+        X: Matrix,
+        offset: NDArray[np.float64],
+        advance: Callable[[int], object] = lambda n: None,
+    ) -> NDArray[np.float64]:
+        """Return the scores (K, m) of the rows of X (p, m) with offsets (m,); see `added_up`."""
+        jobs = self.control.n_jobs
+        return added_up(self.forest, X, self.boosted.starts, jobs, advance) + offset
+
+
+def grow_boosted_fit(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    progress: bool,
+) -> BoostedFit:
+    """Boost, on all rows or on those that are not held out for validation.
+
+    Raises
+    ------
+    InputError
+        If there are too few rows to hold some out.
+    """
+    held = np.zeros(len(data.y), dtype=bool)
+    if isinstance(control.validation, float):
+        held = _held_out(design, data, control.validation, control.seed)
+    boosted = _boosted(design, data, offset, control, held, None, progress)
+    return BoostedFit(call, design, data, offset, control, boosted, held)
+
+
+def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -> BoostedFit:
+    """Return the fit with `k` more rounds.
+
+    Raises
+    ------
+    InputError
+        If the number of rounds was chosen by ``validation=``.
+    """
+    if fit.control.validation is not None:
+        raise InputError(
+            f"grow() cannot add rounds: validation={fit.control.validation!r} has chosen the "
+            "number of rounds; fit with validation=None, or with a larger n_trees="
+        )
+    control = fit.control.with_rounds(fit.control.n_trees + k)
+    threaded = replace(control, n_jobs=n_jobs)
+    boosted = _boosted(fit.design, fit.data, fit.offset, threaded, fit.held, fit.boosted, progress)
+    return replace(fit, call=f"{fit.call}.grow({k})", control=control, boosted=boosted)
+
+
+def _boosted(
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    held: NDArray[np.bool_],
+    before: Boosted | None,
+    progress: bool,
+) -> Boosted:
+    done = 0 if before is None else len(before.training) - 1
+    unit, plan = _penalty_unit(data), control.plan
+    loss, y = loss_and_responses(plan.loss, data)
+    settings = plan.settings._replace(min_weight=plan.settings.min_weight * unit)
+    with progress_bar(total=control.n_trees, initial=done, unit="round", progress=progress) as bar:
+        return boost(
+            _sample(data, y, offset, ~held),
+            _sample(data, y, offset, held) if held.any() else None,
+            design.feature_groups,
+            plan._replace(loss=loss, l2=plan.l2 * unit, settings=settings),
+            control.seed,
+            control.n_jobs,
+            bar.update,
+            before,
+        )
+
+
+def _penalty_unit(data: TrainingData) -> float:
+    """Return what penalty and `min_hessian` are multiplied by, beside sums of weights of `data`.
+
+    Weights count rows: 2 is the same as the row twice.  Weights with a mean below 1, such as shares
+    of a sum, cannot, and both are as if their mean was 1.
+    """
+    mean = float(data.weights[data.weights > 0].mean())
+    return 1.0 / data.weight_unit if mean * data.weight_unit > ALMOST_ONE else mean
+
+
+def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
+    """Return the loss and the responses (n,) of the training rows, as the loss takes them.
+
+    A loss of times to an event then knows those of all rows, and responses are numbers of rows.
+    """
+    times = data.times
+    if times is None or not isinstance(loss, SurvivalLoss):
+        return loss, data.y
+    knowing = loss.knowing(times.time, times.event > 0, times.start)
+    return knowing, np.arange(data.n_rows, dtype=np.float64)
+
+
+def _sample(
+    data: TrainingData, y: NDArray[np.float64], offset: Offset, which: NDArray[np.bool_]
+) -> Sample:
+    """Return the rows `which` with responses y (n,), without a copy if these are all."""
+    if which.all():
+        return Sample(data.X, y, data.weights, offset.values, data.codes)
+    X, codes = with_rows(data.X, which), data.codes
+    return Sample(
+        X,
+        y[which],
+        data.weights[which],
+        offset.values[which],
+        None if codes is None else codes.keeping(which),
+    )
+
+
+def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> NDArray[np.bool_]:
+    """Hold out a `share` of the rows of positive weight: the same of those with an event."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
+    rows = rows_to_divide(design, data)
+    held = held_out_share(rows, share, rng)
+    weighted = int((data.weights > 0).sum())
+    if not 0 < held.sum() < weighted:
+        raise InputError(
+            f"validation={share} holds out {held.sum()} of {weighted} rows: use a share that "
+            "leaves rows on both sides, or None"
+        )
+    if data.times is not None and not data.times.keeping(np.flatnonzero(held)).n_events:
+        raise InputError(
+            f"validation={share} holds out no row with an event, and such rows cannot choose the "
+            "number of rounds: use a larger share, or None"
+        )
+    return held
+
+
+# ------------------------------------------------------------------------------------------------
+# The fit of a guided forest.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GuidedFit:
+    """A fit of a guided forest, from which results are computed.  It can be pickled.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        The recipe from a data frame to predictors and response.
+    data : TrainingData
+        The training rows.
+    frame : DataFrame
+        A copy of the training rows as the user gave them.
+    control : GuidedControl
+        The options, resolved.
+    guided : GuidedForest
+        The trees.
+    streams : (B, 4) uint64
+        Random stream of each tree.
+    further_seeds : tuple of int
+        In a combined forest, the seeds of the forests after the first; that of the first is in
+        `control`.
+    ordered : bool
+        False: ordered classes are treated as unordered.
+    reader : Forest, optional
+        The trees as they read rows with empty cells that training does not have; see
+        `odrf.fits.missing`.
+    votes : bool
+        True: values of leaves are votes, which are scaled to add up to 1; see
+        `odrf.engine.guided.forest.GuidedForest`.
+    summed : bool
+        False: a prediction is the mean of the trees, not their sum.
+    """
+
+    ordered: ClassVar[bool] = False
+    votes: ClassVar[bool] = True
+    summed: ClassVar[bool] = False
+
+    call: str
+    design: Design
+    data: TrainingData
+    frame: pd.DataFrame
+    control: GuidedControl
+    guided: GuidedForest
+    streams: NDArray[np.uint64]
+    further_seeds: tuple[int, ...] = ()
+    reader: Forest | None = None
+
+    @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
+        return self.design.response.kind
+
+    @property
+    def forest(self) -> Forest:
+        """The trees with a copy of its plane for each region."""
+        return self.guided.unshared if self.reader is None else self.reader
+
+
+def grow_guided_fit(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    frame: pd.DataFrame,
+    control: GuidedControl,
+    progress: bool,
+) -> GuidedFit:
+    """Grow a guided forest; `frame` holds the training rows as the user gave them."""
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    guided = grow_guided_trees(design, data, control, tree_streams, control.n_jobs, progress)
+    return GuidedFit(call, design, data, frame, control, guided, tree_streams)
+
+
+def grow_guided_trees(
+    design: Design,
+    data: TrainingData,
+    control: GuidedControl,
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    progress: bool,
+) -> GuidedForest:
+    """Grow a guided tree for each of the streams (B, 4)."""
+    with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
+        return grow_guided(
+            data.X,
+            data.y,
+            data.weights,
+            design.feature_groups,
+            control.settings,
+            tree_streams,
+            n_jobs,
+            bar.update,
+            device_if_there(control.device),
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows as columns of the data and as a matrix: what effects and explanations change values in.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RawRows:
+    """Rows whose variables can be given other values; see `odrf.design.new_rows.with_values`.
+
+    Attributes
+    ----------
+    frame : DataFrame of n rows
+        The columns of the data that the predictors are computed from.
+    X : Matrix (p, n)
+        Their scaled predictors.
+    weights : (n,) float64
+        Case weights of training rows; 1 for new rows.
+    training : bool
+        Whether they are the training rows.
+    complete : (N,) bool
+        Which rows of the new data frame these are; of the training rows, all.
+    offset : (n,) float64
+        What is added to the scores of boosted trees.
+    """
+
+    frame: pd.DataFrame
+    X: Matrix
+    weights: NDArray[np.float64]
+    training: bool
+    complete: NDArray[np.bool_]
+    offset: NDArray[np.float64]
+
+
+def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
+    """Return the training rows, or those of `newdata` that can be predicted.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    newdata : DataFrame, optional
+        Rows with the columns that the predictors need; by default the training rows.
+
+    Raises
+    ------
+    InputError
+        `newdata` cannot be predicted, or no row of it is complete, or it lacks the offsets of the
+        fit; the fit does not hold its training rows.
+    """
+    rows = rows_of_scores(fit, newdata)
+    return replace(rows, offset=offsets_of(fit, newdata, rows.complete))
+
+
+def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
+    """Return rows as `raw_rows` does, with offsets of 0: what of scores the trees tell.
+
+    Raises
+    ------
+    InputError
+        As by `raw_rows`; offsets are not needed.
+    """
+    design, data = fit.design, fit.data
+    if newdata is None:
+        every = np.ones(data.n_rows, dtype=np.bool_)
+        frame, none = training_frame(design, data), np.zeros(data.n_rows)
+        return RawRows(frame, data.X, data.weights, True, every, none)
+    X, complete = design.matrix(newdata)
+    if not complete.any():
+        raise InputError("newdata has no row that can be predicted: give at least one complete row")
+    frame = design.schema.select(newdata)[complete]
+    return RawRows(frame, X, np.ones(len(frame)), False, complete, np.zeros(len(frame)))
+
+
+def offsets_of(
+    fit: AnyFit, newdata: pd.DataFrame | None, complete: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the offsets of the training rows, or of the `complete` rows of `newdata`.
+
+    Raises
+    ------
+    InputError
+        The fit has offsets, and `newdata` lacks their column, or there is no such column.
+    """
+    if not isinstance(fit, BoostedFit):
+        return np.zeros(int(complete.sum()))
+    return fit.offset.values if newdata is None else fit.offset.of(newdata, None, complete)
+
+
+# ------------------------------------------------------------------------------------------------
+# The fit of a forest whose training rows came in chunks: it keeps none of them.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """What a pass over all rows has summed up: mostly of their out-of-bag predictions.
+
+    Attributes
+    ----------
+    error_path : (B,) float64
+        Weighted mean loss (squared error; 0-1 for classes) of the first b trees, over the rows that
+        have an out-of-bag prediction by them.
+    n_judged : int
+        Rows of positive weight with an out-of-bag prediction by all trees.
+    variance : float
+        Weighted variance of the response over all rows; NaN for classes.
+    log_loss, brier : float
+        Weighted means for class probabilities; NaN for a regression.  A probability of 0 counts as
+        2⁻⁵² in the log loss.
+    confusion : (K, K) float64 or None
+        Sums of case weights by observed and predicted class; None for a regression.
+    column_means : (p,) float64
+        Weighted mean of each scaled column, 0 for indicators of levels: what an empty cell counts
+        as, in a new row, if no training row has one in the column.
+    importance : (P,) float64
+        The out-of-bag importance of each predictor; see `odrf.statistics.importance`.
+    """
+
+    error_path: NDArray[np.float64]
+    n_judged: int
+    variance: float
+    log_loss: float
+    brier: float
+    confusion: NDArray[np.float64] | None
+    column_means: NDArray[np.float64]
+    importance: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StreamedFit(Fit):
+    """A fit of a forest on rows in chunks.  It can be pickled.
+
+    Its `data` are the numbers of rows only, and say so to whoever asks for the rows.  `streams` are
+    those of growth; rows are drawn by `odrf.engine.chunks`.
+
+    Attributes
+    ----------
+    sums : RowSums or None
+        None before the rows have been judged.
+    """
+
+    sums: RowSums | None = None
+
+    @property
+    def fills(self) -> NDArray[np.float64] | None:
+        """The means (p,) of columns, which fill empty cells of new rows; None if not known yet."""
+        return None if self.sums is None else self.sums.column_means

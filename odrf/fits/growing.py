@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,18 @@ from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.design.missing import SURROGATE
 from odrf.design.subjects import rows_a_subject
+from odrf.engine.factors import beside, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.numeric import streams
+from odrf.engine.oob import LossIncrease, permutation_loss
+from odrf.engine.resamples import SUBSAMPLE, Batch, Draws, RowCodes
 from odrf.engine.trees.forest import Forest
-from odrf.fits.blending import Blended, Kind, grow_blend
+from odrf.engine.trees.routing import leaf_nodes
+from odrf.fits.blending import Blended, Kind, grow_blend, judge_of_pilots
 from odrf.fits.fit import Fit
-from odrf.fits.scales.choosing_scale import chosen_scale
-from odrf.fits.survival.evidence_of_curves import judge_of_pilots
-from odrf.fits.survival.grown_response import grown_response
+from odrf.fits.stacking import mean_products, products_of_rows
+from odrf.fits.survival.hazards import grown_response
 from odrf.options.blend import (
     ERROR,
     blends,
@@ -30,13 +34,163 @@ from odrf.options.blend import (
     require_objective,
     with_leaves_for_curves,
 )
-from odrf.options.criteria import require_split_scale
+from odrf.options.criteria import RESPONSE, SPLIT_SCALES, require_split_scale
 from odrf.options.request import Request
-from odrf.options.sizes import RuleFunction
+from odrf.options.sizes import (
+    RATE,
+    RuleFunction,
+    complexity_parameter,
+    leaf_limit,
+    rate_along,
+    row_share,
+)
 from odrf.options.tree import Control, resolve
+from odrf.pruning.growth_stages import LEAF_RATES
 from odrf.public.progress import progress_bar
 
-__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "kinds_of_blend", "one_kind"]
+__all__ = [
+    "ScaleErrors",
+    "at_rows",
+    "chosen_scale",
+    "grow_alike",
+    "grow_fit",
+    "grow_in_kinds",
+    "kinds_of_blend",
+    "one_kind",
+    "permutation_rises",
+    "refit_beside_shadows",
+    "refit_on_some",
+    "scale_errors",
+    "settled_at",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Choosing, out of bag, the scale of the response on which splits are chosen.
+#
+# Pilot trees of one kind are grown on each scale, and judged by the rows that they did not draw.
+# The squared error of a forest of many such trees is estimated from products of the errors of
+# different trees, as in `odrf.fits.stacking`.  Another scale than the response is taken only if its
+# error is clearly smaller.
+#
+# The pilot trees draw few of the rows: they are quickly grown, and nearly every row judges pairs of
+# them.  The trees of all scales draw the same rows, so that the difference of two scales varies
+# little.  Their streams do not depend on the seed of the forest: forests that differ in their seeds
+# alone have the same scale, and can be combined.
+# ------------------------------------------------------------------------------------------------
+
+# Pilot trees of each scale, the share of the rows that each draws, and how many rows at most.
+PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
+# Most rows that the pilot trees are judged by; more would change little.
+EVALUATED_ROWS = 20_000
+# A scale whose correlation with the response is larger chooses nearly the same splits.
+ALIKE = 0.98
+# The scales that are tried.  Ranks lower error on fewest tables
+# (``benchmarks/options/split_scales.py``).
+TRIED = ("log", "normal")
+# A scale is taken if its error is smaller by so many standard errors of the difference.  Few pilot
+# trees hardly ever show a whole one.
+STANDARD_ERRORS = 0.5
+SEED = 0
+
+
+class ScaleErrors(NamedTuple):
+    """Estimated errors of forests on S scales, the first of which is the response.
+
+    Attributes
+    ----------
+    errors : (S,) float64
+        Mean squared errors, out of bag.
+    standard_errors : (S,) float64
+        Standard errors of their differences from the first.
+    """
+
+    errors: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+
+
+def chosen_scale(
+    design: Design, data: TrainingData, control: Control
+) -> tuple[str, dict[str, float]]:
+    """Return the name of the chosen scale, and the errors of all scales that were compared.
+
+    `control` has the options of the pilot trees.  Nothing is compared if every scale is much like
+    the response.
+    """
+    names = [RESPONSE, *(name for name in TRIED if _may_matter(name, data))]
+    if len(names) == 1:
+        return RESPONSE, {}
+    found = scale_errors(design, data, control, names)
+    errors = dict(zip(names, found.errors.tolist(), strict=True))
+    clearly = found.errors + STANDARD_ERRORS * found.standard_errors < found.errors[0]
+    better = [name for name, is_better in zip(names, clearly, strict=True) if is_better]
+    return min(better, key=lambda name: errors[name], default=RESPONSE), errors
+
+
+def _may_matter(name: str, data: TrainingData) -> bool:
+    """Whether splits on this scale may differ much from those on the response."""
+    splitting = splitting_response(data.y, data.weights, SPLIT_SCALES[name])
+    if splitting is None:
+        return False
+    covariance = np.cov(data.y, splitting, aweights=data.weights, ddof=0)
+    spread = np.sqrt(covariance[0, 0] * covariance[1, 1])
+    return bool(spread > 0 and covariance[0, 1] < ALIKE * spread)
+
+
+def scale_errors(
+    design: Design, data: TrainingData, control: Control, names: list[str]
+) -> ScaleErrors:
+    """Estimate the errors of forests on the scales of these names; the first is the response."""
+    n = len(data.y)
+    sampling = control.sampling._replace(
+        resample=SUBSAMPLE, fraction=min(control.sample_fraction, SHARE, MOST_ROWS / n)
+    )
+    tree_streams = streams(SEED, 0, PILOTS)
+    at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
+    X, y = with_rows(data.X, at), data.y[at]
+    draws = Draws(data.weights, [sampling] * PILOTS, tree_streams, control.n_jobs, data.codes)
+    unseen = np.take(draws.all_unseen(), at, axis=1).T
+    values = []
+    for name in names:
+        settings = control.settings._replace(split_scale=SPLIT_SCALES[name])
+        forest = grow_forest(
+            data.X, data.y, data.weights, design.feature_groups, sampling, settings,
+            control.mixture, tree_streams, control.n_jobs, lambda: None, data.codes,
+        )  # fmt: skip
+        predicted = forest.value[leaf_nodes(forest, X, control.n_jobs), 0]
+        values.append((predicted - y[:, None])[:, :, None])
+    return _compared(values, unseen, data.weights[at], _units(data.codes, at))
+
+
+def _units(codes: RowCodes | None, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what each of the rows counts with: its group, or itself."""
+    return np.arange(len(at)) if codes is None or codes.groups is None else codes.groups[at]
+
+
+def _compared(
+    values: list[NDArray[np.float64]],
+    unseen: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    units: NDArray[np.int64],
+) -> ScaleErrors:
+    """Return the errors by the `values` (m, b, 1), errors of the trees on each scale.
+
+    `unseen` (m, b) are the rows that judge each tree, `units` (m,) which rows vary together.
+    """
+    products = products_of_rows(values, [unseen] * len(values))
+    errors = np.diag(mean_products(products, [unseen] * len(values), weights)[0])
+    n_unseen = unseen.sum(axis=1)
+    pairs = weights * (n_unseen * (n_unseen - 1))
+    rises = weights * np.array([products[s, s] - products[0, 0] for s in range(len(values))])
+    rises -= np.outer(errors - errors[0], pairs)
+    squares = [np.square(np.bincount(units, rise)).sum() for rise in rises]
+    total = max(pairs.sum(), np.finfo(float).tiny)
+    return ScaleErrors(errors, np.sqrt(squares) / total)
+
+
+# ------------------------------------------------------------------------------------------------
+# Growing the trees of a call: trees of one kind, or a blend of several kinds.
+# ------------------------------------------------------------------------------------------------
 
 
 def grow_fit(
@@ -248,3 +402,86 @@ def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
         truncated=times is not None and times.start is not None,
         rows_a_subject=rows_a_subject(data),
     )
+
+
+# ------------------------------------------------------------------------------------------------
+# Growing a forest again with the same options on some of its predictors.
+# ------------------------------------------------------------------------------------------------
+
+SHADOW_TREES = 100
+
+
+def refit_on_some(fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
+    """Grow the forest of a fit again on the predictors with the numbers `which`."""
+    design = fit.design.keeping(which)
+    data = replace(fit.data, X=fit.data.X[fit.design.recipe.columns_of(which)])
+    return grow_fit(call, design, data, _within(fit.request, len(which)), progress)
+
+
+def refit_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
+    """Grow a forest of one kind on the predictors `which` and a permuted copy of each.
+
+    The columns of a predictor are permuted together.  The copies come last, in the same order.
+    """
+    rng = np.random.default_rng(seed)
+    order = [rng.permutation(len(fit.data.y)) for _ in which]
+    shadows = [
+        with_rows(fit.data.X[fit.design.recipe.columns_of([j])], rows)
+        for j, rows in zip(which, order, strict=True)
+    ]
+    X = beside([fit.data.X[fit.design.recipe.columns_of(which)], *shadows])
+    design = fit.design.keeping([*which, *which])
+    request = _within(fit.request, len(which))
+    plain = replace(request, n_trees=SHADOW_TREES, blend=False, seed=seed, alpha=None)
+    return grow_fit("", design, replace(fit.data, X=X), plain)
+
+
+def permutation_rises(fit: Fit, progress: bool = False) -> LossIncrease:
+    """Return by how much each tree's out-of-bag loss increases when a predictor is permuted."""
+    data = fit.data
+    with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
+        return permutation_loss(fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update)
+
+
+def _within(request: Request, P: int) -> Request:
+    """Return the request with a subset size of at most P predictors."""
+    size = request.subset_size
+    return request if isinstance(size, str) else replace(request, subset_size=min(size, P))
+
+
+# ------------------------------------------------------------------------------------------------
+# The options of a fit that depend on n, evaluated again when rows are added.
+# ------------------------------------------------------------------------------------------------
+
+
+def at_rows(control: Control, request: Request, before: int, n: int) -> Control:
+    """Return the options of trees on n rows, the first `before` of which are not new.
+
+    The functions of n for t_n, α_n and the share of the rows are evaluated at n.  A rate keeps its
+    constant.
+
+    Raises
+    ------
+    InputError
+        If a function gives an invalid value, or cannot be restored after loading the fit.
+    """
+    functions = {name: rule.function for name, rule in request.functions.items()}
+    fraction = control.batches[-1].fraction if control.batches else control.sample_fraction
+    leaf_rule = control.max_leaves_rule
+    if "max_leaves" in functions:
+        control = control.with_leaves(*leaf_limit(functions["max_leaves"], n, False))
+    elif leaf_rule.kind == RATE and leaf_rule.constant is not None:
+        along = rate_along(leaf_rule.constant, LEAF_RATES[leaf_rule.name], n)
+        control = control.with_leaves(max(1, round(along[0])), replace(leaf_rule, along=along))
+    if "alpha" in functions:
+        alpha, alpha_rule = complexity_parameter(functions["alpha"], n, False)
+        control = replace(control, alpha=alpha, alpha_rule=alpha_rule)
+    if "sample_fraction" in functions:
+        fraction, _ = row_share(functions["sample_fraction"], n)
+    sampling = control.sampling._replace(later=(*control.batches, Batch(before, fraction)))
+    return replace(control, sampling=sampling)
+
+
+def settled_at(request: Request, control: Control) -> Request:
+    """Return the request with the values of its functions that `control` has."""
+    return replace(request, **{name: getattr(control, name) for name in request.functions})

@@ -1,30 +1,48 @@
-"""Updating a fit: its trees continue to grow on new rows."""
+"""Fits that go on: with new rows, with more trees, with the trees of another forest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.design import TrainingData
+from odrf.design import Design, TrainingData
 from odrf.design.new_rows import rows_of_weight_added, with_more_rows
+from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.engine.growth.tree_builder import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
+from odrf.engine.guided.growth import joined_guided
+from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
-from odrf.fits.fit import Fit
-from odrf.fits.options_at_n import at_rows, settled_at
-from odrf.fits.pruned import before_pruning
+from odrf.fits.blending import Blend, Blended
+from odrf.fits.fit import Fit, GuidedFit, grow_guided_trees
+from odrf.fits.growing import at_rows, grow_alike, grow_in_kinds, one_kind, settled_at
+from odrf.fits.pruning import before_pruning, sized_forest
+from odrf.options.guided import GuidedControl
 from odrf.options.sizes import RATE, rate_along
 from odrf.options.tree import NO_LIMIT, Control
+from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
 
-__all__ = ["updated_fit"]
+__all__ = [
+    "combined_fits",
+    "combined_guided_fits",
+    "enlarged_fit",
+    "enlarged_guided_fit",
+    "require_combinable",
+    "updated_fit",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Updating a fit: its trees continue to grow on new rows.
+# ------------------------------------------------------------------------------------------------
 
 # Defaults of `revise`: splits made on fewer rows are made again when enough rows have come.  The
 # error of a single tree depends on each split, while a forest averages over many, and revising
@@ -189,3 +207,307 @@ def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
     """Return what has changed, one row for each tree."""
     rows = [{name: getattr(one, name) for name in CHANGES} for one in updated]
     return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="tree"))
+
+
+# ------------------------------------------------------------------------------------------------
+# What two forests must share to be combined.
+# ------------------------------------------------------------------------------------------------
+
+
+def require_combinable(first: Fit | GuidedFit, second: Fit | GuidedFit) -> None:
+    """Raise `InputError` unless the trees of both can make one forest.
+
+    Raises
+    ------
+    InputError
+        If the forests differ, or share trees.  The message names the first difference.
+    """
+    for what, why in _differences(first, second):
+        raise InputError(f"combine(): the forests differ in {what}: {why}")
+    shared = set(map(tuple, first.streams.tolist())) & set(map(tuple, second.streams.tolist()))
+    if shared:
+        raise InputError(
+            f"combine(): {len(shared)} random streams are in both forests, so that trees would "
+            "count twice: fit the other forest with another seed=, or use grow() for more trees"
+        )
+
+
+def _differences(first: Fit | GuidedFit, second: Fit | GuidedFit) -> Iterator[tuple[str, str]]:
+    """Yield each difference, and why it matters."""
+    yield from _of_designs(first.design, second.design)
+    yield from _of_rows(first.design, first.data, second.design, second.data)
+    if isinstance(first, Fit) and isinstance(second, Fit):
+        batches = first.control.batches, second.control.batches
+        if batches[0] != batches[1]:
+            numbers = " and ".join(str([batch.begin for batch in of_fit]) for of_fit in batches)
+            yield (
+                f"the rows at which the batches of update() begin, {numbers}",
+                "each tree draws its rows batch by batch; update both with the same batches",
+            )
+    why = (
+        "a combined forest has one set of options, for its summary, its theory and forests grown "
+        "again from it; use the mean of their predictions instead"
+    )
+    for what in _of_options(first, second):
+        yield what, why
+
+
+def _of_designs(first: Design, second: Design) -> Iterator[tuple[str, str]]:
+    a, b = first.response, second.response
+    why = "trees of different responses have no common prediction"
+    if a.name != b.name:
+        yield f"their response, {a.name!r} and {b.name!r}", why
+    if a.kind != b.kind:
+        yield f"their kind, {a.kind} and {b.kind}", why
+    if a.classes is not None and b.classes is not None and list(a.classes) != list(b.classes):
+        yield f"the classes of {a.name!r}, {list(a.classes)} and {list(b.classes)}", why
+    why = "both forests must have the same columns; use the same formula and data"
+    if first.predictors != second.predictors:
+        yield f"their predictors, {_name_difference(first.predictors, second.predictors)}", why
+    if first.columns != second.columns:
+        yield f"their columns, {_name_difference(first.columns, second.columns)}", why
+    if first.types.tolist() != second.types.tolist():
+        yield "how their predictors become columns", why
+    if first.missing != second.missing:
+        words = f"missing=, {first.missing!r} and {second.missing!r}"
+        yield words, "only one of them predicts rows with missing values; use the same missing="
+    if first.unseen != second.unseen:
+        words = f"unseen=, {first.unseen!r} and {second.unseen!r}"
+        yield words, "only one of them predicts rows with new levels; use the same unseen="
+
+
+def _name_difference(first: Sequence[str], second: Sequence[str]) -> str:
+    """Return a name that only one of the two has, or that their order differs, in words."""
+    for place, names, others in (("first", first, second), ("second", second, first)):
+        alone = [name for name in names if name not in set(others)]
+        if alone:
+            return f"{alone[0]!r} being in the {place} only"
+    return "which come in another order"
+
+
+def _of_rows(
+    first: Design, rows: TrainingData, second: Design, others: TrainingData
+) -> Iterator[tuple[str, str]]:
+    why = "out-of-bag results need all trees on the same training rows"
+    if len(rows.y) != len(others.y):
+        yield f"their number of rows, {len(rows.y)} and {len(others.y)}", why
+        return
+    if not np.array_equal(rows.y, others.y):
+        name = first.response.name
+        yield f"the values of the response {name!r} in {_where(rows.y != others.y)}", why
+    for j, column in enumerate(first.columns):
+        if (first.scaling.low[j], first.scaling.range[j]) != (
+            second.scaling.low[j],
+            second.scaling.range[j],
+        ):
+            yield f"the range of {column!r}, by which it is scaled", why
+        if not np.array_equal(rows.X[j], others.X[j]):
+            yield f"the values of {column!r} in {_where(rows.X[j] != others.X[j])}", why
+    if not np.array_equal(rows.weights, others.weights):
+        yield f"their case weights in {_where(rows.weights != others.weights)}", why
+    for name in STRUCTURE_ARGUMENTS:
+        one, other = (getattr(each.structure, name, None) for each in (rows, others))
+        if one is None or other is None:
+            if one is not other:
+                yield f"{name}=, which only one of them has", why
+        elif not np.array_equal(one, other):
+            yield f"{name}= in {_where(one != other)}", why
+
+
+def _where(differs: NDArray[np.bool_]) -> str:
+    more = int(differs.sum()) - 1
+    return f"row {int(np.argmax(differs))}" + (f" and {more} more" if more else "")
+
+
+def _of_options(first: Fit | GuidedFit, second: Fit | GuidedFit) -> Iterator[str]:
+    pairs: list[tuple[str, Control | GuidedControl, Control | GuidedControl]]
+    pairs = [("", first.control, second.control)]
+    if isinstance(first, Fit) and isinstance(second, Fit):
+        if (first.blend is None) != (second.blend is None):
+            yield f"blend=, {first.blend is not None} and {second.blend is not None}"
+        elif list(first.kinds) != list(second.kinds):
+            yield f"their kinds of trees, {list(first.kinds)} and {list(second.kinds)}"
+        pairs += [
+            (f" of kind {name!r}", control, second.kinds[name])
+            for name, control in first.kinds.items()
+        ]
+    for of_kind, a, b in pairs:
+        for (name, value), (_, other) in zip(a.compared(), b.compared(), strict=True):
+            if value != other:
+                yield f"{name}={of_kind}, {_shown(value)} and {_shown(other)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mixture):
+        return " with ".join(f"{number} of {family!r}" for family, number in value.shares)
+    return repr(value)
+
+
+# ------------------------------------------------------------------------------------------------
+# Combining the trees of two forests into one forest.
+# ------------------------------------------------------------------------------------------------
+
+
+def combined_fits(fit: Fit, other: Fit) -> Fit:
+    """Return a forest of the trees of both; if their options pruned them, it is pruned alike."""
+    first = before_pruning(fit, "combine() cannot take a forest")
+    second = before_pruning(other, "combine() cannot take a forest")
+    require_combinable(first, second)
+    both = _combined(first, second)
+    return both if first is fit else sized_forest(both)
+
+
+def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:
+    """Return a guided forest of the trees of both."""
+    require_combinable(fit, other)
+    return replace(
+        fit,
+        call=_call(fit, other),
+        control=replace(fit.control, n_trees=_n_trees(fit, other)),
+        guided=joined_guided([fit.guided, other.guided], 2),
+        streams=np.concatenate([fit.streams, other.streams]),
+        further_seeds=_further_seeds(fit, other),
+    )
+
+
+def _combined(fit: Fit, other: Fit) -> Fit:
+    n_trees = _n_trees(fit, other)
+    both = replace(
+        fit,
+        call=_call(fit, other),
+        control=fit.control.with_trees(n_trees),
+        forest=joined([fit.forest, other.forest], 2),
+        streams=np.concatenate([fit.streams, other.streams]),
+        request=replace(fit.request, n_trees=n_trees),
+        further_seeds=_further_seeds(fit, other),
+        changes=_both_changes(fit, other),
+        n_at_split=_both_n_at_split(fit, other),
+    )
+    if fit.blend is None or other.blend is None:
+        return both
+    kinds = {name: control.with_trees(n_trees) for name, control in fit.kinds.items()}
+    return replace(both, blend=_both_blends(fit.blend, other.blend), kinds=kinds)
+
+
+def _both_blends(first: Blend, second: Blend) -> Blend:
+    """Return the blend of both; weights and errors are means, weighted by numbers of trees."""
+    sizes = [len(first.of_tree), len(second.of_tree)]
+
+    def mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.average([a, b], axis=0, weights=sizes)
+
+    return Blend(
+        np.concatenate([first.of_tree, second.of_tree]),
+        mean(first.weights, second.weights),
+        mean(first.errors, second.errors),
+    )
+
+
+def _both_changes(fit: Fit, other: Fit) -> pd.DataFrame | None:
+    if fit.changes is None or other.changes is None:
+        return None
+    both = pd.concat([fit.changes, other.changes], ignore_index=True)
+    return both.rename_axis("tree")
+
+
+def _both_n_at_split(fit: Fit, other: Fit) -> NDArray[np.int32] | None:
+    if fit.n_at_split is None or other.n_at_split is None:
+        return None
+    return np.concatenate([fit.n_at_split, other.n_at_split])
+
+
+def _call(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> str:
+    return f"{fit.call}.combine({other.call})"
+
+
+def _n_trees(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> int:
+    return fit.control.n_trees + other.control.n_trees
+
+
+def _further_seeds(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> tuple[int, ...]:
+    return (*fit.further_seeds, other.control.seed, *other.further_seeds)
+
+
+# ------------------------------------------------------------------------------------------------
+# Adding trees to a forest: those that the same call with a larger `n_trees` would have grown.
+# ------------------------------------------------------------------------------------------------
+
+
+def enlarged_fit(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
+    """Return the forest with `k` more trees; if its options pruned it, it is pruned again."""
+    unpruned = before_pruning(fit, "grow() cannot enlarge a forest")
+    larger = _enlarged(unpruned, k, n_jobs, progress)
+    return larger if unpruned is fit else sized_forest(larger)
+
+
+def enlarged_guided_fit(fit: GuidedFit, k: int, n_jobs: int, progress: bool) -> GuidedFit:
+    """Return the guided forest with `k` more trees."""
+    _require_one_seed(fit)
+    B = fit.control.n_trees
+    control = replace(fit.control, n_trees=B + k)
+    tree_streams = streams(control.seed, B, B + k)
+    more = grow_guided_trees(fit.design, fit.data, control, tree_streams, n_jobs, progress)
+    return replace(
+        fit,
+        call=f"{fit.call}.grow({k})",
+        control=control,
+        guided=joined_guided([fit.guided, more], 2),
+        streams=np.concatenate([fit.streams, tree_streams]),
+    )
+
+
+def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
+    _require_one_seed(fit)
+    if fit.control.batches:
+        raise InputError(
+            "grow() adds trees as if all had been grown at once, but update() has added rows to "
+            "these: grow() the forest first, then update() it"
+        )
+    request = replace(fit.request, n_trees=fit.control.n_trees + k)
+    fit = replace(fit, call=f"{fit.call}.grow({k})", request=request)
+    if fit.blend is None:
+        return _with_more_alike(fit, k, n_jobs, progress)
+    return _with_more_in_kinds(fit, fit.blend, k, n_jobs, progress)
+
+
+def _require_one_seed(fit: Fit | GuidedFit) -> None:
+    if fit.further_seeds:
+        raise InputError(
+            "grow() cannot enlarge a forest that combine() made of several seeds: grow the "
+            "forests that it was made of, and combine these"
+        )
+
+
+def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
+    B = fit.control.n_trees
+    control = fit.control.with_trees(B + k)
+    # a forest of one tree tries more single predictors at a node: its tree is grown again
+    first = 0 if B == 1 else B
+    if first == 0:
+        control = replace(control, mixture=one_kind(fit.request, fit.design, fit.data).mixture)
+    tree_streams = streams(control.seed, 0, B + k)
+    more = grow_alike(fit.design, fit.data, control, tree_streams[first:], n_jobs, progress)
+    forest = more if first == 0 else joined([fit.forest, more], 2)
+    return replace(fit, control=control, forest=forest, streams=tree_streams)
+
+
+def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: bool) -> Fit:
+    n_trees = fit.control.n_trees + k
+    kinds = {name: control.with_trees(n_trees) for name, control in fit.kinds.items()}
+    grown = grow_in_kinds(
+        fit.design,
+        fit.data,
+        list(kinds.values()),
+        n_jobs,
+        progress,
+        Blended(fit.forest, fit.streams, blend),
+        fit.request.objective,
+    )
+    return replace(
+        fit,
+        control=fit.control.with_trees(n_trees),
+        forest=grown.forest,
+        streams=grown.streams,
+        blend=grown.blend,
+        kinds=kinds,
+    )

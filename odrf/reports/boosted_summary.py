@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.out_of_bag_values import boosted_error, judging_rows
-from odrf.fits.prediction.scores import mean_loss, r_squared
+from odrf.fits.fit import BoostedFit
+from odrf.fits.responses import boosted_error, judging_rows
+from odrf.fits.scores import mean_loss, r_squared
 from odrf.options.boosting import BoostingControl, loss_in_words, mean_loss_in_words
 from odrf.options.table import REFIT
 from odrf.reports.data_summary import missing_notes

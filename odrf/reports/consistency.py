@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.fit import AnyFit, BoostedFit, Fit
 from odrf.options.table import REFIT
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled

@@ -14,8 +14,7 @@ from odrf.design.encoding import Durations, Encoding, Indicators, Moments, Numbe
 from odrf.design.new_rows import unscaled
 from odrf.design.ranks import OwnRanks
 from odrf.design.variables import Variable
-from odrf.fits.fit import AnyFit
-from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.fit import AnyFit, GuidedFit
 from odrf.public import public
 from odrf.text.layouts import quantity
 from odrf.text.splits import number

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.design.encoding import Indicators, Ranks
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import Fit
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.pruned import cut_by_call
+from odrf.fits.fit import BoostedFit, Fit, GuidedFit
+from odrf.fits.pruning import cut_by_call
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
 from odrf.options.tree import ALL, Control

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.errors import InputError
-from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import error_name
+from odrf.fits.pruning import ForestSizes
+from odrf.fits.scores import error_name
 from odrf.pruning.complexity import CHOICES, ONE_SE
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable

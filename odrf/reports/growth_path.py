@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice, checked_jobs
 from odrf.errors import InputError
-from odrf.fits.evaluating import labelled_rows
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import error_name
+from odrf.fits.pruning import labelled_rows
+from odrf.fits.scores import error_name
 from odrf.pruning.complexity import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.validation import HeldOut

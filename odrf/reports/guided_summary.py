@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.prediction.scores import mean_loss, r_squared
+from odrf.fits.fit import GuidedFit
+from odrf.fits.scores import mean_loss, r_squared
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.residuals.training_scores import training_score

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.fit import AnyFit, Fit
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.judged_trees import judged_trees, responses_judging
-from odrf.fits.regrowing import permutation_rises
+from odrf.fits.fit import AnyFit, Fit, GuidedFit
+from odrf.fits.growing import permutation_rises
+from odrf.fits.held_out import held_out_trees, responses_held_out
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import (
     held_out_importance,
@@ -80,11 +79,11 @@ def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
 
     None if there are too few rows to hold some out.
     """
-    parts = judged_trees(fit, progress)
+    parts = held_out_trees(fit, progress)
     if parts is None:
         return None
     data, control, first = fit.data, fit.control, fit.design.first
-    judged = parts, data.X, responses_judging(fit), data.weights, first
+    judged = parts, data.X, responses_held_out(fit), data.weights, first
     if isinstance(fit, GuidedFit):
         importance = permuted_importance(*judged, control.seed, control.n_jobs)
     else:

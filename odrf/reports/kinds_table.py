@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf.fits.blending import Blend
 from odrf.fits.fit import Fit
-from odrf.fits.survival.inference.estimand_fit import EstimandFit
+from odrf.fits.survival.fit import EstimandFit
 from odrf.options.tree import Control
 
 __all__ = ["kinds_notes", "kinds_table"]

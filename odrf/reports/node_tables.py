@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.design import Design
 from odrf.design.ranks import OwnRanks
 from odrf.engine.trees.forest import Forest, predicted_classes
-from odrf.fits.prediction.labels import class_labels
+from odrf.fits.predicting import class_labels
 from odrf.text.splits import node_of_terms, user_splits
 
 __all__ = ["node_columns", "nodes_table", "splits_of_trees", "splits_table"]

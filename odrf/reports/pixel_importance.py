@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_whole
 from odrf.errors import InputError
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import Fit
+from odrf.fits.fit import BoostedFit, Fit
 from odrf.projections.base import grid_shape, require_pixels
 from odrf.projections.patch import Patch
 from odrf.public import public

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import error_name, loss_name
-from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
+from odrf.fits.scores import error_name, loss_name
+from odrf.fits.survival.fit import trees_to_prune
 from odrf.pruning.complexity import CHOICES, GROWTH, ONE_SE, growth_errors
 from odrf.pruning.validation import SubtreePath
 from odrf.public import public, warn_of_old

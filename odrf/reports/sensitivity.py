@@ -14,7 +14,7 @@ from odrf import plots
 from odrf.checks import Seed, checked_choice, checked_seed, is_number
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
-from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.fit import GuidedFit
 from odrf.public import public, respelled
 from odrf.reports.summaries import TOP
 from odrf.statistics.sensitivity import (

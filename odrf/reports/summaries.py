@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from odrf.design.subjects import rows_a_subject
 from odrf.engine.oob import OutOfBag
-from odrf.fits.evaluating import root_error
-from odrf.fits.fit import AnyFit, Fit
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.prediction.scores import (
+from odrf.fits.fit import AnyFit, Fit, GuidedFit
+from odrf.fits.pruning import cut_by_call, root_error
+from odrf.fits.scores import (
     confusion_table,
     explained_part,
     mean_loss,
     mean_rank_error,
     r_squared,
 )
-from odrf.fits.pruned import cut_by_call
 from odrf.options.boosting import BoostingControl
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE

@@ -14,8 +14,8 @@ from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
+from odrf.fits.files.saving import save
 from odrf.fits.fit import AnyFit
-from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.data_summary import DataSummary
 from odrf.results.absent import why_absent

@@ -12,17 +12,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_choice, checked_truth
-from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.predicting import (
+from odrf.fits.fit import AnyFit, StreamedFit
+from odrf.fits.predicting import (
     PREDICTIONS,
     RowsToPredict,
     as_response,
     mean_values,
     predict_rows,
+    priors_of_rows,
+    require_priors,
     rows_of,
 )
-from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
-from odrf.fits.prediction.training_rows import (
+from odrf.fits.responses import (
     IN_BAG,
     asked_out_of_bag,
     leaves_rows_out,
@@ -32,7 +33,6 @@ from odrf.fits.prediction.training_rows import (
     training_rows,
     with_rows_apart,
 )
-from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import with_data

@@ -19,14 +19,10 @@ from odrf.checks import (
 )
 from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
-from odrf.fits.combining import combined_fits
-from odrf.fits.enlarging import enlarged_fit
-from odrf.fits.evaluating import forest_sizes
 from odrf.fits.fit import Fit
-from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
-from odrf.fits.sizing import sized_forest
+from odrf.fits.pruning import checked_alpha, forest_sizes, pruned_at, pruned_unseen, sized_forest
+from odrf.fits.responses import leaves_rows_out, require_out_of_bag
+from odrf.fits.updating import combined_fits, enlarged_fit
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import respelled

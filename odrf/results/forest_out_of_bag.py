@@ -9,10 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.oob import OutOfBag
-from odrf.fits.evaluating import stages_out_of_bag
-from odrf.fits.out_of_bag_values import forest_out_of_bag, require_out_of_bag
-from odrf.fits.prediction.scores import error_name
-from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
+from odrf.fits.pruning import stages_out_of_bag
+from odrf.fits.responses import forest_out_of_bag, leaves_rows_out, require_out_of_bag, residuals
+from odrf.fits.scores import error_name
 from odrf.pruning.growth_stages import LEAVES
 from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.results.base import TreeResults

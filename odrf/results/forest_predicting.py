@@ -9,9 +9,8 @@ import pandas as pd
 
 from odrf.errors import InputError
 from odrf.exports.mean_prediction import PredictionResults
-from odrf.fits.distributed.predicting_partitions import partitions_predicted
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.intervals import (
+from odrf.fits.intervals import (
     LEVEL,
     QUANTILES,
     interval_frame,
@@ -20,9 +19,9 @@ from odrf.fits.prediction.intervals import (
     require_number,
     type_with_quantiles,
 )
-from odrf.fits.prediction.predicting import predict_rows
-from odrf.fits.prediction.prior_correction import checked_priors
-from odrf.fits.prediction.training_rows import asked_out_of_bag, predicting_rows_apart
+from odrf.fits.partitions import partitions_predicted
+from odrf.fits.predicting import checked_priors, predict_rows
+from odrf.fits.responses import asked_out_of_bag, predicting_rows_apart
 from odrf.public import in_partitions
 from odrf.public.frames import is_partitioned
 from odrf.results.fitted import Priors

@@ -13,10 +13,9 @@ from odrf import plots
 from odrf.checks import Seed, is_whole
 from odrf.engine.guided.forest import GuidedForest
 from odrf.errors import InputError
-from odrf.fits.combining import combined_guided_fits
-from odrf.fits.enlarging import enlarged_guided_fit
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.prediction.labels import class_labels
+from odrf.fits.fit import GuidedFit
+from odrf.fits.predicting import class_labels
+from odrf.fits.updating import combined_guided_fits, enlarged_guided_fit
 from odrf.options.guided import GuidedControl
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport

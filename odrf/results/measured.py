@@ -11,7 +11,7 @@ from odrf import plots
 from odrf.checks import checked_choice, is_word, require_default
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
-from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
+from odrf.fits.importance_tests import CONDITIONAL, LOCO
 from odrf.public import public
 from odrf.reports.importance_tables import (
     HELD_OUT,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import Fit
+from odrf.fits.fit import BoostedFit, Fit
 from odrf.reports.pixel_importance import PixelImportance
 from odrf.results.fitted import FittedResults
 

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.fits.prediction.predicting import as_prob, as_response
-from odrf.fits.prediction.training_rows import (
+from odrf.fits.predicting import as_prob, as_response
+from odrf.fits.responses import (
     asked_out_of_bag,
     leaves_rows_out,
     warn_of_rows_always_drawn,

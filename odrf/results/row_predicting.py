@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odrf.exports.exporting import exported_c, exported_onnx, exported_python
-from odrf.fits.prediction.row_predictor import RowPredictor, row_predictor
+from odrf.fits.predicting import RowPredictor, row_predictor
 from odrf.results.fitted import FittedResults
 
 __all__ = ["RowPredicting"]

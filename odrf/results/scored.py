@@ -10,12 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.scores import (
-    confusion_table,
-    mean_loss,
-    mean_rank_error,
-    r_squared,
-)
+from odrf.fits.scores import confusion_table, mean_loss, mean_rank_error, r_squared
 from odrf.public import public
 from odrf.text.summary import Carded
 

@@ -15,10 +15,9 @@ from odrf.checks import (
     require_default,
 )
 from odrf.design.folds import Folds
-from odrf.fits.evaluating import stages_by_folds
 from odrf.fits.fit import Fit
-from odrf.fits.judging.judging_folds import folds_asked
-from odrf.fits.sizing import sized_tree
+from odrf.fits.pruning import sized_tree, stages_by_folds
+from odrf.fits.responses import folds_asked
 from odrf.pruning.growth_stages import LEAVES
 from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.reports.summaries import tree_card, tree_summary

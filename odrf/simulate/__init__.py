@@ -52,10 +52,18 @@ Examples
 True
 """
 
-from odrf.simulate.classes import biau, orthant, sparse_parity, trunk
-from odrf.simulate.clusters import hypercube, random_rbf
-from odrf.simulate.image_problems import bars, circle, impulse
-from odrf.simulate.patterns import checkerboard, pie, rings
+from odrf.simulate.classes import (
+    biau,
+    checkerboard,
+    hypercube,
+    orthant,
+    pie,
+    random_rbf,
+    rings,
+    sparse_parity,
+    trunk,
+)
+from odrf.simulate.images import bars, circle, impulse
 from odrf.simulate.problem import Problem
 from odrf.simulate.regressions import (
     additive,
@@ -67,8 +75,8 @@ from odrf.simulate.regressions import (
     ridge_sum,
     single_index,
 )
-from odrf.simulate.survival_problem import SurvivalProblem
-from odrf.simulate.survival_problems import (
+from odrf.simulate.survival import (
+    SurvivalProblem,
     accelerated_failure,
     competing_risks,
     crossing_hazards,

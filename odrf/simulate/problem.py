@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import Seed, checked_seed, checked_whole
+from odrf.checks import MOST, Seed, checked_seed, checked_whole, is_number
 from odrf.design.variables import set_grid
 from odrf.engine.running import one_thread
 from odrf.errors import InputError, no_frame
@@ -21,7 +21,23 @@ from odrf.public import public, respelled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RESPONSE", "Problem", "View", "column_names", "one_hot", "predictor_matrix"]
+__all__ = [
+    "RESPONSE",
+    "Problem",
+    "View",
+    "checked_below",
+    "checked_count",
+    "checked_range",
+    "column_names",
+    "layout_generator",
+    "one_hot",
+    "predictor_matrix",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# `Problem`: sampling, truth, Bayes error and picture of a simulated problem.
+# ------------------------------------------------------------------------------------------------
 
 RESPONSE = "y"
 # The standard error of a mean of this many numbers between 0 and 1 is below 0.001.
@@ -335,3 +351,39 @@ def _fixed_values(p: int, shown: tuple[int, int], rest: NDArray) -> str:
     names = [f"x{j + 1}" for j in others]
     listing = " = ".join(names) if len(names) < 3 else f"{names[0]} = … = {names[-1]}"
     return f", {listing} = {values[0]:.3g}".replace("-", "−")
+
+
+# ------------------------------------------------------------------------------------------------
+# Checks of the arguments of simulated problems.
+# ------------------------------------------------------------------------------------------------
+
+
+def checked_count(argument: str, value: Any, least: int) -> int:
+    """Return `value`; raise `InputError` unless it is whole, and from `least` to a million."""
+    return checked_whole(argument, value, least, MOST)
+
+
+def checked_range(argument: str, value: Any, least: int, most: int, what: str) -> int:
+    """Return the whole number `value`; raise `InputError` if it is not from `least` to `most`.
+
+    `what` explains the upper limit in the message.
+    """
+    whole = checked_count(argument, value, least)
+    if whole > most:
+        raise InputError(f"{argument}={value!r}: use a whole number of at most {most}, {what}")
+    return whole
+
+
+def checked_below(argument: str, value: Any, below: float) -> float:
+    """Return the number `value`; raise `InputError` if it is not from 0 to below `below`."""
+    if not is_number(value) or not 0 <= float(value) < below:
+        raise InputError(f"{argument}={value!r}: use a number from 0 to below {below:.4g}")
+    return float(value)
+
+
+def layout_generator(layout: Any) -> np.random.Generator:
+    """Return the generator for the random parameters of a problem, from its seed `layout`."""
+    try:
+        return np.random.default_rng(checked_seed(layout))
+    except InputError as error:
+        raise InputError(str(error).replace("seed", "layout", 1)) from None

@@ -17,8 +17,14 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_amount
 from odrf.public import public
-from odrf.simulate.arguments import checked_count, checked_range, layout_generator
-from odrf.simulate.problem import Problem, Truth, View
+from odrf.simulate.problem import (
+    Problem,
+    Truth,
+    View,
+    checked_count,
+    checked_range,
+    layout_generator,
+)
 
 __all__ = [
     "additive",

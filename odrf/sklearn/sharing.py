@@ -11,7 +11,7 @@ from joblib.parallel import get_active_backend
 
 from odrf.checks import checked_jobs
 from odrf.engine.running import usual_threads
-from odrf.fits.stacked.stacked_fit import StackedFit
+from odrf.fits.stack.fit import StackedFit
 
 __all__ = ["threads_for", "with_threads"]
 

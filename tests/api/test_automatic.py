@@ -14,8 +14,8 @@ import odrf
 from blends import with_quick_stacks
 from odrf import InputError
 from odrf.cli import main
-from odrf.fits.prediction.expected_response import expected_response
-from odrf.fits.stacked.weighing import LEAST_POWER
+from odrf.fits.responses import expected_response
+from odrf.fits.stack.weights import LEAST_POWER
 from odrf.results.stacked.auto_results import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
@@ -84,7 +84,7 @@ def test_of_classes_it_predicts_the_power_of_a_geometric_mean(classes, table):
 
 
 def test_where_other_models_are_of_no_use_the_forest_is_used_alone(table, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.models_used.LEAST_GAIN_IN_SCORE", np.inf)
+    monkeypatch.setattr("odrf.fits.stack.weights.LEAST_GAIN_IN_SCORE", np.inf)
     fit = odrf.auto("c ~ a + b + f", table, **HOW)
     assert fit.parts["weight"].tolist() == [1, 0, 0, 0]
     assert (fit.parts["rise_without"][1:] == 0).all()
@@ -340,7 +340,7 @@ def test_with_much_time_other_runs_are_tried(number, classes, table, tmp_path):
 
 
 def test_with_many_rows_runs_on_single_predictors_are_tried(number, table, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.growing_stack.MANY_ROWS", len(table))
+    monkeypatch.setattr("odrf.fits.stack.growing.MANY_ROWS", len(table))
     fit = odrf.auto("y ~ a + b + f", table, **HOW)
     (name,), (outcome,) = fit.trials.index, fit.trials["outcome"]
     assert name == "boosted runs on single predictors"

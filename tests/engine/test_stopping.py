@@ -18,7 +18,7 @@ import pytest
 
 import odrf
 from odrf.engine.running import AHEAD, LARGE, Stopped, end_if_stopped, in_order
-from odrf.fits.regrowing import permutation_rises
+from odrf.fits.growing import permutation_rises
 from odrf.reports.importance_tables import held_out_table
 
 ROOT = Path(__file__).parents[2]

@@ -53,7 +53,7 @@ def test_every_check_passes(estimator):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", STACKS, ids=lambda each: type(each).__name__)
 def test_every_check_but_that_of_repeated_rows_passes_with_stacks(estimator, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.kernel_smoother.MOST_ROWS", 30)
+    monkeypatch.setattr("odrf.fits.stack.smoothers.MOST_ROWS", 30)
     assert len(run(estimator, OF_WEIGHTS)) > 40
 
 

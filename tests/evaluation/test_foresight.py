@@ -22,7 +22,7 @@ from odrf.engine.resamples import (
 )
 from odrf.errors import InputError
 from odrf.evaluation import foresight as module
-from odrf.fits.files.costs import bytes_in_memory
+from odrf.fits.files.storable_classes import bytes_in_memory
 
 
 def table(n=3000, seed=0):

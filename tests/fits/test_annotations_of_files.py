@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from odrf.fits.files.annotated import is_as_annotated
+from odrf.fits.files.validation import is_as_annotated
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -51,5 +51,5 @@ def test_an_alias_by_type_stands_for_its_value(monkeypatch):
         "some": alias | None,
         "many": tuple[alias[np.int64], ...],
     }
-    monkeypatch.setattr("odrf.fits.files.annotated._annotations", lambda kind: hints)
+    monkeypatch.setattr("odrf.fits.files.validation._annotations", lambda kind: hints)
     check_arrays()

@@ -9,7 +9,7 @@ import pytest
 
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveReader, ArchiveWriter
-from odrf.fits.files.costs import bytes_in_memory
+from odrf.fits.files.storable_classes import bytes_in_memory
 
 CONTENT = b"odrf " * 2000
 

@@ -14,8 +14,8 @@ from forests import same_bits
 from odrf.engine.numeric import apportion, streams
 from odrf.engine.resamples import SUBSAMPLE, Sampling, draw_counts
 from odrf.fits import blending
+from odrf.fits import blending as judging
 from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
-from odrf.fits.judging import pilot_evidence as judging
 from problems import noisy
 
 quick = settings(deadline=None)

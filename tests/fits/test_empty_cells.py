@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.prediction.empty_cells import reading_empty_cells
+from odrf.fits.missing import reading_empty_cells
 from odrf.sklearn import ODRFClassifier
 from reference.holes import terms_projected
 

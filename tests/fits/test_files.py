@@ -22,8 +22,9 @@ from benchmarks.reliability import mutated_files
 from kept_files import KEPT, predictions
 from odrf import InputError
 from odrf.engine.trees.forest import Forest
-from odrf.fits.files import archive, graph_reading, zip_layout
-from odrf.fits.saving import save
+from odrf.fits.files import archive, graph_reading
+from odrf.fits.files import archive as zip_layout
+from odrf.fits.files.saving import save
 from odrf.projections import Custom, Sparse, below
 from odrf.projections.mixture import Mixture, Share
 from odrf.results import ODRFResults

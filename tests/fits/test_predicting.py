@@ -10,7 +10,7 @@ import odrf
 from odrf import InputError
 from odrf.design import Response
 from odrf.engine.trees.forest import most_likely
-from odrf.fits.prediction.labels import class_labels
+from odrf.fits.predicting import class_labels
 
 
 def test_default_is_the_training_rows(number_tree, number_forest, table):

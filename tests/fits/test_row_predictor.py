@@ -11,8 +11,8 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.fits.prediction import empty_cells
-from odrf.fits.prediction.empty_cells import filling_forest
+from odrf.fits import missing as empty_cells
+from odrf.fits.missing import filling_forest
 
 FITS = ["number_tree", "class_tree", "number_forest", "class_forest"]
 

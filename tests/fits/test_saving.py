@@ -24,10 +24,9 @@ from apart import begun
 from benchmarks.reliability import mutated_files
 from odrf import InputError
 from odrf.engine.trees.forest import ARRAYS
-from odrf.fits import saving
-from odrf.fits.files import archive, array_coding, graph_reading, soundness
+from odrf.fits.files import archive, arrays, graph_reading, saving, validation
 from odrf.fits.files.archive import ArchiveWriter
-from odrf.fits.files.made_when_written import MadeWhenWritten
+from odrf.fits.files.arrays import MadeWhenWritten
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +93,7 @@ def test_trees_are_read_into_little_more_memory_than_they_take(tmp_path, monkeyp
     before = odrf.odrf("y ~ a", rows, weights=weights, n_trees=40, min_leaf=1, blend=False, seed=1)
     before.save(tmp_path / "fit.odrf", data=False)
     monkeypatch.setattr(graph_reading, "LARGE", 0)
-    for module, name in ((archive, "PIECE"), (array_coding, "PIECE"), (soundness, "NODES")):
+    for module, name in ((archive, "PIECE"), (arrays, "PIECE"), (validation, "NODES")):
         monkeypatch.setattr(module, name, 2**13)
     odrf.load(tmp_path / "fit.odrf").fit.forest.left  # noqa: B018
     tracemalloc.start()
@@ -119,7 +118,7 @@ def test_rows_are_read_into_little_more_memory_than_they_take(tmp_path, monkeypa
     rows = pd.DataFrame(X, columns=list("abcdefghij")).assign(y=np.arange(60_000.0))
     before = odrf.odt("y ~ .", rows, max_leaves=3, alpha=None, seed=1)
     before.save(tmp_path / "fit.odrf")
-    for module in (archive, array_coding):
+    for module in (archive, arrays):
         monkeypatch.setattr(module, "PIECE", 2**13)
     tracemalloc.start()
     try:

@@ -12,7 +12,7 @@ import pytest
 import odrf
 from odrf.engine.factors import Coded, Layout
 from odrf.errors import InputError
-from odrf.fits.files.soundness import (
+from odrf.fits.files.validation import (
     require_sound_fit,
     require_sound_forest,
     require_sound_guided,

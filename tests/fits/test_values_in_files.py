@@ -14,10 +14,9 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.fits.files import array_coding
-from odrf.fits.files.array_coding import ArrayForm, coded_array, decoded_array
-from odrf.fits.files.pandas_values import BUILDERS, pandas_as_fields
-from odrf.fits.files.plain_values import SCALARS, scalar_as_json
+from odrf.fits.files import arrays
+from odrf.fits.files.arrays import ArrayForm, coded_array, decoded_array
+from odrf.fits.files.values import BUILDERS, SCALARS, pandas_as_fields, scalar_as_json
 
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
 
@@ -194,7 +193,7 @@ def in_pieces(content):
     ],
 )
 def test_numbers_are_narrowed_if_the_type_holds_all(numbers, kept, piece, monkeypatch):
-    monkeypatch.setattr(array_coding, "PIECE", piece)
+    monkeypatch.setattr(arrays, "PIECE", piece)
     form, content, _ = coded_array(numbers)
     assert form.kept == kept
     assert decoded_array(form, in_pieces(content)).tobytes() == numbers.tobytes()

@@ -20,7 +20,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from golden.models import MODELS, in_other_units
-from odrf.fits.prediction.training_rows import residuals
+from odrf.fits.responses import residuals
 
 __all__ = ["EXPECTED", "figures", "figures_of"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.errors import error_estimates
 from odrf import odrf, odt
-from odrf.fits.prediction.scores import out_of_bag_loss
+from odrf.fits.scores import out_of_bag_loss
 from odrf.pruning.growth_stages import DEPTH, evaluated_stages, stages_of
 
 

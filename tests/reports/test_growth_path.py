@@ -10,8 +10,8 @@ import odrf
 from odrf import InputError
 from odrf.engine.oob import out_of_bag
 from odrf.engine.trees.routing import predict
-from odrf.fits.evaluating import grown_without
-from odrf.fits.judging.judging_folds import folds_asked
+from odrf.fits.pruning import grown_without
+from odrf.fits.responses import folds_asked
 from odrf.pruning.validation import losses_of
 
 ALONG = ["leaves", "depth"]

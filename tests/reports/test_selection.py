@@ -12,7 +12,7 @@ import pytest
 import odrf
 from blends import with_few_pilots
 from odrf import InputError
-from odrf.fits.regrowing import regrown_beside_shadows
+from odrf.fits.growing import refit_beside_shadows
 
 NEEDED = ["a", "b", "f"]
 
@@ -96,7 +96,7 @@ def test_shadows_tell_noise_from_signal(shadows):
 
 
 def test_shadows_are_permuted_copies(forest):
-    fit = regrown_beside_shadows(forest.fit, [4, 0], 7)
+    fit = refit_beside_shadows(forest.fit, [4, 0], 7)
     own = forest.design.recipe.columns_of([4, 0])
     half = len(own)
     np.testing.assert_array_equal(fit.data.X[:half], forest.fit.data.X[own])

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.prediction.scores import explained_part
+from odrf.fits.scores import explained_part
 from odrf.reports.importance_tables import with_shares
 from odrf.reports.residuals.training_scores import training_score, without_rounding
 

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.fits.regrowing import permutation_rises
+from odrf.fits.growing import permutation_rises
 from reference import forests as twin
 
 

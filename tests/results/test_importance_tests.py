@@ -11,11 +11,10 @@ import pytest
 
 import odrf
 from odrf.errors import InputError
+from odrf.fits import importance_tests
+from odrf.fits import importance_tests as stand_ins_of_terms
 from odrf.fits.growing import grow_fit
-from odrf.fits.importance_tests import stand_ins as stand_ins_of_terms
-from odrf.fits.importance_tests import term_losses
-from odrf.fits.importance_tests.distinct_draws import DistinctDraws
-from odrf.fits.importance_tests.stand_ins import laws_given_others, stand_ins
+from odrf.fits.importance_tests import DistinctDraws, conditional_resamples, laws_given_others
 
 COLUMNS = [
     "term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "p_adjusted",
@@ -94,19 +93,19 @@ def test_groups_of_rows_stay_whole():
 def test_stand_ins_keep_the_relation_to_other_variables():
     frame = table(400)[["a", "b", "copy", "few"]].assign(count=lambda d: d["b"].round().clip(-1, 1))
     rng = np.random.default_rng(1)
-    drawn = stand_ins(frame, laws_given_others(frame, ["a"], 1, 1), rng)["a"]
+    drawn = conditional_resamples(frame, laws_given_others(frame, ["a"], 1, 1), rng)["a"]
     assert np.corrcoef(drawn, frame["copy"])[0, 1] == pytest.approx(0.995, abs=0.004)
     assert not np.allclose(drawn, frame["a"])
-    labels = stand_ins(frame, laws_given_others(frame, ["few"], 1, 1), rng)["few"]
+    labels = conditional_resamples(frame, laws_given_others(frame, ["few"], 1, 1), rng)["few"]
     assert set(labels) <= {"x", "y", "z"}
-    counts = stand_ins(frame, laws_given_others(frame, ["count"], 1, 1), rng)["count"]
+    counts = conditional_resamples(frame, laws_given_others(frame, ["count"], 1, 1), rng)["count"]
     assert set(counts) <= {-1, 0, 1}
     assert np.corrcoef(counts, frame["b"])[0, 1] > 0.7
 
 
 def test_stand_ins_of_a_set_keep_their_relation_to_each_other():
     frame = table(300)[["a", "b", "copy"]]
-    drawn = stand_ins(
+    drawn = conditional_resamples(
         frame, laws_given_others(frame, ["a", "copy"], 1, 1), np.random.default_rng(1)
     )
     assert np.corrcoef(drawn["a"], drawn["copy"])[0, 1] > 0.97
@@ -117,7 +116,7 @@ def test_empty_cells_stay_empty():
     frame.loc[:9, ["a", "few"]] = np.nan
     for name in ("a", "few"):
         laws = laws_given_others(frame, [name], 1, 1)
-        drawn = pd.Series(stand_ins(frame, laws, np.random.default_rng(1))[name])
+        drawn = pd.Series(conditional_resamples(frame, laws, np.random.default_rng(1))[name])
         assert (drawn.isna() == frame[name].isna()).all()
     data = table(100)
     data.loc[:9, ["b", "few"]] = np.nan
@@ -185,7 +184,7 @@ def test_rises_are_those_of_all_rows_of_all_draws(function, type, monkeypatch):
     data = table().assign(few=lambda d: (d["few"] == "x").astype(float))
     fit = getattr(odrf, function)("k ~ b + few", data, seed=1, **GROW[function])
     found = fit.importance(type)
-    monkeypatch.setattr(term_losses, "distinct_draws", all_rows)
+    monkeypatch.setattr(importance_tests, "distinct_draws", all_rows)
     pd.testing.assert_frame_equal(found, fit.importance(type), rtol=1e-12)
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import odrf
 from odrf import InputError, simulate
-from odrf.simulate import survival_problems
+from odrf.simulate import survival
 
 MAKERS = [
     name
     for name in simulate.__all__
-    if name not in ("Problem", "SurvivalProblem", *survival_problems.__all__)
+    if name not in ("Problem", "SurvivalProblem", *survival.__all__)
 ]
 SMALL = {"circle": {"p": 14}, "bars": {"size": 5, "mean": 3.0}, "impulse": {"p": 25}}
 CLASSES = [

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 from odrf import InputError, simulate
-from odrf.simulate import survival_problems
+from odrf.simulate import survival as survival_problems
 from reference import simulation as naive
 
 MAKERS = survival_problems.__all__

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import odrf
 from nothing_matters import unrelated
 from odrf.errors import InputError
-from odrf.fits.judged_trees import judged_trees, responses_judging
+from odrf.fits.held_out import held_out_trees, responses_held_out
 from odrf.statistics.importance import held_out_importance, permuted_importance
 from reference.importance import judged_by_definition, means_below, permuted_by_definition
 
@@ -69,7 +69,7 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
         fit = SMALL[name](f"{response} ~ a + b + f", data, weights=weights, seed=seed).fit
     except InputError:
         return
-    parts, y = judged_trees(fit), responses_judging(fit)
+    parts, y = held_out_trees(fit), responses_held_out(fit)
     if parts is None:
         return
     X, weights, first = fit.data.X, fit.data.weights, fit.design.first
@@ -125,11 +125,11 @@ SIZED = {
 def test_rows_that_judge_have_chosen_nothing(name):
     data = table(90, 5)
     fit = {**FITS, **SIZED}[name]("y ~ a + b + f", data, seed=2).fit
-    parts = judged_trees(fit)
+    parts = held_out_trees(fit)
     for number, (forest, rows) in enumerate(parts):
         y = fit.data.y.copy()
         y[rows] = -3 * y[rows][::-1]
-        other = judged_trees(replace(fit, data=replace(fit.data, y=y)))[number]
+        other = held_out_trees(replace(fit, data=replace(fit.data, y=y)))[number]
         np.testing.assert_array_equal(other.rows, rows)
         for name in ("left", "threshold", "index", "coef", "value"):
             np.testing.assert_array_equal(getattr(other.forest, name), getattr(forest, name))
@@ -184,13 +184,13 @@ def test_fits_that_were_changed_are_judged_as_they_are():
     root = tree.prune(leaves=1)
     assert (root.importance()["importance"] == 0).all()
     assert (tree.importance()["importance"] != 0).any()
-    parts = judged_trees(tree.prune(leaves=3).fit)
+    parts = held_out_trees(tree.prune(leaves=3).fit)
     assert [part.forest.leaves()[0] <= 3 for part in parts] == [True] * 5
     updated = tree.update(data[80:])
-    assert len(judged_trees(updated.fit)[0].rows) == 120
+    assert len(held_out_trees(updated.fit)[0].rows) == 120
     assert updated.importance().index[0] == "a"
     of_forest = odrf.odrf("y ~ a + b", data, n_trees=3, seed=1).tree(1)
-    assert judged_trees(of_forest.fit)[0].forest.n_nodes == of_forest.forest.n_nodes
+    assert held_out_trees(of_forest.fit)[0].forest.n_nodes == of_forest.forest.n_nodes
     guided = [odrf.graf("y ~ a + b", data, n_trees=3, seed=seed) for seed in (1, 2)]
     for fit in (guided[0].grow(2), guided[0].combine(guided[1])):
         assert fit.importance().index[0] == "a"

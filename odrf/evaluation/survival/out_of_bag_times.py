@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
-from odrf.fits.survival.judged.judged_predictions import OUT_OF_BAG_ROWS
+from odrf.fits.survival.validation import OUT_OF_BAG_ROWS
 from odrf.results.survival.judged_curves import JudgedSurvivalResults
 from odrf.results.survival.survival_boosted import SurvivalBoostedResults
 

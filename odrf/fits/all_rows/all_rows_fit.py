@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.fits.streamed.streamed_fit import StreamedFit
+from odrf.fits.fit import StreamedFit
 
 __all__ = ["AllRowsFit"]
 

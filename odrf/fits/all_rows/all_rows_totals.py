@@ -12,7 +12,7 @@ from odrf.engine.all_rows.sending_rows import NodeSums
 from odrf.engine.chunks import RowBlock
 from odrf.engine.running import one_thread
 from odrf.engine.splits.impurity import impurity
-from odrf.fits.streamed.judging_blocks import column_sums
+from odrf.fits.chunks import column_sums
 
 __all__ = ["Totals"]
 

@@ -32,10 +32,8 @@ from odrf.fits.all_rows.growing_levels import (
     sample_size,
 )
 from odrf.fits.all_rows.row_file import row_file
-from odrf.fits.evaluating import path_by_arrays
-from odrf.fits.pruned import pruned_at
-from odrf.fits.sizing import CHOSEN_BY
-from odrf.fits.streamed.growing_streamed import control_of, settled_request
+from odrf.fits.chunks import control_of, settled_request
+from odrf.fits.pruning import CHOSEN_BY, path_by_arrays, pruned_at
 from odrf.options.chunks import (
     checked_tree_request,
     require_streamable,

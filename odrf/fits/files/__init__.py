@@ -12,7 +12,7 @@ Any program that reads zip archives opens a file.  Its members are:
     So a part that others share is there once.  ``fit`` is the number of the whole, and ``result``
     the class of its results.  A list in brackets is a tuple; what JSON has no word for is an object
     with one name, such as ``{"timestamp": [0, "ns", "UTC"]}``, see
-    `odrf.fits.files.plain_values`.
+    `odrf.fits.files.values`.
 ``arrays/*.npy``
     Arrays, as NumPy writes them.  The part of an array says its ``dtype`` and ``shape``, the member
     (``file``), where that begins in the archive (``at``), its bytes there (``stored``), and the
@@ -42,6 +42,6 @@ What is read is checked before it is believed.  A part is one of a fixed list of
 imported or called by a name in the file.  The formula is text, and uses functions by names that
 `odrf.design.trusted` knows.  No more memory is taken than ``odrf.json`` says, and it
 cannot say more than 1000 times the size of the file.  Arrays that kernels rely on are checked in
-`odrf.fits.files.soundness`.  Trees that take more than 32 MB are read and checked when they are
+`odrf.fits.files.validation`.  Trees that take more than 32 MB are read and checked when they are
 first used; the file stays open until then.
 """

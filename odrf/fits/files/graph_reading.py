@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,42 +20,172 @@ from odrf.design.formula import Expression
 from odrf.design.trusted import trusted_value
 from odrf.engine.factors import with_layout
 from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.memory import in_fewer_bits
 from odrf.engine.trees.concatenate import FOLLOWING
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.calibrating.recalibration import Recalibration
-from odrf.fits.files.annotated import is_as_annotated
-from odrf.fits.files.archive import ArchiveReader, Part, damaged
-from odrf.fits.files.array_coding import ArrayForm
-from odrf.fits.files.costs import cost_of_built, cost_of_json
-from odrf.fits.files.design_names import (
+from odrf.fits.calibration import Recalibration
+from odrf.fits.files.archive import ArchiveReader, NotAFit, Part, damaged
+from odrf.fits.files.arrays import ArrayForm, decoded_array
+from odrf.fits.files.storable_classes import (
+    CLASSES,
+    cost_of_built,
+    cost_of_json,
+    field_names,
+    fields_set_later,
+    needed_fields,
+)
+from odrf.fits.files.validation import (
+    is_as_annotated,
+    require_curves_of,
     require_names_of_design,
     require_names_of_rows,
-    require_trusted_formula,
-)
-from odrf.fits.files.pandas_values import BUILDERS
-from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
-from odrf.fits.files.reading_errors import errors_naming, way_out
-from odrf.fits.files.reading_trees import UnreadArray, forest_of_fields, trees_read, with_left
-from odrf.fits.files.soundness import (
     require_sound_fit,
     require_sound_forest,
     require_sound_guided,
     require_sound_maps,
+    require_sound_roots,
     require_sound_stack,
+    require_trusted_formula,
 )
-from odrf.fits.files.storable_classes import CLASSES, field_names, fields_set_later, needed_fields
-from odrf.fits.files.survival_soundness import require_curves_of
-from odrf.fits.fit import Fit
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.stacked.stacked_fit import StackedFit
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.files.values import AS_THEY_ARE, BUILDERS, SCALARS
+from odrf.fits.fit import BoostedFit, Fit, GuidedFit
+from odrf.fits.stack.fit import StackedFit
+from odrf.fits.survival.fit import SurvivalFit
 from odrf.options.sizes import RuleFunction
 from odrf.projections.base import AbsentFunction
 from odrf.version import __version__
 
-__all__ = ["FitReader"]
+__all__ = [
+    "FitReader",
+    "UnreadArray",
+    "errors_naming",
+    "forest_of_fields",
+    "trees_read",
+    "way_out",
+    "with_left",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# What is raised if a file cannot be read: it names the file, and the way out.
+# ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def errors_naming(path: str | PathLike[str], version: str = __version__) -> Iterator[None]:
+    """Let what is raised within this context name a file, which this version of odrf wrote.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is not as it was written.
+    MemoryError
+        Memory does not hold the fit.
+    """
+    named = f"path={str(path)!r}"
+    try:
+        yield
+    except NotAFit:
+        raise
+    except InputError as error:
+        raise InputError(f"{named} cannot be loaded: {error}") from None
+    except OSError as error:
+        raise InputError(f"{named} cannot be read ({error.strerror or error})") from error
+    except MemoryError as error:
+        raise MemoryError(
+            f"{named} cannot be loaded: it takes more memory than is free: free some, or load it "
+            "on another machine"
+        ) from error
+    except Exception as error:  # whatever a file that somebody has changed may cause
+        what = "it is damaged"
+        if version != __version__:
+            what += f", or has parts that this version, {__version__}, does not know"
+        raise InputError(
+            f"{named} cannot be loaded: {what} ({type(error).__name__}): {way_out(version)}"
+        ) from error
+
+
+def way_out(version: str) -> str:
+    """Return what to do if a file that this version of odrf wrote is not understood."""
+    if version == __version__:
+        return "use a copy, or fit again"
+    return f"load it with odrf {version}, which wrote it, or fit again"
+
+
+# ------------------------------------------------------------------------------------------------
+# Trees from the arrays of a file, read one after the other into little more than they take.
+# ------------------------------------------------------------------------------------------------
+
+
+class UnreadArray:
+    """An array of the archive."""
+
+    def __init__(self, archive: ArchiveReader, form: ArrayForm, part: Part) -> None:
+        self.archive, self.form, self.part = archive, form, part
+
+    def read(self) -> NDArray:
+        """Return the array; raise `InputError` if it is damaged."""
+        return decoded_array(self.form, self._after_header())
+
+    def _after_header(self) -> Iterator[bytes]:
+        header, start = self.form.header, b""
+        for piece in self.archive.pieces(self.part):
+            if len(start) == len(header):
+                yield piece
+                continue
+            missing = len(header) - len(start)
+            start += piece[:missing]
+            if not header.startswith(start):
+                raise damaged()
+            yield piece[missing:]
+
+
+def with_left(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of trees with the number of the left child of each node."""
+    values = dict(values)
+    divided, children = values.pop("divided"), values.pop("children")
+    left = np.full(len(divided), -1, dtype=np.int64)
+    left[divided] = children
+    return {**values, "left": left}
+
+
+def trees_read(
+    kind: type, known: dict[str, Any], unread: Mapping[str, UnreadArray]
+) -> dict[str, Any]:
+    """Return the fields of trees, of which some are `known`.
+
+    Those of a forest that follow from others are let go before the rest is read.
+    """
+    later = dict(unread)  # whoever is interrupted reads all of them again
+    with ThreadPoolExecutor(4) as threads:
+
+        def read(names: Iterable[str]) -> dict[str, Any]:
+            some = {name: later.pop(name) for name in names if name in later}
+            return dict(zip(some, threads.map(UnreadArray.read, some.values()), strict=True))
+
+        if kind is not Forest:
+            return with_left(known | read(list(later)))
+        whole = with_left(known | read(("root", "divided", "children", "count")))
+        whole["left"] = in_fewer_bits(whole["left"])
+        require_sound_roots(whole["root"], len(whole["left"]))
+        for name in FOLLOWING:
+            whole |= read([name])
+            if Forest.of(whole).that_follow([name]):
+                del whole[name]
+        return whole | read(list(later))
+
+
+def forest_of_fields(fields: dict[str, Any]) -> Forest:
+    """Return the forest of these fields, from which others may follow."""
+    forest = Forest.of(fields)
+    forest.__post_init__()  # `of` takes the fields as they are, and files may have wider numbers
+    return forest
+
+
+# ------------------------------------------------------------------------------------------------
+# From the parts that a file lists to a fit: only known classes, only sound ones.
+# ------------------------------------------------------------------------------------------------
 
 # Trees of more bytes than this are read when they are first used.
 LARGE = 2**25

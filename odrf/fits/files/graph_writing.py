@@ -22,13 +22,10 @@ from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveWriter
-from odrf.fits.files.array_coding import coded_array
-from odrf.fits.files.costs import cost_of_built, cost_of_json
-from odrf.fits.files.made_when_written import MadeWhenWritten
-from odrf.fits.files.pandas_values import pandas_as_fields
-from odrf.fits.files.plain_values import AS_THEY_ARE, scalar_as_json
-from odrf.fits.files.storable_classes import CLASSES, field_names
-from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.files.arrays import MadeWhenWritten, coded_array
+from odrf.fits.files.storable_classes import CLASSES, cost_of_built, cost_of_json, field_names
+from odrf.fits.files.values import AS_THEY_ARE, pandas_as_fields, scalar_as_json
+from odrf.fits.fit import GuidedFit
 from odrf.options.sizes import RuleFunction
 
 __all__ = ["FitWriter"]

@@ -1,10 +1,13 @@
-"""The classes that a file may hold: all parts of a fit, and nothing else."""
+"""The classes that a file may hold, and about how much memory its parts take."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from odrf.design.columns import Schema
 from odrf.design.design import Design, RowsApart, TrainingData
@@ -49,18 +52,13 @@ from odrf.engine.survival.likelihoods import (
 from odrf.engine.trees.forest import Forest
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.blending import Blend
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.calibrating.recalibration import Recalibration
-from odrf.fits.fit import Fit, Pruning
-from odrf.fits.guided_fit import GuidedFit
-from odrf.fits.stacked.additive_base import AdditiveBase
-from odrf.fits.stacked.kernel_smoother import KernelSmoother
-from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
-from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
-from odrf.fits.survival.inference.estimand_fit import EstimandFit
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.calibration import Recalibration
+from odrf.fits.fit import BoostedFit, Fit, GuidedFit, Pruning, RowSums, StreamedFit
+from odrf.fits.stack.fit import StackedFit, StackedPart, Trial
+from odrf.fits.stack.smoothers import AdditiveBase, KernelSmoother
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.fit import EstimandFit, SurvivalFit
+from odrf.fits.survival.hazards import NodeHazards
 from odrf.options.boosting import BoostingControl
 from odrf.options.guided import GuidedControl
 from odrf.options.request import Request
@@ -75,7 +73,20 @@ from odrf.statistics.calibration import LogOdds, Power, Steps
 from odrf.statistics.ridge import KernelRidge
 from odrf.statistics.survival.score_curves import FailureTimes, ProportionalHazards
 
-__all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
+__all__ = [
+    "CLASSES",
+    "bytes_in_memory",
+    "cost_of_built",
+    "cost_of_json",
+    "field_names",
+    "fields_set_later",
+    "needed_fields",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The classes that a file may hold: all parts of a fit, and nothing else.
+# ------------------------------------------------------------------------------------------------
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -130,3 +141,52 @@ def fields_set_later(kind: type) -> frozenset[str]:
     if is_dataclass(kind):
         return frozenset(field.name for field in fields(kind) if not field.init)
     return frozenset()
+
+
+# ------------------------------------------------------------------------------------------------
+# About how much memory the parts of a file take, so that it can be known beforehand.
+# ------------------------------------------------------------------------------------------------
+
+# Bytes of a value that was read from JSON.
+VALUE = 128
+
+
+def cost_of_json(content: bytes) -> int:
+    """Return the most that JSON takes when it has been read, by its length and its marks."""
+    marks = sum(content.count(mark) for mark in (b",", b"[", b"{", b"\n"))
+    return VALUE * (marks + 1) + 4 * len(content)
+
+
+def cost_of_built(value: Any) -> int:
+    """Return what a table, series, index or column takes beside what it was made of."""
+    if isinstance(value, pd.DataFrame):
+        return int(value.memory_usage(deep=False).sum())
+    if isinstance(value, pd.RangeIndex):
+        return VALUE
+    if isinstance(value, pd.MultiIndex):
+        return sum(codes.nbytes for codes in value.codes)
+    return int(value.nbytes)
+
+
+def bytes_in_memory(fit: Any) -> int:
+    """Return the bytes of the arrays of a fit, which take nearly all of the time of saving it."""
+    sizes: dict[int, int] = {}
+    waiting = [fit]
+    while waiting:
+        value = waiting.pop()
+        withheld = isinstance(value, TrainingData) and not value.has_rows
+        if withheld or id(value) in sizes:
+            continue
+        is_array = isinstance(value, np.ndarray)
+        sizes[id(value)] = value.nbytes if is_array else 0
+        if not is_array:
+            waiting += _parts(value)
+    return sum(sizes.values())
+
+
+def _parts(value: Any) -> list[Any]:
+    if type(value) is Forest:
+        return list(value.in_memory().values())
+    if type(value) in (tuple, list):
+        return list(value)
+    return [getattr(value, name) for name in field_names(type(value))]

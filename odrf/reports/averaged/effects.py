@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
-from odrf.fits.averaged.estimating import Estimates
+from odrf.fits.effects import Estimates
 from odrf.public import public
 from odrf.reports.averaged.hypotheses import HypothesisTests, tested
 from odrf.reports.averaged.notes_on_errors import note_on_agreement

@@ -8,10 +8,9 @@ import pandas as pd
 
 from odrf.design.encoding import LevelsSaidOnce
 from odrf.errors import InputError
-from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated, of_event
-from odrf.fits.averaged.grid_of_rows import grouped_rows
+from odrf.fits.effects import DIFFERENCE, RATIO, Estimand, estimated, grouped_rows, of_event
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.few_trees import warn_of_few_trees
+from odrf.fits.intervals import warn_of_few_trees
 from odrf.public.progress import progress_bar
 from odrf.reports.averaged.effects import Effects
 from odrf.reports.averaged.notes_on_errors import notes_on_errors

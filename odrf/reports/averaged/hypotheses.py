@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_truth, is_list
 from odrf.errors import InputError
-from odrf.fits.averaged.estimating import Estimates, Uncertainty
+from odrf.fits.effects import Estimates, Uncertainty
 from odrf.public import public
 from odrf.reports.averaged.notes_on_errors import note_on_agreement
 from odrf.statistics.effects import (

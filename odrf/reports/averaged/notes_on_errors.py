@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from odrf.fits.averaged.averages import trees_vary
+from odrf.fits.effects import trees_vary
 from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.jackknife import degrees_of_freedom
 

@@ -9,15 +9,14 @@ import pandas as pd
 from odrf.checks import checked_part, checked_whole
 from odrf.design.encoding import unseen_levels_expected
 from odrf.errors import InputError
-from odrf.fits.curves.local_effects import (
+from odrf.fits.curves import (
     edges_of,
     local_effects_of_levels,
     local_effects_of_number,
     local_effects_of_two,
+    spread_of,
 )
-from odrf.fits.curves.mean_curve import spread_of
-from odrf.fits.fit import AnyFit
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.fit import AnyFit, raw_rows
 from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface

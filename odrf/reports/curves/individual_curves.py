@@ -14,10 +14,8 @@ from odrf import plots
 from odrf.checks import checked_truth, checked_whole
 from odrf.design.encoding import LevelsSaidOnce, unseen_levels_expected
 from odrf.errors import InputError, nearest
-from odrf.fits.curves.curve_rows import curves_of_rows
-from odrf.fits.curves.interacting import some_rows
-from odrf.fits.fit import AnyFit
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.curves import curves_of_rows, some_rows
+from odrf.fits.fit import AnyFit, raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import chosen_classes

@@ -15,14 +15,8 @@ from odrf.checks import checked_truth, checked_whole, is_list
 from odrf.design.encoding import unseen_levels_expected
 from odrf.design.new_rows import touched, variables
 from odrf.errors import InputError
-from odrf.fits.curves.interacting import (
-    Interacting,
-    grown_on_permuted,
-    interacting,
-    some_rows,
-)
-from odrf.fits.fit import AnyFit
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.curves import Interacting, grown_on_permuted, interacting, some_rows
+from odrf.fits.fit import AnyFit, raw_rows
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.text.summary import Card, Carded, Summary

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from odrf.checks import checked_part, checked_whole, is_list, require_default
 from odrf.design.encoding import LevelsSaidOnce, unseen_levels_expected
 from odrf.errors import InputError
-from odrf.fits.curves.choosing_points import points_of
-from odrf.fits.curves.mean_curve import mean_curve, spread_of, why_no_errors
-from odrf.fits.fit import AnyFit
-from odrf.fits.raw_rows import RawRows, raw_rows
+from odrf.fits.curves import mean_curve, points_of, spread_of, why_no_errors
+from odrf.fits.fit import AnyFit, RawRows, raw_rows
 from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import pandas as pd
 
-from odrf.fits.imitating.imitation import Imitation
+from odrf.fits.explain import Imitation
 from odrf.public import public
 from odrf.text.layouts import quantity
 from odrf.text.summary import Card, Carded, Summary

@@ -11,8 +11,8 @@ import pandas as pd
 from odrf import plots
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.importance_tests.knockoff_forest import knockoff_differences
-from odrf.fits.regrowing import regrown
+from odrf.fits.growing import refit_on_some
+from odrf.fits.importance_tests import knockoff_differences
 from odrf.public import public
 from odrf.statistics.effects import NUMBERS
 from odrf.statistics.importance_tests import knockoff_threshold, knockoff_values
@@ -120,7 +120,7 @@ class KnockoffSelection(Carded, Generic[Forest]):
             raise InputError(f"no predictor is selected at fdr={self.fdr:g}{way}")
         which = [self.fit.design.predictors.index(name) for name in names]
         call = f"{self.fit.call}.select_variables('knockoff').best()"
-        return self._result(regrown(self.fit, which, call, progress))
+        return self._result(refit_on_some(self.fit, which, call, progress))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""

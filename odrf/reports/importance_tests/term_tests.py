@@ -12,7 +12,7 @@ from odrf.checks import checked_choice, checked_part, is_list
 from odrf.design.new_rows import touched, variables
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
-from odrf.fits.importance_tests.term_losses import DRAWS, loss_rises
+from odrf.fits.importance_tests import DRAWS, loss_rises
 from odrf.public.progress import progress_bar
 from odrf.statistics.effects import NUMBERS
 from odrf.statistics.importance_tests import (

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from odrf.design.new_rows import training_frame, variables, with_levels
 from odrf.engine.factors import Matrix
 from odrf.engine.trees.forest import predicted_classes
-from odrf.fits.averaged.contrasts import deviation_of, is_exact, slope_of
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import AnyFit, Fit
-from odrf.fits.local.nearest_changes import nearest_changes, predicted_at
-from odrf.fits.local.paths_of_row import (
+from odrf.fits.estimands import deviation_of, is_exact, slope_of
+from odrf.fits.explain import (
     directions_of,
+    nearest_changes,
     nodes_on_paths,
+    predicted_at,
     predictors_on_paths,
     rules_of,
 )
-from odrf.fits.prediction.expected_response import expected_response
-from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS, proximities
-from odrf.fits.raw_rows import RawRows
-from odrf.fits.stacked.stacked_fit import StackedFit
+from odrf.fits.fit import AnyFit, BoostedFit, Fit, RawRows
+from odrf.fits.proximity import PLAIN, WEIGHTS, proximities
+from odrf.fits.responses import expected_response
+from odrf.fits.stack.fit import StackedFit
 from odrf.public import public
 from odrf.text.names import free_name
 from odrf.text.summary import Card, Carded, Summary

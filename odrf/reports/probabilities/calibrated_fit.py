@@ -12,12 +12,11 @@ from odrf import plots
 from odrf.checks import checked_choice, checked_truth
 from odrf.design import Design
 from odrf.errors import AbsentError, nearest
-from odrf.fits.calibrating.recalibration import Recalibration
-from odrf.fits.prediction.expected_response import expected_response
-from odrf.fits.prediction.labels import spread_numbers
-from odrf.fits.prediction.predicting import as_asked
-from odrf.fits.raw_rows import offsets_of
-from odrf.fits.saving import save
+from odrf.fits.calibration import Recalibration
+from odrf.fits.files.saving import save
+from odrf.fits.fit import offsets_of
+from odrf.fits.predicting import as_asked, spread_numbers
+from odrf.fits.responses import expected_response
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import Power

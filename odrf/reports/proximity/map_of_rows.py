@@ -8,7 +8,7 @@ import pandas as pd
 
 from odrf import plots
 from odrf.fits.fit import AnyFit
-from odrf.fits.proximity.leaf_sharing import indicators_of
+from odrf.fits.proximity import indicators_of
 from odrf.public import public
 from odrf.statistics.proximity import scaled_to_plane
 from odrf.text.names import free_name

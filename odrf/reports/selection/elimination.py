@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from odrf import plots
-from odrf.fits.elimination.elimination_steps import EliminationSteps, ResponseSteps
 from odrf.fits.fit import Fit
+from odrf.fits.importance_tests import EliminationSteps, ResponseSteps
 from odrf.pruning.complexity import ONE_SE
 from odrf.public import public
 from odrf.public.progress import progress_bar

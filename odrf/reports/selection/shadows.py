@@ -11,9 +11,9 @@ import pandas as pd
 from odrf import plots
 from odrf.checks import checked_truth
 from odrf.errors import InputError
-from odrf.fits.elimination.elimination_steps import EliminationSteps, ResponseSteps
 from odrf.fits.fit import Fit
-from odrf.fits.regrowing import regrown_beside_shadows
+from odrf.fits.growing import refit_beside_shadows
+from odrf.fits.importance_tests import EliminationSteps, ResponseSteps
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance_tests import (
@@ -101,7 +101,7 @@ class ShadowSelection(Carded, Generic[Forest]):
             if not which or TENTATIVE not in decision:
                 break
             state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
-            with_shadows = regrown_beside_shadows(fit, which, int(state[0]))
+            with_shadows = refit_beside_shadows(fit, which, int(state[0]))
             rise = steps.importances_of(with_shadows)
             importance, best_shadow = rise[: len(which)], float(rise[len(which) :].max())
             hits[which] += importance > best_shadow

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.fits.fit import AnyFit
-from odrf.fits.shapley.explained_rows import ExplainedRows
+from odrf.fits.shapley import ExplainedRows
 from odrf.public import public
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
 from odrf.statistics.shapley import Shares

@@ -14,10 +14,8 @@ from odrf import plots
 from odrf.checks import checked_choice
 from odrf.design.scaling import as_numbers
 from odrf.errors import InputError, installing, nearest, without_warnings
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import AnyFit
-from odrf.fits.shapley.explained_rows import ExplainedRows
-from odrf.fits.shapley.games import output_names
+from odrf.fits.fit import AnyFit, BoostedFit
+from odrf.fits.shapley import ExplainedRows, output_names
 from odrf.public import public
 from odrf.text.names import free_name
 from odrf.text.splits import number

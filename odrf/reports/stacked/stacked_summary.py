@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.factors import indicated
 from odrf.engine.running import one_thread
-from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.fits.stack.fit import StackedFit, StackedPart, Trial
 from odrf.reports.data_summary import missing_notes
 from odrf.reports.importance_tables import (
     MeasuredImportance,

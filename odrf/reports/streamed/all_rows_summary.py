@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.trees.forest import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
-from odrf.fits.prediction.confusion import counts_of_classes
-from odrf.fits.prediction.scores import explained_part
+from odrf.fits.scores import counts_of_classes, explained_part
 from odrf.pruning.complexity import root_losses
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.residuals.training_scores import training_score

@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 
 from odrf.errors import InputError
-from odrf.fits.fit import Fit
-from odrf.fits.prediction.confusion import counts_of_classes
-from odrf.fits.prediction.scores import explained_part
-from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.fits.fit import Fit, RowSums, StreamedFit
+from odrf.fits.scores import counts_of_classes, explained_part
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table, with_shares
 from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
 from odrf.text.layouts import quantity

@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_part
 from odrf.errors import InputError
-from odrf.fits.averaged.averages import trees_vary
-from odrf.fits.prediction.few_trees import warn_of_few_trees
-from odrf.fits.prediction.labels import spread_numbers
-from odrf.fits.prediction.predicting import RowsToPredict
-from odrf.fits.survival.cause_numbers import cause_numbers
-from odrf.fits.survival.curves_of_rows import PredictedRows
-from odrf.fits.survival.inference.bands_of_rows import curve_errors
-from odrf.fits.survival.predicting_survival import checked_times, warn_of_later_times
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.effects import trees_vary
+from odrf.fits.intervals import warn_of_few_trees
+from odrf.fits.predicting import RowsToPredict, spread_numbers
+from odrf.fits.survival.curves import (
+    PredictedRows,
+    checked_times,
+    curve_errors,
+    warn_of_later_times,
+)
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.hazards import cause_numbers
 from odrf.public.progress import progress_bar
 from odrf.reports.averaged.notes_on_errors import notes_on_errors
 from odrf.reports.survival.survival_bands import SurvivalBands

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.validation import JudgedPredictions
 from odrf.options.boosting import loss_in_words
 from odrf.reports.boosted_summary import boosted_facts, loss_section
 from odrf.reports.data_summary import missing_notes

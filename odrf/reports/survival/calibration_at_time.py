@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from odrf import plots
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.validation import JudgedPredictions
 from odrf.public import public
 from odrf.statistics.survival.calibration import calibration_at
 from odrf.text.layouts import percentage

@@ -8,8 +8,8 @@ import pandas as pd
 from odrf.design.encoding import Indicators, Ranks
 from odrf.engine.factors import stored
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.fit import SurvivalFit
 from odrf.options.boosting import BoostingControl
 from odrf.options.tree import Control
 from odrf.public import public

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from odrf import plots
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.validation import JudgedPredictions
 from odrf.statistics.survival.scores import groups_by_risk
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.survival.curve_numbers import incidence_at, quantile_at, time_of_incidence
 from odrf.errors import InputError
-from odrf.fits.survival.by_deviance.node_hazards import NodeHazards
-from odrf.fits.survival.cause_numbers import cause_numbers
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.hazards import NodeHazards, cause_numbers
 from odrf.reports.node_tables import node_columns
 from odrf.reports.rules import rules_telling
 from odrf.text.splits import number

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.prediction.intervals import LEVEL
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
-from odrf.fits.survival.judged.permuting_predictors import RepeatedEstimate, losses_when_permuted
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.intervals import LEVEL
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.validation import JudgedPredictions, RepeatedEstimate, losses_when_permuted
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.statistics.calibration import normal_or_t
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.errors import InputError
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.survival.validation import JudgedPredictions
 from odrf.public import public
 from odrf.reports.survival.scores_table import estimates_table
 from odrf.statistics.survival.discrimination import dynamic_areas, roc_at

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.engine.survival.curve_numbers import ROUNDING
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.fit import SurvivalFit
 from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.text.splits import number

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from odrf.design.response import Response
 from odrf.design.subjects import last_rows, rows_a_subject, subjects_of
-from odrf.fits.prediction.intervals import LEVEL
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.intervals import LEVEL
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.validation import JudgedPredictions
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import growth_card, growth_summary
 from odrf.reports.survival.scores_table import estimates_table

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.fits.prediction.scores import explained_part
-from odrf.fits.survival.judged.judged_predictions import OUT_OF_BAG_ROWS, JudgedPredictions
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.scores import explained_part
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.validation import OUT_OF_BAG_ROWS, JudgedPredictions
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.pruning_path import PruningPath

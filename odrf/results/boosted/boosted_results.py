@@ -13,21 +13,25 @@ from odrf import plots
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole, require_default
 from odrf.engine.boosting.runs import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.forest import predicted_classes
-from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
-from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag, rows_missed
-from odrf.fits.prediction.labels import class_labels, spread_numbers
-from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
-from odrf.fits.prediction.predicting import (
+from odrf.fits.fit import BoostedFit, enlarged_boosted_fit
+from odrf.fits.predicting import (
     RowsToPredict,
     as_asked,
+    checked_priors,
+    class_labels,
+    offsets_of_rows,
     predict_rows,
     require_classes,
+    spread_numbers,
+    with_priors,
 )
-from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.training_rows import (
+from odrf.fits.responses import (
+    boosted_error,
+    boosted_out_of_bag,
     leaves_rows_out,
     predicting_rows_apart,
     residuals,
+    rows_missed,
 )
 from odrf.public import public
 from odrf.public.progress import progress_bar

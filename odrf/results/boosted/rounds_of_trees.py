@@ -6,8 +6,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.prediction.training_rows import with_rows_apart
+from odrf.fits.fit import BoostedFit
+from odrf.fits.responses import with_rows_apart
 from odrf.options.boosting import BoostingControl
 from odrf.reports.boosted_summary import loss_path
 from odrf.results.any_results import AnyResults

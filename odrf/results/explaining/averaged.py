@@ -14,13 +14,13 @@ from odrf.checks import (
     checked_truth,
     is_list,
 )
-from odrf.fits.averaged.contrasts import CONTRASTS
-from odrf.fits.averaged.estimands import (
+from odrf.fits.effects import DIFFERENCE, RATIO
+from odrf.fits.estimands import (
+    CONTRASTS,
     comparison_estimands,
     prediction_estimands,
     slope_estimands,
 )
-from odrf.fits.averaged.estimating import DIFFERENCE, RATIO
 from odrf.public import public
 from odrf.reports.averaged.effects import Effects
 from odrf.reports.averaged.effects_of import effects_of

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
-from odrf.fits.raw_rows import RawRows
+from odrf.fits.fit import RawRows
+from odrf.fits.proximity import WEIGHTS, proximities
 from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.statistics.residuals import probability_transforms, row_influence

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_part
 from odrf.errors import InputError, nearest
-from odrf.fits.judging.groups_of_rows import groups_of_rows
-from odrf.fits.raw_rows import RawRows, raw_rows
+from odrf.fits.fit import RawRows, raw_rows
+from odrf.fits.responses import groups_of_rows
 from odrf.public import public
 from odrf.reports.residuals.predictive_check import PredictiveCheck
 from odrf.results.out_of_bag import OutOfBagResults

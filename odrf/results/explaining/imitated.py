@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from odrf.checks import Seed, checked_seed, checked_truth, checked_whole
 from odrf.design.folds import Folds
-from odrf.fits.imitating.imitation import imitated
-from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.explain import imitated
+from odrf.fits.responses import leaves_rows_out
 from odrf.public import public
 from odrf.reports.imitating.surrogate import Surrogate
 from odrf.results.explaining.explained import Explained

@@ -10,10 +10,9 @@ import pandas as pd
 from odrf.checks import checked_choice, checked_part, checked_whole
 from odrf.design.folds import Folds
 from odrf.errors import InputError
-from odrf.fits.calibrating.cross_fitted import cross_fitted_rows, with_class_weights
-from odrf.fits.calibrating.recalibration import recalibration
-from odrf.fits.judging.groups_of_rows import groups_of_rows
-from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.calibration import recalibration
+from odrf.fits.refit import cross_fitted_rows, with_class_weights
+from odrf.fits.responses import groups_of_rows, leaves_rows_out
 from odrf.public import public
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 from odrf.reports.probabilities.calibration_report import Calibration

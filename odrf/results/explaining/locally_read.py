@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf.checks import checked_above_0, checked_whole, require_default
 from odrf.errors import InputError
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.fit import raw_rows
 from odrf.public import public
 from odrf.reports.local.explanation import Explanation
 from odrf.results.fitted import FittedResults

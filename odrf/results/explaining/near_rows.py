@@ -7,10 +7,8 @@ import pandas as pd
 from odrf.checks import checked_whole
 from odrf.design.new_rows import training_frame
 from odrf.errors import InputError
-from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.proximity.imputing import imputed
-from odrf.fits.proximity.leaf_sharing import OOB, PLAIN, proximities
-from odrf.fits.proximity.typical_rows import outlier_table, prototype_table
+from odrf.fits.proximity import OOB, PLAIN, imputed, outlier_table, prototype_table, proximities
+from odrf.fits.responses import leaves_rows_out
 from odrf.public import public
 from odrf.reports.proximity.map_of_rows import RowMap
 from odrf.reports.proximity.proximity_of_rows import Proximity

@@ -8,9 +8,13 @@ import pandas as pd
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
 from odrf.errors import InputError
-from odrf.fits.shapley.background import background_rows
-from odrf.fits.shapley.explained_rows import HowToShare, explained_rows, interactions_in_rows
-from odrf.fits.shapley.games import is_vote
+from odrf.fits.shapley import (
+    HowToShare,
+    background_rows,
+    explained_rows,
+    interactions_in_rows,
+    is_vote,
+)
 from odrf.public import public
 from odrf.reports.shapley.shapley_interactions import ShapleyInteractions, interactions_report
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from odrf.fits.keeping.without_rows import without_rows
+from odrf.fits.without_data import without_rows
 from odrf.public import public
 
 __all__ = ["ForgettingResults"]

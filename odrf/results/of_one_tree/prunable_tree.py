@@ -11,11 +11,18 @@ import pandas as pd
 from odrf.checks import Seed, checked_choice, checked_jobs, checked_seed, require_default
 from odrf.design.folds import Folds, most_folds, rows_to_divide
 from odrf.errors import InputError
-from odrf.fits.evaluating import path_by_folds, path_by_rows, training_path
 from odrf.fits.fit import Fit
-from odrf.fits.judging.judging_folds import folds_asked
-from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
-from odrf.fits.survival.by_deviance.trees_to_prune import trees_to_prune
+from odrf.fits.pruning import (
+    checked_alpha,
+    checked_leaves,
+    path_by_folds,
+    path_by_rows,
+    pruned_at,
+    training_path,
+    with_forest,
+)
+from odrf.fits.responses import folds_asked
+from odrf.fits.survival.fit import trees_to_prune
 from odrf.pruning.complexity import ERROR, LOG_RANK, LOSSES, RULES, WEAKEST_LINK, with_leaves
 from odrf.public import public, respelled
 from odrf.reports.forest_path import require_own_path

@@ -14,28 +14,30 @@ from odrf import plots
 from odrf.checks import checked_choice, checked_part, is_word, require_default
 from odrf.design import Design
 from odrf.errors import InputError, allowed
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.fit import Fit
-from odrf.fits.prediction.expected_response import expected_response
-from odrf.fits.prediction.intervals import (
+from odrf.fits.fit import BoostedFit, Fit, RawRows
+from odrf.fits.intervals import (
     LEVEL,
     QUANTILE,
     QUANTILES,
     quantile_levels,
     type_with_quantiles,
 )
-from odrf.fits.prediction.labels import spread_numbers
-from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_classes
-from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.training_rows import predicting_rows_apart, training_rows
-from odrf.fits.raw_rows import RawRows
-from odrf.fits.stacked.growing_stack import BASES, stack_out_of_bag
-from odrf.fits.stacked.predicted_distribution import (
+from odrf.fits.predicting import (
+    RowsToPredict,
+    as_asked,
+    checked_priors,
+    require_classes,
+    spread_numbers,
+    with_priors,
+)
+from odrf.fits.responses import expected_response, predicting_rows_apart, training_rows
+from odrf.fits.stack.distribution import (
     PredictedDistribution,
     predicted_distribution,
 )
-from odrf.fits.stacked.stacked_fit import StackedFit
-from odrf.fits.stacked.weighing import errors_of
+from odrf.fits.stack.fit import StackedFit
+from odrf.fits.stack.growing import BASES, stack_out_of_bag
+from odrf.fits.stack.weights import errors_of
 from odrf.options.stack import StackedControl
 from odrf.public import public
 from odrf.public.progress import progress_bar

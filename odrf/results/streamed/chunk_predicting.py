@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.fits.streamed.predicting_chunks import chunks_predicted, predictions_to_parquet
+from odrf.fits.chunks import chunks_predicted, predictions_to_parquet
 from odrf.public.chunks import ChunkSource, chunks_to_predict
 from odrf.results.fitted import FittedResults
 

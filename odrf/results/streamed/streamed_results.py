@@ -8,8 +8,8 @@ import pandas as pd
 
 from odrf.checks import checked_choice
 from odrf.errors import InputError
-from odrf.fits.prediction.scores import error_name
-from odrf.fits.streamed.streamed_fit import StreamedFit
+from odrf.fits.fit import StreamedFit
+from odrf.fits.scores import error_name
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.streamed.streamed_summary import (
     streamed_card,

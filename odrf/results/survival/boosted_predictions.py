@@ -11,20 +11,22 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_choice, require_default
-from odrf.fits.out_of_bag_values import boosted_out_of_bag
-from odrf.fits.prediction.labels import spread_numbers
-from odrf.fits.prediction.offsets_of_rows import offsets_of_rows
-from odrf.fits.prediction.predicting import predict_rows, rows_of
-from odrf.fits.prediction.training_rows import (
+from odrf.fits.predicting import offsets_of_rows, predict_rows, rows_of, spread_numbers
+from odrf.fits.responses import (
     asked_out_of_bag,
+    boosted_out_of_bag,
     leaves_rows_out,
     predicting_rows_apart,
     training_rows,
     warn_of_rows_always_drawn,
 )
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.curves_of_boosted import PredictedScores
-from odrf.fits.survival.predicting_survival import CURVE_PREDICTIONS, curves_as_asked, require_use
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.curves import (
+    CURVE_PREDICTIONS,
+    PredictedScores,
+    curves_as_asked,
+    require_use,
+)
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.results.boosted.rounds_of_trees import RoundsOfTrees

@@ -5,14 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.fits.prediction.intervals import LEVEL
-from odrf.fits.prediction.predicting import rows_of
-from odrf.fits.prediction.training_rows import (
-    asked_out_of_bag,
-    leaves_rows_out,
-    training_rows,
-)
-from odrf.fits.survival.inference.estimand_fit import estimand_fit
+from odrf.fits.intervals import LEVEL
+from odrf.fits.predicting import rows_of
+from odrf.fits.responses import asked_out_of_bag, leaves_rows_out, training_rows
+from odrf.fits.survival.fit import estimand_fit
 from odrf.reports.survival.bands_asked import bands_of
 from odrf.reports.survival.survival_bands import SurvivalBands
 from odrf.results.survival.estimand_results import EstimandResults

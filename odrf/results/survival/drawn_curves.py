@@ -7,7 +7,7 @@ from typing import cast
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.fits.survival.predicting_survival import INCIDENCE, QUARTILES
+from odrf.fits.survival.curves import INCIDENCE, QUARTILES
 from odrf.reports.survival.survival_curves import SurvivalCurves, times_reaching
 from odrf.results.survival.survival_results import SurvivalResults
 

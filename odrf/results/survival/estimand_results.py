@@ -12,11 +12,11 @@ from odrf import plots
 from odrf.checks import checked_choice, checked_whole, is_word
 from odrf.engine.oob import OutOfBag
 from odrf.errors import AbsentError, InputError
-from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
-from odrf.fits.prediction.intervals import LEVEL
-from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS
-from odrf.fits.survival.inference.estimand_fit import EstimandFit
+from odrf.fits.importance_tests import CONDITIONAL, LOCO
+from odrf.fits.intervals import LEVEL
+from odrf.fits.proximity import PLAIN, WEIGHTS
+from odrf.fits.responses import leaves_rows_out
+from odrf.fits.survival.fit import EstimandFit
 from odrf.reports.curves.interactions import Interactions
 from odrf.reports.proximity.proximity_of_rows import Proximity
 from odrf.reports.summaries import forest_card, forest_summary

@@ -9,10 +9,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.errors import InputError
-from odrf.fits.prediction.intervals import LEVEL
-from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.survival.judged.judged_boosted import judged_new_scores, judged_training_scores
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions
+from odrf.fits.intervals import LEVEL
+from odrf.fits.responses import leaves_rows_out
+from odrf.fits.survival.validation import (
+    JudgedPredictions,
+    judged_new_scores,
+    judged_training_scores,
+)
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.curve_consistency import CurveConsistency
 from odrf.reports.survival.roc_at_time import SurvivalROC

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from odrf.checks import checked_part, checked_whole
-from odrf.fits.survival.judged.judged_predictions import JudgedPredictions, NoJudgesError
+from odrf.fits.survival.validation import JudgedPredictions, NoJudgesError
 from odrf.public.progress import progress_bar
 from odrf.reports.survival.calibration_at_time import SurvivalCalibration
 from odrf.reports.survival.roc_at_time import SurvivalROC

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from odrf.fits.prediction.intervals import LEVEL
-from odrf.fits.survival.judged.judged_predictions import (
+from odrf.fits.intervals import LEVEL
+from odrf.fits.survival.validation import (
     JudgedPredictions,
     judged_new_rows,
     judged_training_rows,

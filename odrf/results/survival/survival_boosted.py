@@ -16,7 +16,7 @@ from odrf.checks import (
     checked_whole,
 )
 from odrf.errors import InputError
-from odrf.fits.survival.boosted_survival_fit import enlarged_boosted_survival
+from odrf.fits.survival.boosted import enlarged_boosted_survival
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import (
     MeasuredImportance,

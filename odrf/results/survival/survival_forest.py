@@ -17,12 +17,10 @@ from odrf.checks import (
     require_default,
 )
 from odrf.errors import InputError
-from odrf.fits.combining import combined_fits
-from odrf.fits.elimination.survival_steps import ELIMINATED_BY, survival_steps
-from odrf.fits.enlarging import enlarged_fit
-from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.survival.survival_fit import with_curves
-from odrf.fits.survival.tree_of_times import survival_tree_of
+from odrf.fits.importance_tests import ELIMINATED_BY, survival_steps
+from odrf.fits.responses import require_out_of_bag
+from odrf.fits.survival.fit import survival_tree_of, with_curves
+from odrf.fits.updating import combined_fits, enlarged_fit
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.node_tables import splits_of_trees
 from odrf.reports.selection.elimination import Elimination

@@ -8,9 +8,8 @@ import pandas as pd
 
 from odrf.checks import checked_choice
 from odrf.errors import InputError
-from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.prediction.training_rows import leaves_rows_out
-from odrf.fits.survival.cause_numbers import cause_numbers
+from odrf.fits.responses import leaves_rows_out, require_out_of_bag
+from odrf.fits.survival.hazards import cause_numbers
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.survival.importance_of_curves import (
     permutation_measured,

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.fits.prediction.predicting import rows_of
-from odrf.fits.prediction.training_rows import (
+from odrf.fits.predicting import rows_of
+from odrf.fits.responses import (
     asked_out_of_bag,
     leaves_rows_out,
     predicting_rows_apart,
     training_rows,
 )
-from odrf.fits.survival.predicting_survival import predict_survival
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.survival.curves import predict_survival
+from odrf.fits.survival.fit import SurvivalFit
 from odrf.options.tree import Control
 from odrf.public import public
 from odrf.results.any_results import AnyResults

@@ -10,8 +10,8 @@ import pandas as pd
 from odrf import plots
 from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
 from odrf.errors import InputError
-from odrf.fits.survival.cause_numbers import cause_numbers
-from odrf.fits.survival.survival_fit import SurvivalFit
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.hazards import cause_numbers
 from odrf.reports.data_summary import with_data
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.node_tables import splits_table

@@ -8,8 +8,7 @@ import pandas as pd
 
 from odrf.checks import is_word
 from odrf.fits.fit import Fit
-from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.public import public
 from odrf.reports.importance_tables import (
     OUT_OF_BAG,

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.curves.curve_rows import curves_of_rows
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.curves import curves_of_rows
+from odrf.fits.fit import raw_rows
 
 FITS = {
     "tree": partial(odrf.odt, alpha=None),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.data_checks.codes_for_missing import code_for_missing
+from odrf.fits.data_warnings import code_for_missing
 
 
 def table(n=100):

@@ -12,9 +12,12 @@ import pytest
 
 import odrf
 from odrf.design.survival_times import SurvivalTimes
-from odrf.fits.data_checks.rows_going_on import column_of_subjects
-from odrf.fits.data_checks.table_columns import candidate_groups, numbers_or_labels
-from odrf.fits.data_checks.warnings_of_data import warned_of_data
+from odrf.fits.data_warnings import (
+    candidate_groups,
+    column_of_subjects,
+    numbers_or_labels,
+    warned_of_data,
+)
 
 
 def recordings(subjects=20, each=8, seed=0):

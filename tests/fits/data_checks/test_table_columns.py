@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from odrf.fits.data_checks.table_columns import candidate_groups
+from odrf.fits.data_warnings import candidate_groups
 
 
 def test_groups_are_named_by_labels_and_whole_numbers():

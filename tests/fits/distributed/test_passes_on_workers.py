@@ -157,7 +157,7 @@ def test_partitions_that_change_after_they_were_counted_are_noticed(client, tmp_
 
 def test_a_tree_that_no_worker_can_hold_is_refused(client, monkeypatch):
     monkeypatch.setattr(
-        "odrf.fits.distributed.waves._workers", lambda _: [{"nthreads": 1, "memory_limit": 1000}]
+        "odrf.fits.partitions._workers", lambda _: [{"nthreads": 1, "memory_limit": 1000}]
     )
     with pytest.raises(MemoryError, match="the largest worker has"):
         odrf.odrf("y ~ b", parted(table(), [70]))
@@ -175,7 +175,7 @@ def test_an_interrupted_fit_leaves_no_task(client, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("odrf.fits.streamed.growing_streamed.joined", interrupted)
+    monkeypatch.setattr("odrf.fits.chunks.joined", interrupted)
     with pytest.raises(KeyboardInterrupt):
         odrf.odrf("y ~ a + b", parted(table(), [70]), n_trees=TREES, seed=1)
     for _ in range(50):

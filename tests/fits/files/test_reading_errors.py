@@ -8,7 +8,7 @@ import odrf
 from benchmarks.reliability import mutated_files
 from odrf import InputError
 from odrf.fits.files import graph_reading
-from odrf.fits.files.reading_trees import UnreadArray
+from odrf.fits.files.graph_reading import UnreadArray
 
 OTHER = r"fit\.odrf.*that this version.*does not know.*load it with odrf 9\.9\.9, which wrote it"
 

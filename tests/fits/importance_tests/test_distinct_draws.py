@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from odrf.engine.factors import stored
-from odrf.fits.importance_tests.distinct_draws import distinct_draws
+from odrf.fits.importance_tests import distinct_draws
 
 
 def drawn(seed, n=40, p=5):

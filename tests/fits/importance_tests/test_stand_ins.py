@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from odrf.fits.importance_tests.stand_ins import LabelLaw, NumberLaw, laws_given_others
+from odrf.fits.importance_tests import LabelLaw, NumberLaw, laws_given_others
 
 
 def test_a_factor_of_a_level_for_nearly_each_row_has_a_law():

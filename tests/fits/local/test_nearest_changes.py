@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.local.nearest_changes import predicted_at
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.explain import predicted_at
+from odrf.fits.fit import raw_rows
 
 
 @pytest.mark.parametrize("ordered", [False, True])

@@ -13,8 +13,8 @@ from odrf.engine.growth.forest_builder import grow_forest
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import Draws
 from odrf.engine.trees.routing import predict
-from odrf.fits.scales import choosing_scale
-from odrf.fits.scales.choosing_scale import chosen_scale, scale_errors
+from odrf.fits import growing
+from odrf.fits.growing import chosen_scale, scale_errors
 from odrf.options.criteria import SPLIT_SCALES
 
 NAMES = ["response", "log", "ranks"]
@@ -44,7 +44,7 @@ def squared_error_of_many_trees(errors, unseen, weights, units):
 
 @pytest.mark.parametrize("options", [{}, {"weights": "w"}, {"groups": "g"}])
 def test_errors_are_mean_products_of_the_errors_of_different_trees(options, monkeypatch):
-    monkeypatch.setattr(choosing_scale, "PILOTS", 5)
+    monkeypatch.setattr(growing, "PILOTS", 5)
     frame = table(60)
     fit = odrf.odrf("y ~ a + b + c", frame, n_trees=2, min_leaf=3, seed=1, **options)
     design, data, control = parts(fit)
@@ -102,7 +102,7 @@ def test_neither_the_seed_nor_the_threads_nor_the_number_of_trees_change_the_cho
 
 
 def test_where_no_row_is_out_of_bag_the_response_stays(monkeypatch):
-    monkeypatch.setattr(choosing_scale, "PILOTS", 1)
+    monkeypatch.setattr(growing, "PILOTS", 1)
     fit = odrf.odrf("y ~ a + b", table(40), n_trees=2, seed=1)
     name, errors = chosen_scale(*parts(fit))
     assert name == "response"

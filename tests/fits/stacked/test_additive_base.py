@@ -10,7 +10,7 @@ import patsy
 import pytest
 
 import odrf
-from odrf.fits.stacked.additive_base import KNOTS, base_of, can_have_base
+from odrf.fits.stack.smoothers import KNOTS, base_of, can_have_base
 from odrf.statistics.ridge import ridge_regression
 
 

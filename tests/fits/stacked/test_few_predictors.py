@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.out_of_bag_values import forest_out_of_bag
-from odrf.fits.stacked.few_predictors import ForestsOnFew
-from odrf.fits.stacked.fold_importance import FoldImportance
-from odrf.fits.stacked.quick_importance import importance_of_folds
+from odrf.fits.responses import forest_out_of_bag
+from odrf.fits.stack.growing import ForestsOnFew, importance_of_folds
+from odrf.fits.stack.smoothers import FoldImportance
 
 HOW = {"n_trees": 40, "seed": 1, "blend": False}
 
@@ -50,7 +49,7 @@ def judged_by_hand(fit, names):
 
 @pytest.mark.parametrize("response", ["y", "c"])
 def test_rows_are_predicted_by_forests_without_their_fold(response, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.few_predictors.LEAST_GAIN", 0.0)
+    monkeypatch.setattr("odrf.fits.stack.growing.LEAST_GAIN", 0.0)
     data = table()
     fit = fit_of(response, data)
     found = few_of(fit, judged_by_hand(fit, ("x1", "x4", "f")))
@@ -69,7 +68,7 @@ def test_rows_are_predicted_by_forests_without_their_fold(response, monkeypatch)
 
 
 def test_a_fold_has_no_part_in_its_predictions(monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.few_predictors.ORDERS", (2,))
+    monkeypatch.setattr("odrf.fits.stack.growing.ORDERS", (2,))
     fit = fit_of("y", table())
     by_fold = judged_of(fit)
     found = few_of(fit, by_fold)

@@ -8,9 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from odrf.fits.stacked import further_runs as module
-from odrf.fits.stacked.further_runs import further_runs
-from odrf.fits.stacked.weighing import LEAST_GAIN, put_together, stack_rows, stacking_weights
+from odrf.fits.stack import growing as module
+from odrf.fits.stack.growing import further_runs
+from odrf.fits.stack.weights import (
+    LEAST_GAIN,
+    put_together,
+    stack_rows,
+    stacking_weights,
+)
 
 N = 300
 

@@ -10,9 +10,8 @@ import pytest
 
 import odrf
 from odrf.engine.factors import Coded, indicated
-from odrf.fits.stacked import kernel_smoother
-from odrf.fits.stacked.fold_importance import FoldImportance
-from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of
+from odrf.fits.stack import smoothers
+from odrf.fits.stack.smoothers import FEWEST_ROWS, FoldImportance, kernel_smoothers_of
 from odrf.statistics.ridge import (
     Choice,
     along,
@@ -112,7 +111,7 @@ def test_columns_with_one_empty_cell_count_below_their_means_too():
 
 
 def test_rows_beyond_the_most_are_predicted_by_the_others(monkeypatch):
-    monkeypatch.setattr(kernel_smoother, "MOST_ROWS", 40)
+    monkeypatch.setattr(smoothers, "MOST_ROWS", 40)
     fit = fit_of("y ~ a + b + f", table())
     found, oblique = smoothers_of(fit)
     drawn = np.random.default_rng(1).permutation(90)[:40]
@@ -122,7 +121,7 @@ def test_rows_beyond_the_most_are_predicted_by_the_others(monkeypatch):
         np.testing.assert_array_equal(one.left_out[others], values[others])
         assert (one.left_out[drawn] != values[drawn]).all()
         assert len(one.points) == 40
-    monkeypatch.setattr(kernel_smoother, "MOST_PRODUCTS", 500)
+    monkeypatch.setattr(smoothers, "MOST_PRODUCTS", 500)
     assert len(smoother_of(fit).points) == 10
 
 
@@ -170,14 +169,12 @@ def test_of_a_factor_of_many_levels_only_few_rows_have_indicators_at_a_time(monk
     data["y"] = data["a"] + data["f"].str.len() + rng.normal(size=900) / 9
     fit = fit_of("y ~ a + f", data)
     assert isinstance(fit.data.X, Coded)
-    monkeypatch.setattr(kernel_smoother, "MOST_ROWS", 100)
+    monkeypatch.setattr(smoothers, "MOST_ROWS", 100)
     expanded = replace(fit, data=replace(fit.data, X=indicated(fit.data.X)))
     at_once = smoothers_of(expanded)
-    monkeypatch.setattr(kernel_smoother, "BLOCK", 128)
+    monkeypatch.setattr(smoothers, "BLOCK", 128)
     seen = []
-    monkeypatch.setattr(
-        kernel_smoother, "indicated", lambda X: seen.append(X.shape[1]) or indicated(X)
-    )
+    monkeypatch.setattr(smoothers, "indicated", lambda X: seen.append(X.shape[1]) or indicated(X))
     for found, other in zip(smoothers_of(fit), at_once, strict=True):
         np.testing.assert_array_equal(found.left_out, other.left_out)
         np.testing.assert_array_equal(found.values(fit.data.X), other.values(expanded.data.X))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.stacked.local_spread import ADDED, local_spread
+from odrf.fits.stack.distribution import ADDED, local_spread
 
 HOW = {"n_trees": 60, "seed": 1}
 

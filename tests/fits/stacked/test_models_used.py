@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.fits.stacked.models_used import LEAST_GAIN_IN_SCORE, models_used
-from odrf.fits.stacked.weighing import (
+from odrf.fits.stack.weights import (
+    LEAST_GAIN_IN_SCORE,
+    models_used,
     put_together,
     rises_without,
     stack_rows,

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.stacked import quick_importance as module
-from odrf.fits.stacked.quick_importance import (
+from odrf.fits.stack import growing as module
+from odrf.fits.stack.growing import (
+    FEWEST_IN_TURN,
     FEWEST_ROWS,
-    FEWEST_TREES,
     FOLDS,
     SAMPLE_FRACTION,
     importance_of_folds,
@@ -33,7 +33,7 @@ def test_they_are_the_held_out_importances_of_a_small_forest_on_these_rows(respo
     of_predictors = [found[b] for b in fit.design.first[:-1]]
     assert found[0] > 2 * found[1] and len(set(found[2:])) == 1
     how = {"resample": "subsample", "sample_fraction": SAMPLE_FRACTION, "blend": False}
-    small = odrf.odrf(formula, data[:100], n_trees=FEWEST_TREES, seed=3, **how)
+    small = odrf.odrf(formula, data[:100], n_trees=FEWEST_IN_TURN, seed=3, **how)
     expected = small.importance()["importance"].reindex(["a", "b", "f"]).clip(lower=0)
     # a fit to these rows alone scales columns by their own range
     np.testing.assert_allclose(of_predictors, expected, rtol=0.3, atol=0.02)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from odrf.fits.stacked.weighing import (
+from odrf.fits.stack.weights import (
     errors_of,
     put_together,
     rises_without,

@@ -235,7 +235,7 @@ def test_a_tree_that_takes_more_memory_than_there_is(monkeypatch):
 @pytest.mark.parametrize("free", [float("inf"), 1e5])
 def test_any_free_memory_gives_the_same_forest(monkeypatch, free):
     whole = odrf.odrf("y ~ a + b", [table()], n_trees=TREES, seed=1)
-    monkeypatch.setattr("odrf.fits.streamed.growing_streamed.available_memory", lambda: free)
+    monkeypatch.setattr("odrf.fits.chunks.available_memory", lambda: free)
     assert same(odrf.odrf("y ~ a + b", [table()], n_trees=TREES, seed=1), whole)
 
 

@@ -14,7 +14,7 @@ from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import SUBSAMPLE, Sampling
 from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, survival_of_trees
-from odrf.fits.survival.evidence_of_curves import JUDGED, EvidenceOfCurves
+from odrf.fits.blending import JUDGED, EvidenceOfCurves
 from reference.survival import inverse, observed
 from survival_rows import grown_survival_trees
 

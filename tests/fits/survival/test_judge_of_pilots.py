@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from odrf.design.survival_times import SurvivalTimes
-from odrf.fits.judging.pilot_evidence import pilot_evidence
-from odrf.fits.survival.evidence_of_curves import judge_of_pilots
+from odrf.fits.blending import judge_of_pilots, pilot_evidence
 
 
 @pytest.mark.parametrize("cause", [None, "b"])

@@ -12,9 +12,10 @@ import odrf
 from odrf.design.response import Response
 from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.trees.routing import predict
-from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.survival.boosted_survival_fit import BoostedSurvivalFit
-from odrf.fits.survival.judged import judged_boosted, judged_predictions
+from odrf.fits.fit import BoostedFit
+from odrf.fits.survival import validation as judged_boosted
+from odrf.fits.survival import validation as judged_predictions
+from odrf.fits.survival.boosted import BoostedSurvivalFit
 
 # The trees are of numbers, and grow sooner; how they were grown is of no matter here.
 

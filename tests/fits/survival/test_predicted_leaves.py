@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.prediction.predicting import rows_of
-from odrf.fits.survival.predicting_survival import predict_survival
+from odrf.fits.predicting import rows_of
+from odrf.fits.survival.curves import predict_survival
 
 
 @pytest.mark.parametrize("n_trees", [1, 3])

@@ -8,8 +8,8 @@ import pytest
 
 import odrf
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.evaluating import grown_without
-from odrf.fits.judging.judging_folds import folds_asked
+from odrf.fits.pruning import grown_without
+from odrf.fits.responses import folds_asked
 from reference.exponential import rows_of_nodes
 from reference.survival import Rows, log_rank, statistic
 

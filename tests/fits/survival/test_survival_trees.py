@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf.design.survival_times import SurvivalTimes
-from odrf.fits.survival.by_deviance.hazard_scale import hazard_scale
+from odrf.fits.survival.hazards import hazard_scale
 from odrf.pruning.event_deviance import event_losses
 
 

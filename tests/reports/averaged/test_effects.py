@@ -9,7 +9,7 @@ import scipy
 
 import odrf
 from odrf import InputError
-from odrf.fits.averaged.contrasts import deviation_of
+from odrf.fits.estimands import deviation_of
 from odrf.statistics.effects import functional_covariance, with_errors
 
 NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.fits.curves.interacting import grown_on_permuted
+from odrf.fits.curves import grown_on_permuted
 
 
 @pytest.fixture(scope="module")

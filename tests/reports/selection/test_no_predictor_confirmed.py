@@ -20,7 +20,7 @@ from odrf.reports.selection import shadows
     ],
 )
 def test_the_advice_is_one_that_can_help(monkeypatch, rounds, tentative, advice):
-    monkeypatch.setattr(shadows, "regrown_beside_shadows", lambda fit, which, seed: which)
+    monkeypatch.setattr(shadows, "refit_beside_shadows", lambda fit, which, seed: which)
     steps = SimpleNamespace(
         importances_of=lambda which: np.r_[np.zeros(len(which)), np.ones(len(which))],
         grown_on=None,

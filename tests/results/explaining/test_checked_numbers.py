@@ -7,7 +7,7 @@ import scipy
 
 import odrf
 from odrf import InputError
-from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
+from odrf.fits.proximity import WEIGHTS, proximities
 from odrf.statistics.residuals import (
     coverage_table,
     probability_transforms,

@@ -209,7 +209,7 @@ def test_what_a_kind_of_fit_has_not_is_said(number_tree, guided, table):
 
 
 def test_too_many_pairs_are_refused(number_forest, monkeypatch):
-    monkeypatch.setattr("odrf.fits.proximity.leaf_sharing.MOST_PAIRS", 100)
+    monkeypatch.setattr("odrf.fits.proximity.MOST_PAIRS", 100)
     with pytest.raises(InputError, match="pairs of rows share a leaf"):
         number_forest.proximity()
 

@@ -10,7 +10,7 @@ import pytest
 import odrf
 from blends import with_quick_stacks
 from odrf import InputError
-from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
+from odrf.fits.stack.growing import refit_stack
 from odrf.results.stacked.auto_results import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
@@ -62,10 +62,10 @@ def test_interactions_are_compared_with_stacks_of_permuted_responses(stacks):
 
 
 def test_a_stack_of_many_rows_is_grown_again(table, monkeypatch):
-    monkeypatch.setattr("odrf.fits.stacked.growing_stack.MANY_ROWS", 10)
+    monkeypatch.setattr("odrf.fits.stack.growing.MANY_ROWS", 10)
     with with_quick_stacks():
         fit = odrf.auto("y ~ a + b + f", table, **HOW)
-        again = stack_grown_alike(fit.fit, fit.fit.data)
+        again = refit_stack(fit.fit, fit.fit.data)
         assert fit.trials["outcome"].tolist() == ["within noise"]
         assert again.trials == fit.fit.trials
         np.testing.assert_array_equal(again.weights, fit.fit.weights)

@@ -12,8 +12,8 @@ import odrf
 from odrf.engine.survival.curves import survival_of_trees
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.errors import InputError
-from odrf.fits.prediction.predicting import rows_of
-from odrf.fits.survival.curves_of_rows import PredictedRows
+from odrf.fits.predicting import rows_of
+from odrf.fits.survival.curves import PredictedRows
 from odrf.statistics.curves import curve_covariances
 from odrf.statistics.jackknife import rows_of_trees
 from odrf.statistics.survival.curves import limits_of_probability

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.survival.judged.permuting_predictors import KEY, TIMES
+from odrf.fits.survival.validation import KEY, TIMES
 from odrf.statistics.survival.discrimination import unos_c
 from odrf.statistics.survival.pseudo_values import RowwiseEstimate
 from odrf.statistics.survival.scores import brier_scores

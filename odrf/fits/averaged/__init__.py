@@ -1,1 +1,0 @@
-"""Averages of predictions over rows, and contrasts of them."""

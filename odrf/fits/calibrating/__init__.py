@@ -1,1 +1,0 @@
-"""Fits whose class probabilities are calibrated."""

@@ -1,0 +1,132 @@
+"""A fit with maps from its class probabilities to calibrated ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.folds import fold_of_groups
+from odrf.errors import InputError
+from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
+from odrf.fits.stack.fit import StackedFit
+from odrf.statistics.calibration import (
+    POWER,
+    EvaluatedRows,
+    LogOdds,
+    Power,
+    Steps,
+    power_map,
+    recalibration_map,
+)
+
+__all__ = [
+    "Recalibration",
+    "recalibration",
+]
+
+
+# One map for each class, or one for all.
+Maps = tuple[Steps | LogOdds, ...] | tuple[Power]
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """A fit of K classes, and maps that calibrate its probabilities.
+
+    Attributes
+    ----------
+    fit : Fit, GuidedFit, BoostedFit or StackedFit
+    method : str
+        The kind of maps.
+    maps : tuple of K maps, or of one Power
+        One for each class, of two classes the second is used; or one for all classes.
+    before, after : (K,) float64
+        The Brier score of each class; after, by maps that are learned on other rows.
+    rows : str
+        How many rows the maps are learned from, and which, in words.
+    """
+
+    fit: Fit | GuidedFit | BoostedFit | StackedFit
+    method: str
+    maps: Maps
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    rows: str
+
+    def calibrated(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return calibrated probabilities (n, K) for those of the fit, p (n, K)."""
+        return _mapped(p, self.maps)
+
+
+def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibration:
+    """Learn the maps of a fit from judged rows.
+
+    Parameters
+    ----------
+    fit : AnyFit
+        A fit of K classes.
+    rows : EvaluatedRows
+        Rows that the fit has not learned from, as it predicts them.
+    method : {"power", "isotonic", "platt", "beta"}
+
+    Raises
+    ------
+    InputError
+        There are too few rows.
+    """
+    maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
+    indicators = rows.code[:, None] == np.arange(len(rows.classes))
+    before, after = (
+        np.average((p - indicators) ** 2, axis=0, weights=rows.weights)
+        for p in (rows.probabilities, _cross_fitted(rows, method, fit.control.seed))
+    )
+    known = cast("Fit | GuidedFit | BoostedFit | StackedFit", fit)
+    source = f"{len(rows.code)} rows {rows.source}"
+    return Recalibration(known, method, maps, before, after, source)
+
+
+def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
+    """Return the map of each class, or that of all, learned from the rows that are `used` (n,)."""
+    if not used.any():
+        raise InputError(
+            f"calibrate() has too few rows {rows.source} to learn from: fit on more rows, or with "
+            "more trees"
+        )
+    p, code, weights = rows.probabilities[used], rows.code[used], rows.weights[used]
+    if method == POWER:
+        return (power_map(p, code, weights),)
+    return tuple(
+        recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)
+        for k in range(p.shape[1])
+    )
+
+
+def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
+    """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
+    first = maps[0]
+    if isinstance(first, Power):
+        return first(p)
+    if len(maps) == 2:
+        second = maps[1](p[:, 1])
+        return np.stack([1 - second, second], axis=1)
+    each = np.stack([one(p[:, k]) for k, one in enumerate(maps)], axis=1)
+    total = each.sum(axis=1, keepdims=True)
+    return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
+
+
+def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> NDArray[np.float64]:
+    """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
+    fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
+    if rows.groups is not None:
+        groups = np.unique(rows.groups, return_inverse=True)[1]
+        fold = fold_of_groups(groups, np.zeros_like(groups), FOLDS, seed)
+    out = np.empty_like(rows.probabilities)
+    for f in np.unique(fold):
+        held = fold == f
+        out[held] = _mapped(rows.probabilities[held], _maps(rows, method, ~held))
+    return out

@@ -1,0 +1,602 @@
+"""A forest on rows in chunks: grown by passes, evaluated and predicted block by block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from os import PathLike
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.checks import checked_choice, is_list
+from odrf.design import INDICATORS, Design
+from odrf.design.chunks import BlockReader, StreamedRows
+from odrf.design.design import STREAMED, NoData
+from odrf.design.encoding import LevelsSaidBefore
+from odrf.engine.chunks import (
+    Gathering,
+    HashedDraw,
+    LeafScale,
+    Recipe,
+    RowBlock,
+    add_to_leaves,
+    draw_keys,
+    grown_apart,
+    growth_bytes,
+    leaf_scale,
+)
+from odrf.engine.compiling import compiled_at_ease
+from odrf.engine.factors import layout_of, stored
+from odrf.engine.growth.tree_builder import growth_kernel
+from odrf.engine.memory import available_memory, require_memory
+from odrf.engine.numeric import streams
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.running import in_order
+from odrf.engine.trees.forest import Forest, joined, predicted_classes
+from odrf.errors import InputError, installing, nearest
+from odrf.fits.files.saving import replacing
+from odrf.fits.fit import AnyFit, Fit, RowSums, StreamedFit
+from odrf.fits.predicting import PREDICTIONS, predict_rows, require_classes, rows_of
+from odrf.fits.pruning import pruned_at
+from odrf.options.blend import require_objective
+from odrf.options.chunks import share_of_rows, streamed_request
+from odrf.options.criteria import require_split_scale
+from odrf.options.request import Request
+from odrf.options.sizes import RuleFunction
+from odrf.options.tree import Control, resolve
+from odrf.public.chunks import Chunks
+from odrf.public.progress import progress_bar
+from odrf.statistics.importance import importance_of_sums
+
+__all__ = [
+    "HERE",
+    "BlockSums",
+    "Judging",
+    "Passes",
+    "TreeBytes",
+    "abreast",
+    "checked_control",
+    "chunks_predicted",
+    "column_sums",
+    "control_of",
+    "grow_streamed",
+    "judged_block",
+    "judged_by_blocks",
+    "judging_of",
+    "predictions_to_parquet",
+    "require_rows",
+    "settled_request",
+    "total_of_blocks",
+    "tree_bytes",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Out-of-bag errors of a forest on rows in chunks, summed up block by block.
+#
+# What a block adds is computed from the block alone (`judged_block`), so that it can be done
+# anywhere, and is added up in the order of the blocks (`total_of_blocks`).
+# ------------------------------------------------------------------------------------------------
+
+# What a probability of 0 counts as in the log loss.
+LEAST = 2.0**-52
+
+
+class BlockSums(NamedTuple):
+    """What a block of rows adds.
+
+    Attributes
+    ----------
+    path : (B, 2) float64
+        Weighted losses, and weights, by the number of trees.
+    n_judged : int
+        Rows of positive weight with an out-of-bag prediction, whose weights are `judged`.
+    judged, log_loss, brier : float
+        Sums for class probabilities; 0 for a regression.
+    confusion : (K, K) float64
+        Weights by observed and predicted class.
+    weight, mean, squares : float
+        Of the response: sum of weights, weighted mean, and weighted sum of squares around it.
+    columns : (p,) float64
+        Weighted sums of the columns that hold numbers, 0 for indicators.
+    classes : (K,) float64
+        Weights of the classes; the sum of weights for a regression.
+    """
+
+    path: NDArray[np.float64]
+    n_judged: int
+    judged: float
+    log_loss: float
+    brier: float
+    confusion: NDArray[np.float64]
+    weight: float
+    mean: float
+    squares: float
+    columns: NDArray[np.float64]
+    classes: NDArray[np.float64]
+
+
+class Judging(NamedTuple):
+    """What judges a block of rows.  It can be pickled.
+
+    Attributes
+    ----------
+    forest : Forest
+    reader : BlockReader
+    draw : HashedDraw
+        Which rows the trees have drawn.
+    scale : LeafScale
+        What the sums of leaves stand for.
+    """
+
+    forest: Forest
+    reader: BlockReader
+    draw: HashedDraw
+    scale: LeafScale
+
+    def no_sums(self) -> NDArray[np.int64]:
+        """Return sums (m, K + 1) of the leaves before any row is added."""
+        return np.zeros((self.forest.n_nodes, self.forest.value.shape[1] + 1), dtype=np.int64)
+
+
+def judging_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Judging:
+    """Return what judges the blocks of these rows."""
+    scale = leaf_scale(rows.n, rows.span, rows.heaviest, fit.forest.value.shape[1] > 1)
+    return Judging(fit.forest, rows.reader, draw, scale)
+
+
+def judged_by_blocks(
+    fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
+) -> RowSums:
+    """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
+
+    `advance` is told the rows of each block.
+    """
+    judging = judging_of(fit, rows, draw)
+    leaf_sums = judging.no_sums()
+
+    def judged() -> Iterator[BlockSums]:
+        for block in rows.blocks():
+            yield judged_block(judging, block, fit.control.n_jobs, leaf_sums)
+            advance(len(block.y))
+
+    return total_of_blocks(judged(), judging, leaf_sums)
+
+
+def judged_block(
+    judging: Judging, block: RowBlock, n_jobs: int, leaf_sums: NDArray[np.int64]
+) -> BlockSums:
+    """Return what one block adds; what it adds to the leaves is added to `leaf_sums` (m, K + 1)."""
+    forest, draw, scale = judging.forest, judging.draw, judging.scale
+    m, K = len(block.y), forest.value.shape[1]
+    unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
+    found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
+
+    def see(begin: int, leaves: NDArray[np.int32]) -> None:
+        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, scale, leaf_sums)
+
+    path = predict_out_of_bag(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
+    known = (found.votes > 0) & (block.weights > 0)
+    weight = float(block.weights.sum())
+    # not by BLAS, whose sums may depend on the number of its threads
+    mean = float((block.weights * block.y).sum()) / weight if weight else 0.0
+    squares = float((block.weights * (block.y - mean) ** 2).sum())
+    scores = 0.0, 0.0, 0.0, np.zeros((K, K))
+    if K > 1:
+        codes, weights = block.y[known].astype(np.int64), block.weights[known]
+        scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
+    columns, classes = column_sums(judging.reader.design, block), np.array([weight])
+    if K > 1:
+        classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
+    return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
+
+
+def _scores(
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    ordered: bool,
+) -> tuple[float, float, float, NDArray[np.float64]]:
+    """Return weight, log loss, Brier score and confusion of class probabilities (m, K), summed."""
+    K = shares.shape[1]
+    cell = codes * K + predicted_classes(shares, ordered)
+    confusion = np.bincount(cell, weights, K * K).reshape(K, K).astype(np.float64)
+    of_class = shares[np.arange(len(codes)), codes]
+    log_loss = -float((weights * np.log(np.maximum(of_class, LEAST))).sum())
+    brier = float((weights * ((shares**2).sum(axis=1) - 2 * of_class + 1)).sum())
+    return float(weights.sum()), log_loss, brier, confusion
+
+
+def column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
+    """Return the weighted sums (p,) of the columns that hold numbers, 0 for indicators."""
+    numbers = np.flatnonzero(np.repeat(design.types != INDICATORS, np.diff(design.first)))
+    layout = layout_of(block.X)
+    rows = numbers if layout is None else layout.place[numbers]
+    sums = np.zeros(len(design.columns))
+    for column, row in zip(numbers, rows, strict=True):
+        sums[column] = (stored(block.X)[row] * block.weights).sum()
+    return sums
+
+
+def total_of_blocks(
+    blocks: Iterable[BlockSums], judging: Judging, leaf_sums: NDArray[np.int64]
+) -> RowSums:
+    """Return the means over all blocks, of which there is one at least, added in their order.
+
+    Means and sums of squares of the response are put together as Chan, Golub and LeVeque (1983)
+    do.  `leaf_sums` are complete when the blocks are at their end.
+    """
+    blocks = iter(blocks)
+    total = next(blocks)
+    for block in blocks:
+        weight = total.weight + block.weight
+        share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
+        total = BlockSums(
+            path=total.path + block.path,
+            n_judged=total.n_judged + block.n_judged,
+            judged=total.judged + block.judged,
+            log_loss=total.log_loss + block.log_loss,
+            brier=total.brier + block.brier,
+            confusion=total.confusion + block.confusion,
+            weight=weight,
+            mean=total.mean + off * share,
+            squares=total.squares + block.squares + off**2 * total.weight * share,
+            columns=total.columns + block.columns,
+            classes=total.classes + block.classes,
+        )
+    classes = len(total.confusion) > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error_path = total.path[:, 0] / total.path[:, 1]
+        means = np.array([total.log_loss, total.brier]) / np.float64(total.judged)
+    reader = judging.reader
+    mean = total.classes / total.weight if classes else np.array([total.mean])
+    return RowSums(
+        error_path=error_path,
+        n_judged=total.n_judged,
+        variance=np.nan if classes else total.squares / total.weight,
+        log_loss=float(means[0]) if classes else np.nan,
+        brier=float(means[1]) if classes else np.nan,
+        confusion=total.confusion * reader.unit if classes else None,
+        column_means=total.columns / total.weight,
+        importance=importance_of_sums(
+            judging.forest, leaf_sums, judging.scale, mean, reader.design.first
+        ),
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Growing a forest on rows in chunks: passes that gather the rows of trees, and one that judges.
+# ------------------------------------------------------------------------------------------------
+
+# Bytes of a response and a weight.
+PER_ROW = 16.0
+# Options that are settled even if they are no functions.
+KNOWN = ("seed", "n_jobs", "split_scale")
+# Where the system does not tell what is free.
+UNKNOWN = 4e9
+
+
+class Passes(NamedTuple):
+    """The passes over the rows that grow and judge a forest.
+
+    Attributes
+    ----------
+    trees : callable
+        Takes rows, control, draw, and what is called after each tree; yields the trees in their
+        order.
+    judged : callable
+        Takes fit, rows, draw, and what is told the rows that are judged; returns the sums of all.
+    """
+
+    trees: Callable[[StreamedRows, Control, HashedDraw, Callable[[], object]], Iterator[Forest]]
+    judged: Callable[[Fit, StreamedRows, HashedDraw, Callable[[int], object]], RowSums]
+
+
+def grow_streamed(
+    call: str,
+    rows: StreamedRows,
+    request: Request,
+    passes: Passes,
+    progress: bool = False,
+) -> StreamedFit:
+    """Resolve the request, grow the trees, and judge them by the rows that they did not draw.
+
+    Parameters
+    ----------
+    call : str
+        The call as text, for summaries.
+    rows : StreamedRows
+    request : Request
+    passes : Passes
+        Where and how trees are grown and judged; the fit does not depend on it.
+    progress : bool, default False
+        Show a progress bar of the trees, and one of the rows that judge them.
+
+    Raises
+    ------
+    InputError
+        An option is invalid, or needs all rows at once; a tree draws no row.
+    MemoryError
+        One tree with its rows takes more memory than there is.
+    """
+    asked = streamed_request(request)
+    control = checked_control(asked, rows)
+    draw = HashedDraw(draw_keys(control.seed, 0, control.n_trees), control.sample_fraction)
+    with (
+        progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
+        compiled_at_ease(growth_kernel(control.settings)),
+    ):
+        forest = joined(passes.trees(rows, control, draw, bar.update), control.n_trees)
+    data = NoData(
+        rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.reader.factors,
+        rows.reader.unit,
+        STREAMED,
+    )  # fmt: skip
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    fit = StreamedFit(
+        call, rows.design, data, control, forest, tree_streams, settled_request(asked, control)
+    )
+    if control.alpha is not None:
+        pruned = pruned_at(fit, control.alpha, control.pruning, "")
+        fit = replace(fit, forest=pruned.forest, pruning=pruned.pruning, control=pruned.control)
+    with progress_bar(total=rows.n, unit="row", progress=progress) as bar:
+        return replace(fit, sums=passes.judged(fit, rows, draw, bar.update))
+
+
+def checked_control(asked: Request, rows: StreamedRows) -> Control:
+    """Return the options of a forest, as `streamed_request` returns them, resolved and checked.
+
+    Raises
+    ------
+    InputError
+        An option is invalid, or a tree would draw all rows.
+    """
+    classification = rows.design.response.kind == "classification"
+    require_objective(asked.objective, classification, False)
+    require_split_scale(asked.split_scale, rows.design.response.kind, False)
+    control = control_of(asked, rows)
+    if control.sample_fraction == 1:
+        raise InputError(
+            "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
+            "would judge it: use a smaller share, or odt() for one tree of all rows"
+        )
+    return control
+
+
+def control_of(request: Request, rows: StreamedRows) -> Control:
+    """Return the options of a request, resolved for rows in chunks."""
+    design = rows.design
+    return resolve(
+        request,
+        kind=design.response.kind,
+        n=rows.n,
+        P=len(design.predictors),
+        p=len(design.columns),
+        n_classes=design.response.n_classes,
+        ordinal=design.response.ordinal,
+        ranges=design.scaling.range,
+        grid=design.grid,
+        terms=design.n_terms,
+        empty=design.of_empty_cells,
+    )
+
+
+def settled_request(request: Request, control: Control) -> Request:
+    """Return the request with functions replaced by what they gave; see `odrf.fits.growing`."""
+    functions = {
+        name: RuleFunction(name, value)
+        for name in ("max_leaves", "alpha", "sample_fraction")
+        if callable(value := getattr(request, name)) and value is not share_of_rows
+    }
+    found: dict[str, Any] = {
+        name: getattr(control, name)
+        for name in ("max_leaves", "alpha", "sample_fraction", "seed", "n_jobs", "split_scale")
+        if name in KNOWN or callable(getattr(request, name))
+    }
+    return replace(request, functions=functions, **found)
+
+
+def _trees(
+    rows: StreamedRows, control: Control, draw: HashedDraw, advance: Callable[[], object]
+) -> Iterator[Forest]:
+    """Yield the trees in their order, those of a pass after the other."""
+    recipe = Recipe(rows.design.feature_groups, control.settings, control.mixture, control.honest)
+    at_once, n_jobs = abreast(rows, control)
+    for first in range(0, control.n_trees, at_once):
+        last = min(first + at_once, control.n_trees)
+        gathering = Gathering(draw.of_trees(first, last), control.n_jobs)
+        for block in rows.blocks():
+            gathering.add(block)
+        for t in range(last - first):
+            require_rows(gathering.n_rows(t), first + t)
+        grow = partial(_grown, gathering, recipe, streams(control.seed, first, last), n_jobs)
+        size = int(control.sample_fraction * rows.n) * rows.design.n_terms
+        for tree in in_order(grow, range(last - first), n_jobs, size):
+            yield tree
+            advance()
+
+
+def _grown(
+    gathering: Gathering, recipe: Recipe, states: NDArray[np.uint64], n_jobs: int, t: int
+) -> Forest:
+    return grown_apart(gathering.take(t), recipe, states[t], n_jobs)
+
+
+def abreast(rows: StreamedRows, control: Control) -> tuple[int, int]:
+    """Return the trees whose rows are gathered in one pass, and those that grow at the same time.
+
+    The rows of the former and the growth of the latter take at most half of the memory that is
+    free, or what the chunks allow.  The trees do not depend on it.
+
+    Raises
+    ------
+    MemoryError
+        One tree takes more than is free.
+    """
+    drawn, of_rows, of_growth = tree_bytes(rows, control)
+    require_memory(
+        of_rows + of_growth,
+        f"growing a tree of {drawn:.0f} rows",
+        "use a smaller sample_fraction=",
+    )
+    free = available_memory()
+    budget = rows.source.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
+    n_jobs = max(1, min(control.n_jobs, control.n_trees, int(budget / (of_rows + of_growth))))
+    left = budget - n_jobs * of_growth
+    return max(n_jobs, min(control.n_trees, int(left / of_rows))), n_jobs
+
+
+class TreeBytes(NamedTuple):
+    """What a tree takes.
+
+    Attributes
+    ----------
+    n_rows : float
+        The rows that it draws, on average.
+    of_rows, of_growth : float
+        Bytes of the rows that are drawn, and beside them while the tree grows.
+    """
+
+    n_rows: float
+    of_rows: float
+    of_growth: float
+
+
+def tree_bytes(rows: StreamedRows, control: Control) -> TreeBytes:
+    """Return what a tree takes."""
+    drawn = control.sample_fraction * rows.n_positive
+    of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)
+    # the pieces of a tree's rows are there until they are joined
+    of_growth = growth_bytes(drawn, rows.design.n_terms, control.n_classes) + of_rows
+    return TreeBytes(drawn, of_rows, of_growth)
+
+
+def require_rows(n: int, tree: int) -> None:
+    """Raise `InputError` if a tree draws no row."""
+    if n == 0:
+        raise InputError(
+            f"tree {tree} draws no row: use a larger sample_fraction=, or a data frame in memory "
+            "for so few rows"
+        )
+
+
+HERE = Passes(_trees, judged_by_blocks)
+"""In threads of this process."""
+
+
+# ------------------------------------------------------------------------------------------------
+# Predictions of rows in chunks: one after the other, or written to a file of Parquet.
+# ------------------------------------------------------------------------------------------------
+
+Result = TypeVar("Result")
+
+
+def chunks_predicted(
+    fit: AnyFit, chunks: Chunks, type: str, kept: Sequence[str] = (), progress: bool = False
+) -> Iterator[tuple[pd.DataFrame, pd.Series | pd.DataFrame]]:
+    """Yield the `kept` columns of each chunk and its predictions, of this type.
+
+    Raises
+    ------
+    InputError
+        The type is unknown or needs classes, or a chunk lacks a column.
+
+    Warns
+    -----
+    UserWarning
+        Factors have levels that no training row has; of each level once, not in each chunk.
+    """
+    checked_choice("type", type, PREDICTIONS)
+    require_classes(fit.design.response, type)
+    names = chunks.columns()
+    needed = {*fit.design.schema.columns, *kept}
+    absent = [name for name in kept if name not in names]
+    if absent:
+        raise InputError(
+            f"keep= names {absent[0]!r}, which is not a column of the chunks"
+            f"{nearest(absent[0], names)}"
+        )
+    # a column that predictions need and chunks lack is refused when the rows are read
+    frames = chunks.frames([name for name in names if name in needed])
+    said = LevelsSaidBefore()
+    with progress_bar(frames, unit="chunk", progress=progress) as bar:
+        for frame in bar:
+            with said:
+                predicted = predict_rows(rows_of(fit, frame), type)
+            yield frame[list(kept)], predicted
+
+
+def predictions_to_parquet(
+    fit: AnyFit,
+    chunks: Chunks,
+    path: str | PathLike[str],
+    type: str,
+    keep: Any,
+    progress: bool,
+) -> int:
+    """Write the predictions of all chunks to a file of Parquet; return the number of rows.
+
+    Raises
+    ------
+    InputError
+        As `chunks_predicted`; pyarrow is not installed; a chunk cannot be read, or the file
+        written.
+    """
+    try:
+        import pyarrow.parquet  # noqa: PLC0415  # optional
+    except ImportError:
+        raise InputError(
+            f"files of Parquet need pyarrow: install it with {installing('parquet')}"
+        ) from None
+    if not is_list(keep) or not all(isinstance(name, str) for name in keep):
+        raise InputError(f"keep={keep!r}: use a list of names of columns")
+    if len(set(keep)) < len(keep):
+        raise InputError(f"keep={list(keep)!r} names a column twice: name each once")
+    n, writer = 0, None
+    with replacing(path) as file, ExitStack() as opened:
+        for kept, predicted in _read(chunks_predicted(fit, chunks, type, list(keep), progress)):
+            frame = _table(kept, predicted)
+            try:
+                table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+                if writer is None:
+                    writer = pyarrow.parquet.ParquetWriter(file, table.schema)
+                    opened.enter_context(writer)
+                writer.write_table(table.cast(writer.schema))
+            except (pyarrow.ArrowException, ValueError) as error:
+                raise InputError(
+                    f"columns of keep={list(keep)!r} do not have one type in all chunks, as a file "
+                    f"of Parquet needs: convert them in each chunk, or leave them out ({error})"
+                ) from error
+            n += len(kept)
+    return n
+
+
+def _read(found: Iterator[Result]) -> Iterator[Result]:
+    """Yield what is found in the chunks; say of one that cannot be read that it is not the file."""
+    for number in count(1):
+        try:
+            of_chunk = next(found)
+        except StopIteration:
+            return
+        except OSError as error:
+            raise InputError(
+                f"chunk {number} of the rows to predict cannot be read "
+                f"({error.strerror or error}): nothing was written"
+            ) from error
+        yield of_chunk
+
+
+def _table(kept: pd.DataFrame, predicted: pd.Series | pd.DataFrame) -> pd.DataFrame:
+    frame = predicted.to_frame() if isinstance(predicted, pd.Series) else predicted
+    columns = {str(name): frame[name] for name in frame.columns}
+    twice = [name for name in kept.columns if name in columns]
+    if twice:
+        raise InputError(f"keep= names {twice[0]!r}, which is the name of a prediction, too")
+    return pd.concat([kept, pd.DataFrame(columns)], axis=1)

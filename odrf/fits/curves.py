@@ -1,0 +1,675 @@
+"""Curves of a fit: mean and individual predictions, accumulated effects, interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
+
+from odrf.design.new_rows import touched, with_levels, with_values
+from odrf.engine.factors import Matrix, layout_of, stored, with_rows
+from odrf.engine.partial_dependence import BlockCurves, OtherValues, curves_by_block
+from odrf.engine.running import row_blocks
+from odrf.errors import InputError
+from odrf.fits.effects import averages, set_to, trees_vary
+from odrf.fits.estimands import require_exact, warn_of_values_beyond
+from odrf.fits.fit import (
+    AnyFit,
+    BoostedFit,
+    Fit,
+    GuidedFit,
+    RawRows,
+    StreamedFit,
+    grow_boosted_fit,
+    grow_guided_fit,
+)
+from odrf.fits.growing import grow_fit
+from odrf.fits.missing import empty_columns, reading_empty_cells
+from odrf.fits.responses import expected_response
+from odrf.fits.stack.fit import StackedFit
+from odrf.fits.stack.growing import refit_stack
+from odrf.statistics.curves import (
+    CurveSpread,
+    Interaction,
+    VariablePoints,
+    accumulated,
+    accumulated_levels,
+    accumulated_pairs,
+    overall_interaction,
+    pair_interaction,
+    similarity_order,
+)
+from odrf.statistics.effects import functional_covariance
+from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
+
+__all__ = [
+    "DECIMALS",
+    "CurveBlock",
+    "Interacting",
+    "MeanCurve",
+    "curves_of_rows",
+    "edges_of",
+    "grown_on_permuted",
+    "interacting",
+    "local_effects_of_levels",
+    "local_effects_of_number",
+    "local_effects_of_two",
+    "mean_curve",
+    "points_of",
+    "some_rows",
+    "spread_of",
+    "why_no_errors",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The points of a variable at which predictions are averaged.
+# ------------------------------------------------------------------------------------------------
+
+# Points lie between these quantiles: beyond them there are too few rows.
+ENDS = (0.01, 0.99)
+# Whole numbers beyond are points as floats.
+LARGEST = 2.0**63
+
+
+def points_of(
+    fit: AnyFit, rows: RawRows, name: str, points: int, values: Sequence[Any] | None
+) -> VariablePoints:
+    """Return the points of a variable.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    rows : RawRows
+    name : str
+    points : int
+        How many points a variable of numbers has: all its values if these are not more, otherwise
+        equally spaced ones between its 1 % and 99 % quantiles.
+    values : sequence, optional
+        The points themselves.
+
+    Raises
+    ------
+    InputError
+        No predictor is computed from the variable; it has no value, or holds neither numbers nor
+        labels, or whole numbers that floats do not tell apart; `values` are missing or of another
+        kind.
+
+    Warns
+    -----
+    UserWarning
+        One of the `values` is beyond the training rows.
+    """
+    touched(fit.design, name)
+    column = with_levels(fit.design, rows.frame[[name]])[name]
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        raise InputError(
+            f"{name!r} holds dates or times, which have no curve: fit with a number made of them, "
+            "such as the day of the year"
+        )
+    if column.notna().sum() == 0:
+        raise InputError(f"{name!r} is empty in all rows: give other rows as newdata=")
+    if numeric:
+        require_exact(name, column)
+        found = _of_numbers(name, column, points, values)
+        if values is not None:
+            warn_of_values_beyond(fit, {name: found.values.tolist()})
+        return found
+    return _of_levels(name, column, values)
+
+
+def _of_numbers(
+    name: str, column: pd.Series, points: int, values: Sequence[Any] | None
+) -> VariablePoints:
+    observed = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    whole = pd.api.types.is_integer_dtype(column)
+    if values is not None:
+        try:
+            chosen = np.unique(np.asarray(values, dtype=np.float64).ravel())
+        except (TypeError, ValueError):
+            chosen = np.array([np.nan])
+        if len(chosen) == 0 or not np.isfinite(chosen).all():
+            raise InputError(f"values= of {name!r}: give one finite number or more")
+    else:
+        known = observed[~np.isnan(observed)]
+        chosen = np.unique(known)
+        if len(chosen) > points:
+            ends = np.quantile(known, ENDS)
+            # of a number that is nearly constant, the whole range
+            ends = ends if ends[1] > ends[0] else chosen[[0, -1]]
+            chosen = np.linspace(float(ends[0]), float(ends[1]), points)
+            chosen = np.unique(np.rint(chosen)) if whole else chosen
+    fits_type = whole and (chosen == np.rint(chosen)).all() and (np.abs(chosen) < LARGEST).all()
+    return VariablePoints(name, chosen.astype(np.int64) if fits_type else chosen, True, observed)
+
+
+def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> VariablePoints:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        found = column.cat.remove_unused_categories().cat.categories
+    else:
+        found = pd.Index(column.dropna().astype(object).unique()).sort_values()
+    known = pd.Index(found.astype(object))
+    chosen = known if values is None else pd.Index(list(values), dtype=object)
+    if len(chosen) == 0 or chosen.isna().any() or not chosen.is_unique:
+        raise InputError(f"values= of {name!r}: give one level or more, each once")
+    at = chosen.get_indexer(pd.Index(column.astype(object))).astype(np.float64)
+    return VariablePoints(name, chosen.to_numpy(), False, np.where(at < 0, np.nan, at))
+
+
+# ------------------------------------------------------------------------------------------------
+# Predictions of rows at points where some of their variables have other values.
+# ------------------------------------------------------------------------------------------------
+
+# Rows at points of a stack that are predicted together.
+TOGETHER = 2**14
+# Of probabilities: trees add changes along a curve up, which leaves some 1e-17 of 0, or below it.
+DECIMALS = 12
+
+
+class CurveBlock(NamedTuple):
+    """The predictions of a block of m rows at G points.
+
+    Attributes
+    ----------
+    rows : slice
+        Which rows these are.
+    predicted : (m, G, K) float64
+        Mean responses (K = 1), or class probabilities.
+    of_trees : (B, G, K) float64
+        For each tree the sum over the rows of weight times predicted value.  For boosted trees
+        these are steps of scores, for guided forests votes.  For a stack B is 0.
+    """
+
+    rows: slice
+    predicted: NDArray[np.float64]
+    of_trees: NDArray[np.float64]
+
+
+def curves_of_rows(
+    fit: AnyFit,
+    rows: RawRows,
+    points: Mapping[str, Any],
+    advance: Callable[[int], object] = lambda n: None,
+) -> Iterator[CurveBlock]:
+    """Yield the predictions of blocks of rows, in their order.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    rows : RawRows
+        n rows.
+    points : mapping of str to (G,) values
+        For each variable its value at each point.
+    advance : callable
+        Told the rows that are done.
+    """
+    if isinstance(fit, StackedFit):
+        yield from _curves_of_stack(fit, rows, points, advance)
+        return
+    values = _values_at(fit, rows, points)
+    # cells of these variables that are empty in new rows need no fill
+    first = {name: _first(of_points) for name, of_points in points.items()}
+    X = with_values(fit.design, rows.frame, rows.X, first)
+    reading, X, other = _read(fit, X, points, values)
+    outputs = reading.control.n_outputs if isinstance(reading, BoostedFit) else 1
+    blocks = curves_by_block(
+        reading.forest, X, other, rows.weights, outputs, fit.control.n_jobs, advance
+    )
+    for block in blocks:
+        yield CurveBlock(block.rows, _predicted(reading, block, rows.offset), block.of_trees)
+
+
+def _curves_of_stack(
+    fit: StackedFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
+) -> Iterator[CurveBlock]:
+    """Yield the predictions of blocks of rows by all models of a stack."""
+    n, G = len(rows.frame), len(next(iter(points.values())))
+    for block in row_blocks(n, max(1, TOGETHER // G)):
+        which, point = (
+            each.ravel() for each in np.indices((block.stop - block.start, G), dtype=np.int64)
+        )
+        which += block.start
+        frame = rows.frame.iloc[which].reset_index(drop=True)
+        values = {name: _all_at(of_points, point) for name, of_points in points.items()}
+        X = with_values(fit.design, frame, with_rows(rows.X, which), values)
+        predicted = expected_response(fit, X)
+        K = predicted.shape[1]
+        advance(block.stop - block.start)
+        yield CurveBlock(block, predicted.reshape(-1, G, K), np.zeros((0, G, K)))
+
+
+def _read(
+    fit: AnyFit, X: Matrix, points: Mapping[str, Any], values: NDArray[np.float32]
+) -> tuple[AnyFit, Matrix, OtherValues]:
+    """Return the fit and the matrix that read rows X (p, n) at all points, and values at these.
+
+    Cells of the `values` of `_values_at` may be empty at some points: levels that no training row
+    has are, and products with empty cells of other variables.
+    """
+    columns, p = _columns(fit, X, points), len(X)
+    at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
+    empty = np.union1d(empty_columns(X), columns[at])
+    reading, X = reading_empty_cells(fit, X, empty)
+    if not len(at):
+        return reading, X, OtherValues(_places(X, columns), values)
+    holes = np.isnan(values[:, at])
+    if isinstance(fit, StreamedFit) and fit.fills is not None:
+        fills = fit.fills[columns[at]].astype(np.float32)[:, np.newaxis]
+        values[:, at] = np.where(holes, fills, values[:, at])
+        return reading, X, OtherValues(_places(X, columns), values)
+    marks = p + np.searchsorted(empty, columns[at])
+    values = np.concatenate([np.nan_to_num(values, nan=0.0), holes], axis=1, dtype=np.float32)
+    return reading, X, OtherValues(_places(X, np.concatenate([columns, marks])), values)
+
+
+def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
+    """Return what the changed columns hold at each point: (1, T, G), or (n, T, G) for products.
+
+    A predictor that is computed from one of the variables and from others as well has different
+    values in each row.  NaN for empty cells.
+    """
+    design, G = fit.design, len(next(iter(points.values())))
+    which = touched(design, *points)
+    used = {
+        name
+        for j in which
+        for v in design.recipe.terms[j]
+        for name in design.recipe.variables[v].columns
+    }
+    if used <= set(points):
+        repeated = np.zeros(G, dtype=np.int64)
+        frame = rows.frame.iloc[repeated].reset_index(drop=True)
+        X = with_values(design, frame, with_rows(rows.X, repeated), points)
+        return stored(X)[_places(X, _columns(fit, X, points))][np.newaxis]
+    columns = _columns(fit, rows.X, points)
+    out = np.empty((len(rows.frame), len(columns), G), dtype=np.float32)
+    for point in range(G):
+        at_point = {name: _at(of_points, point) for name, of_points in points.items()}
+        X = with_values(design, rows.frame, rows.X, at_point)
+        out[:, :, point] = stored(X)[_places(X, columns)].T
+    return out
+
+
+def _at(values: Any, point: int) -> Any:
+    return values.iloc[point] if isinstance(values, pd.Series) else values[point]
+
+
+def _all_at(values: Any, point: NDArray[np.int64]) -> Any:
+    if isinstance(values, pd.Series):
+        return values.iloc[point].reset_index(drop=True)
+    return np.asarray(values)[point]
+
+
+def _first(values: Any) -> Any:
+    return _at(values, 0)
+
+
+def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return the columns that the variables change; of a factor that is stored as codes, one."""
+    columns = fit.design.recipe.columns_of(touched(fit.design, *names))
+    return columns[np.sort(np.unique(_places(X, columns), return_index=True)[1])]
+
+
+def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the stored array that hold these columns."""
+    layout = layout_of(X)
+    return columns if layout is None else layout.place[columns].astype(np.int64)
+
+
+def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the predictions (m, G, K) from the sums of the trees."""
+    sums = block.of_rows
+    if isinstance(fit, BoostedFit):
+        starts = fit.boosted.starts
+        scores = (sums + starts.sum(axis=0)) / len(starts)
+        scores += offset[block.rows][:, np.newaxis, np.newaxis]
+        means = fit.loss.means(scores.reshape(-1, scores.shape[2]).T)
+        return np.asarray(means).reshape(*sums.shape[:2], -1)
+    means = np.asarray(sums / fit.forest.n_trees)
+    if fit.design.response.classes is None:
+        return means
+    if fit.votes:
+        means /= means.sum(axis=2, keepdims=True)
+    return np.round(means, DECIMALS)
+
+
+# ------------------------------------------------------------------------------------------------
+# The mean of the predictions over rows at each point, and its covariance over training samples.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MeanCurve:
+    """Mean predictions at G points.
+
+    Attributes
+    ----------
+    mean : (G, K) float64
+        Mean responses (K = 1), or class probabilities.
+    of_trees : (B, G, K) float64 or None
+        The same of each tree, if the mean is that of the trees and they show how it varies.
+    """
+
+    mean: NDArray[np.float64]
+    of_trees: NDArray[np.float64] | None
+
+
+def mean_curve(
+    fit: AnyFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
+) -> MeanCurve:
+    """Return the weighted mean over the rows of the predictions at each of the points (G,).
+
+    `points` are those of `odrf.fits.curves.curves_of_rows`; `advance` counts rows.
+    """
+    total: Any = 0.0
+    of_trees: Any = 0.0
+    for block in curves_of_rows(fit, rows, points, advance):
+        total = total + np.einsum("m,mgk->gk", rows.weights[block.rows], block.predicted)
+        of_trees = of_trees + block.of_trees
+    weight = rows.weights.sum()
+    mean = np.asarray(total) / weight
+    varying = None if why_no_errors(fit) else np.asarray(of_trees) / weight
+    if varying is not None and fit.design.response.classes is not None:
+        varying = np.round(varying, DECIMALS)
+    return MeanCurve(mean, varying)
+
+
+def why_no_errors(fit: AnyFit) -> str | None:
+    """Return why the trees do not show how means of them vary; None if they do."""
+    if not isinstance(fit, Fit):
+        return "only forests of odrf() tell how estimates vary: their trees leave rows out"
+    if fit.forest.n_trees < 2:
+        return "one tree does not tell how estimates vary: use a forest of odrf()"
+    if not fit.data.has_rows:
+        return "the fit has no training rows, and which of them the trees drew is not known"
+    if not distinguishes_rows(fit.draws):
+        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
+    return None
+
+
+def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread | None:
+    """Return how the means over the trees of values (B, M) vary over samples; None if unknown.
+
+    See `odrf.statistics.effects`.
+    """
+    if of_trees is None or not isinstance(fit, Fit):
+        return None
+    kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    found = functional_covariance(of_trees, kinds, fit.draws)
+    return CurveSpread(found.total, found.raw, found.n_rows, degrees_of_freedom(fit.draws))
+
+
+# ------------------------------------------------------------------------------------------------
+# Accumulated local effects of a fit, for the whole fit and for each of its trees.
+# ------------------------------------------------------------------------------------------------
+
+
+def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoints:
+    """Return the ends of intervals with about the same number of rows; of a factor its levels.
+
+    Raises
+    ------
+    InputError
+        As in `points_of`; or all rows of positive weight have the same value, or none.
+    """
+    axis = points_of(fit, rows, name, points, None)
+    if axis.numeric:
+        known = axis.observed[~np.isnan(axis.observed) & (rows.weights > 0)]
+        if not len(known):
+            raise InputError(
+                f"{name!r} is empty in all rows of positive weight: give other rows as newdata="
+            )
+        ends = np.quantile(known, np.linspace(0, 1, points), method="inverted_cdf")
+        distinct = np.unique(known)
+        values = distinct if len(distinct) <= points else np.unique(ends)
+        axis = VariablePoints(name, values, True, axis.observed)
+    if len(axis.values) < 2:
+        raise InputError(f"{name!r} has one value only, so that it has no effect to accumulate")
+    return axis
+
+
+def local_effects_of_number(
+    fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
+) -> MeanCurve:
+    """Return the accumulated local effects (G, K) at the G ends of intervals."""
+    which = _used(rows, [axis])
+    interval = _intervals(axis, which)
+    J = len(axis.values) - 1
+    weight = _sums(interval, rows.weights[which], J)
+    changes = [
+        (1.0, {axis.name: axis.values[interval + 1]}),
+        (-1.0, {axis.name: axis.values[interval]}),
+    ]
+    found = _differences(fit, rows, which, changes, interval, weight, advance)
+    return _along_last(found, lambda difference: accumulated(difference, weight))
+
+
+def local_effects_of_two(
+    fit: AnyFit, rows: RawRows, axes: Sequence[VariablePoints], advance: Callable[[int], object]
+) -> MeanCurve:
+    """Return the second-order effects (G·H, K) of two variables of numbers."""
+    which = _used(rows, axes)
+    first, second = (_intervals(axis, which) for axis in axes)
+    J, M = (len(axis.values) - 1 for axis in axes)
+    cell = first * M + second
+    weight = _sums(cell, rows.weights[which], J * M)
+    changes = [
+        (
+            1.0 if high == low else -1.0,
+            {
+                axes[0].name: axes[0].values[first + high],
+                axes[1].name: axes[1].values[second + low],
+            },
+        )
+        for high in (1, 0)
+        for low in (1, 0)
+    ]
+    found = _differences(fit, rows, which, changes, cell, weight, advance)
+    cells = weight.reshape(J, M)
+
+    def surface(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+        shape = difference.shape[:-1]
+        corners = accumulated_pairs(difference.reshape(*shape, J, M), cells)
+        return corners.reshape(*shape, -1)
+
+    return _along_last(found, surface)
+
+
+def local_effects_of_levels(
+    fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
+) -> MeanCurve:
+    """Return the effects (L, K) of the levels of a factor, accumulated along an order of them.
+
+    That of ordered categories and of False and True; else by similarity of the other variables.
+    """
+    which = _used(rows, [axis])
+    level = axis.observed[which].astype(np.int64)
+    order = _order(rows, axis, which, level)
+    L, values = len(order), axis.values[order]
+    at = np.argsort(order)[level]
+    up, down = np.flatnonzero(at < L - 1), np.flatnonzero(at > 0)
+    step = np.concatenate([at[up], at[down] - 1])
+    of_rows = np.concatenate([which[up], which[down]])
+    weight = _sums(step, rows.weights[of_rows], L - 1)
+    changes = [(1.0, {axis.name: values[step + 1]}), (-1.0, {axis.name: values[step]})]
+    found = _differences(fit, rows, of_rows, changes, step, weight, advance)
+    of_levels = _sums(at, rows.weights[which], L)
+    back = np.argsort(order)
+    return _along_last(found, lambda step: accumulated_levels(step, of_levels)[..., back])
+
+
+def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> NDArray[np.int64]:
+    """Return the rows of positive weight that have a value of each variable."""
+    used = rows.weights > 0
+    for axis in axes:
+        used = used & ~np.isnan(axis.observed)
+    return np.flatnonzero(used)
+
+
+def _intervals(axis: VariablePoints, which: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the interval of each row: above its lower end, up to its upper end."""
+    found = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
+    return np.clip(found, 0, len(axis.values) - 2)
+
+
+def _sums(cell: NDArray[np.int64], weights: NDArray[np.float64], C: int) -> NDArray[np.float64]:
+    """Return the weight (C,) of the rows of each cell."""
+    return np.bincount(cell, weights, C).astype(np.float64)
+
+
+def _differences(
+    fit: AnyFit,
+    rows: RawRows,
+    which: NDArray[np.int64],
+    changes: Sequence[tuple[float, dict[str, NDArray[Any]]]],
+    cell: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    advance: Callable[[int], object],
+) -> MeanCurve:
+    """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
+
+    Parameters
+    ----------
+    which : (m,) int64
+        The rows.
+    changes : sequence of (sign, values)
+        The values of variables, one for each of the m rows.
+    cell : (m,) int64
+        The cell of each row.
+    weight : (C,) float64
+        The weight of the rows of each cell.
+    """
+    part = RawRows(
+        rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
+        np.ones(len(which), dtype=np.bool_), rows.offset[which],
+    )  # fmt: skip
+    share = part.weights / weight[cell]
+    mean: Any = 0.0
+    of_trees: Any = 0.0
+    for sign, values in changes:
+        X = set_to(fit, part, values)
+        found = averages(fit, X, share, cell, len(weight), part.offset, advance)
+        mean = mean + sign * found.mean
+        if found.of_trees is not None:
+            of_trees = of_trees + sign * found.of_trees
+    return MeanCurve(mean, of_trees if trees_vary(fit) else None)
+
+
+def _order(
+    rows: RawRows, axis: VariablePoints, which: NDArray[np.int64], level: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the numbers of the levels of positive weight, in their order."""
+    column = rows.frame[axis.name]
+    natural = pd.api.types.is_bool_dtype(column) or (
+        isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered
+    )
+    L = len(axis.values)
+    if natural or L < 3:
+        return np.arange(L)
+    others = [rows.frame[name].iloc[which] for name in rows.frame.columns if name != axis.name]
+    return similarity_order(level, L, others)
+
+
+def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
+    """Return what `accumulate` makes of the last axis of differences (..., C, K), which is C."""
+
+    def changed(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.moveaxis(accumulate(np.moveaxis(difference, -1, -2)), -1, -2)
+
+    of_trees = None if found.of_trees is None else changed(found.of_trees)
+    return MeanCurve(changed(found.mean), of_trees)
+
+
+# ------------------------------------------------------------------------------------------------
+# The interactions of the variables of a fit, and of the same fit to permuted responses.
+# ------------------------------------------------------------------------------------------------
+
+
+class Interacting(NamedTuple):
+    """Interactions of P variables.
+
+    Attributes
+    ----------
+    overall : list of P Interaction
+        Of each variable with all others.
+    pairs : list of P·(P - 1)/2 Interaction
+        Of each pair, in the order of `itertools.combinations`.
+    """
+
+    overall: list[Interaction]
+    pairs: list[Interaction]
+
+
+def interacting(
+    fit: AnyFit, rows: RawRows, names: Sequence[str], advance: Callable[[], object]
+) -> Interacting:
+    """Return the interactions of the variables, of averages over s rows at their own values.
+
+    `advance` is called after each variable and each pair.
+    """
+    values = {name: _values(rows, name) for name in names}
+    alone: dict[str, NDArray[np.float64]] = {}
+    overall = []
+    for name in names:
+        predicted = _at_all(fit, rows, {name: values[name]})
+        alone[name] = predicted.mean(axis=0)
+        own = np.arange(len(predicted))
+        overall.append(
+            overall_interaction(predicted[own, own], alone[name], predicted.mean(axis=1))
+        )
+        advance()
+    pairs = []
+    for first, second in combinations(names, 2):
+        both = _at_all(fit, rows, {name: values[name] for name in (first, second)}).mean(axis=0)
+        pairs.append(pair_interaction(both, alone[first], alone[second]))
+        advance()
+    return Interacting(overall, pairs)
+
+
+def some_rows(rows: RawRows, which: NDArray[np.int64]) -> RawRows:
+    """Return some of the rows, all with the same weight."""
+    every = np.ones(len(which), dtype=np.bool_)
+    frame, X = rows.frame.iloc[which], with_rows(rows.X, which)
+    return RawRows(frame, X, np.ones(len(which)), False, every, rows.offset[which])
+
+
+def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
+    """Grow the fit again on responses that have no relation to the predictors.
+
+    They are permuted among the rows, together with their weights.
+
+    Raises
+    ------
+    InputError
+        The fit is a stack whose models depended on time.
+    """
+    data = fit.data
+    order = np.random.default_rng(seed).permutation(data.n_rows)
+    permuted = replace(data, y=data.y[order], weights=data.weights[order])
+    if isinstance(fit, BoostedFit):
+        return grow_boosted_fit(fit.call, fit.design, permuted, fit.offset, fit.control, False)
+    if isinstance(fit, GuidedFit):
+        return grow_guided_fit(fit.call, fit.design, permuted, fit.frame, fit.control, False)
+    if isinstance(fit, StackedFit):
+        return refit_stack(fit, permuted)
+    grown = cast(Fit, fit)
+    return grow_fit(grown.call, grown.design, permuted, grown.request)
+
+
+def _values(rows: RawRows, name: str) -> NDArray[Any]:
+    column = rows.frame[name]
+    # as objects, large whole numbers would become floats
+    kept = column if is_integer_dtype(column.dtype) else column.astype(object)
+    return np.asarray(kept.to_numpy())
+
+
+def _at_all(fit: AnyFit, rows: RawRows, values: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the predictions (s, s, K) of each row at the values of each row."""
+    return np.concatenate([block.predicted for block in curves_of_rows(fit, rows, values)])

@@ -1,1 +1,0 @@
-"""Predictions of a fit over values of some variables, and averages of them."""

@@ -1,1 +1,0 @@
-"""Looking for what is visibly wrong with the data of a new fit."""

@@ -1,1 +1,0 @@
-"""Forests of rows in partitions, grown, judged and predicting on the workers of a cluster."""

@@ -1,0 +1,583 @@
+"""Averaged predictions, and contrasts of them, with their covariance over training samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.checks import is_list
+from odrf.design.new_rows import with_values
+from odrf.engine.factors import Matrix
+from odrf.engine.memory import require_memory
+from odrf.engine.resamples import Draws
+from odrf.engine.running import in_blocks, one_thread, row_blocks
+from odrf.engine.trees.routing import leaves_of
+from odrf.errors import InputError, nearest
+from odrf.fits.fit import AnyFit, Fit, RawRows, raw_rows
+from odrf.fits.missing import reading_empty_cells
+from odrf.fits.responses import expected_response
+from odrf.statistics.effects import NUMBERS, FunctionalCovariance, functional_covariance
+from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
+from odrf.text.names import free_name
+
+__all__ = [
+    "DIFFERENCE",
+    "RATIO",
+    "Averages",
+    "Estimand",
+    "Estimates",
+    "GroupedRows",
+    "averages",
+    "estimated",
+    "grouped_rows",
+    "of_event",
+    "set_to",
+    "shown_name",
+    "trees_vary",
+    "values_at",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Weighted sums of predictions over groups of rows, for the whole fit and for each of its trees.
+# ------------------------------------------------------------------------------------------------
+
+# A node is visited once for all rows of a block: most rows of one, fewest, and most predictions.
+MOST_ROWS, FEWEST_ROWS, ROOM = 8192, 1024, 2**21
+
+
+class Averages(NamedTuple):
+    """Sums of predictions over C groups of n rows; K is 1 for numbers, else the number of classes.
+
+    Attributes
+    ----------
+    mean : (C, K) float64
+        Of the fit.
+    of_trees : (B, C, K) float64 or None
+        Of each tree; None for a fit whose trees do not tell how it varies.
+    of_rows : (n, K) float64
+        The predictions themselves.
+    """
+
+    mean: NDArray[np.float64]
+    of_trees: NDArray[np.float64] | None
+    of_rows: NDArray[np.float64]
+
+
+def trees_vary(fit: AnyFit) -> bool:
+    """Return whether the trees of a fit tell how it varies over training samples.
+
+    They do if they are several, each grown on other rows, and their mean is the prediction.  Which
+    rows each tree drew is not known of a fit without its rows.
+    """
+    if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
+        return False
+    return distinguishes_rows(fit.draws)
+
+
+@one_thread()
+def averages(
+    fit: AnyFit,
+    X: Matrix,
+    share: NDArray[np.float64],
+    group: NDArray[np.int64],
+    n_groups: int,
+    offset: NDArray[np.float64] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
+) -> Averages:
+    """Return Σ share_i · prediction_i over the rows of each group.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    X : Matrix (p, n)
+        The rows; NaN for empty cells in columns without any in training.
+    share : (n,) float64
+        The weight of each row.
+    group : (n,) int64
+        The group of each row, from 0.
+    n_groups : int
+    offset : (n,) float64, optional
+        The offsets of boosted trees; by default 0.
+    advance : callable
+        Called with numbers of rows when they are done.
+    """
+    if not (isinstance(fit, Fit) and trees_vary(fit)):
+        of_rows = expected_response(fit, X, offset, advance)
+        return Averages(_weights(share, group, n_groups).T @ of_rows, None, of_rows)
+    reading, X = reading_empty_cells(fit, X)
+    forest = reading.forest
+    B, K = forest.n_trees, forest.value.shape[1]
+    packed, value = forest.packed_for(X), np.ascontiguousarray(forest.value.T)
+    require_memory(
+        16.0 * B * n_groups * K, f"the means of {B} trees in {n_groups} groups", "use fewer groups"
+    )
+    of_rows, of_trees = np.empty((X.shape[1], K)), np.zeros((B, n_groups, K))
+
+    def sums(block: slice) -> NDArray[np.float64]:
+        leaves = leaves_of(packed, X, block)
+        weights = _weights(share[block], group[block], n_groups)
+        part = np.empty((B, n_groups, K))
+        for k in range(K):
+            predicted = value[k][leaves]
+            of_rows[block, k] = predicted.mean(axis=0)
+            part[:, :, k] = predicted @ weights
+        return part
+
+    size = max(FEWEST_ROWS, min(MOST_ROWS, ROOM // B))
+    for part in in_blocks(sums, row_blocks(X.shape[1], size), fit.control.n_jobs, advance):
+        of_trees += part
+    return Averages(of_trees.mean(axis=0), of_trees, of_rows)
+
+
+def _weights(
+    share: NDArray[np.float64], group: NDArray[np.int64], n_groups: int
+) -> NDArray[np.float64]:
+    """Return the weight (n, C) of each row in each group."""
+    weights = np.zeros((len(share), n_groups))
+    weights[np.arange(len(share)), group] = share
+    return weights
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows over which predictions are averaged: their values, groups and shares.
+# ------------------------------------------------------------------------------------------------
+
+MOST_GROUPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """Rows in groups, with a share of each in the average of its group.
+
+    Attributes
+    ----------
+    rows : RawRows
+        n rows.
+    group : (n,) int64
+        The group of each row, from 0.
+    labels : DataFrame of C rows
+        What the rows of each group have in common, by `shown_name`; without columns if there is one
+        group.
+    share : (n,) float64
+        Case weights, divided by their sum in the group.
+    """
+
+    rows: RawRows
+    group: NDArray[np.int64]
+    labels: pd.DataFrame
+    share: NDArray[np.float64]
+
+
+def grouped_rows(fit: AnyFit, newdata: pd.DataFrame | None, by: Any) -> GroupedRows:
+    """Return the training rows or new rows, in groups `by` the values of some columns.
+
+    Raises
+    ------
+    InputError
+        A column of `by` is unknown or has too many values, or the rows cannot be predicted.
+    """
+    rows = raw_rows(fit, newdata)
+    n = len(rows.frame)
+    if by is None:
+        group, labels = np.zeros(n, dtype=np.int64), pd.DataFrame(index=range(1))
+    else:
+        names = [by] if isinstance(by, str) else list(by) if is_list(by) else None
+        if not names:
+            raise InputError(f"by={by!r} names no column: use a name, or a list of names")
+        group, labels = _groups(_columns(names, rows, newdata))
+        labels = labels.rename(columns={name: shown_name(fit, name) for name in labels})
+    weights = rows.weights
+    total = np.bincount(group, weights, len(labels))
+    if not (total > 0).all():
+        raise InputError(
+            "by= makes a group of training rows that all have the weight 0: give the rows of the "
+            "other groups as newdata="
+        )
+    return GroupedRows(rows, group, labels, weights / total[group])
+
+
+def shown_name(fit: AnyFit, name: Any) -> str:
+    """Return what a column of the data is called in tables of estimates, which have their own."""
+    of_classes = () if fit.design.response.classes is None else ("class",)
+    return free_name(name, ("term", "contrast", *of_classes, *NUMBERS))
+
+
+def values_at(at: Any) -> list[dict[str, Any]]:
+    """Return the combinations of the values of `at`, a mapping of names to values or lists.
+
+    Raises
+    ------
+    InputError
+        `at` is no such mapping, or a list is empty.
+    """
+    if at is None:
+        return [{}]
+    if not isinstance(at, Mapping) or not at:
+        raise InputError(
+            f"at={at!r} is no mapping of variables to values: write at={{'age': [30, 60]}}"
+        )
+    lists = [list(value) if is_list(value) else [value] for value in at.values()]
+    empty = [name for name, values in zip(at, lists, strict=True) if not values]
+    if empty:
+        raise InputError(f"at= has no value for {empty[0]!r}: give one or more")
+    return [dict(zip(at, values, strict=True)) for values in product(*lists)]
+
+
+def set_to(fit: AnyFit, rows: RawRows, values: Mapping[str, Any]) -> Matrix:
+    """Return the matrix of the rows with some variables set to other values."""
+    return with_values(fit.design, rows.frame, rows.X, values) if values else rows.X
+
+
+def _columns(
+    names: Sequence[str], rows: RawRows, newdata: pd.DataFrame | None
+) -> dict[str, pd.Series]:
+    """Return the columns of these names, of the rows."""
+    frame = rows.frame if newdata is None else newdata[rows.complete]
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        where = "a column of newdata" if newdata is not None else "a variable of the fit"
+        raise InputError(
+            f"by={unknown[0]!r} is not {where}{nearest(str(unknown[0]), frame.columns)}"
+            + ("" if newdata is not None else ": give the rows with such a column as newdata=")
+        )
+    return {name: frame[name] for name in names}
+
+
+def _groups(columns: Mapping[str, pd.Series]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+    frame = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()})
+    for name, column in columns.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            frame[name] = pd.Categorical(frame[name], column.cat.categories)
+        elif column.dtype == np.float16:  # which pandas does not group by
+            frame[name] = frame[name].astype(np.float32)
+    grouped = frame.groupby(list(frame), dropna=False, observed=True, sort=True)
+    group = grouped.ngroup().to_numpy().astype(np.int64)
+    if grouped.ngroups > MOST_GROUPS:
+        raise InputError(
+            f"by={list(columns)} makes {grouped.ngroups} groups, more than {MOST_GROUPS}: cut "
+            "numbers into classes first, such as pd.cut(data['age'], 4)"
+        )
+    first = np.unique(group, return_index=True)[1]
+    return group, frame.iloc[first].reset_index(drop=True)
+
+
+# ------------------------------------------------------------------------------------------------
+# Averaged predictions, and contrasts of them, with their covariance over training samples.
+# ------------------------------------------------------------------------------------------------
+
+DIFFERENCE, RATIO = "difference", "ratio"
+
+
+class Estimand(NamedTuple):
+    """What is estimated over each group of rows: an average, or a contrast of two.
+
+    Attributes
+    ----------
+    labels : dict
+        What names it: columns of the table.
+    low : dict or None
+        Values of variables in the first average of a contrast; None for an average alone.
+    high : dict
+        Values of variables in the second average, or in the average alone.
+    width : (n,) float64 or None
+        For a slope, by what the difference is divided in each row.
+    """
+
+    labels: dict[str, Any]
+    low: dict[str, Any] | None
+    high: dict[str, Any]
+    width: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """What the covariance of M estimates is computed from.
+
+    Attributes
+    ----------
+    of_trees : (B, M) float64
+        The values of each tree, to first order.
+    kinds : (B,) int64
+        The kind of each tree.
+    draws : Draws
+        How the trees drew their rows.
+    of_units : (k, M) float64 or None
+        If the rows are a sample: the covariance of averages over it is the product of this matrix,
+        transposed, with itself; None if the rows are fixed.
+    """
+
+    of_trees: NDArray[np.float64]
+    kinds: NDArray[np.int64]
+    draws: Draws
+    of_units: NDArray[np.float64] | None
+
+    def covariance(self, gradient: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the covariance (R, R) of linear combinations (R, M) of the estimates.
+
+        By default that of the estimates themselves.  Each combination is a functional of the trees
+        of its own: with few trees its variance is not too small, as one from a covariance could be.
+        Squares beyond the range of floats are infinite.
+        """
+        covariance, unit = self.in_units(gradient)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(covariance * unit * unit[:, np.newaxis])
+
+    @one_thread()
+    def in_units(
+        self, gradient: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return `covariance` with each combination measured in a unit, and these units (R,).
+
+        They are powers of 2 near the size of what the trees say, whose squares may be beyond the
+        range of floats.
+        """
+        found, of_units, unit = self._scaled(gradient)
+        total = found.total
+        return (total if of_units is None else total + of_units.T @ of_units), unit
+
+    @one_thread()
+    def errors(self) -> NDArray[np.float64]:
+        """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
+        found, of_units, unit = self._scaled(None)
+        variances = found.variances.total
+        if of_units is not None:
+            variances = variances + np.sum(of_units**2, axis=0)
+        with np.errstate(over="ignore"):
+            errors = np.sqrt(variances) * unit
+        return np.where(np.isfinite(errors), errors, np.nan)
+
+    def _scaled(
+        self, gradient: NDArray[np.float64] | None
+    ) -> tuple[FunctionalCovariance, NDArray[np.float64] | None, NDArray[np.float64]]:
+        """Return the parts of `in_units`: over trees, over units of the sample, and the units."""
+        values, of_units = self.of_trees, self.of_units
+        if gradient is not None:
+            values = values @ gradient.T
+            of_units = None if of_units is None else of_units @ gradient.T
+        unit = _power_of_two(np.abs(values).max(axis=0))
+        found = functional_covariance(values / unit, self.kinds, self.draws)
+        return found, None if of_units is None else of_units / unit, unit
+
+    @property
+    def deviations(self) -> NDArray[np.float64]:
+        """By how much each tree, and each unit of a sample, is off: (B, M) or (B + k, M)."""
+        off = self.of_trees - self.of_trees.mean(axis=0)
+        return off if self.of_units is None else np.concatenate([off, self.of_units])
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances; ∞ where these are over many rows."""
+        return degrees_of_freedom(self.draws)
+
+    @property
+    def trees_advised(self) -> int:
+        """How many trees would estimate the variances well enough; 0 if these are enough."""
+        unit = _power_of_two(np.abs(self.of_trees).max())
+        return functional_covariance(self.of_trees / unit, self.kinds, self.draws).trees_advised
+
+
+def _power_of_two(size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the power of 2 next to each size; 1 for what is 0 or infinite."""
+    known = np.isfinite(size) & (size > 0)
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(known, size, 1.0))[1] - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """M estimates and what their covariance is computed from.
+
+    Attributes
+    ----------
+    labels : DataFrame of M rows
+        What names each of them: terms, contrasts, groups, classes.
+    estimate : (M,) float64
+    uncertainty : Uncertainty or None
+        None if the fit's trees do not tell how it varies.
+    """
+
+    labels: pd.DataFrame
+    estimate: NDArray[np.float64]
+    uncertainty: Uncertainty | None
+
+
+class _Estimated(NamedTuple):
+    """Estimates (C, K) of an estimand, and what they are linear in.
+
+    `of_trees` (B, C, K) are the values of each tree; `off_units` (u, C, K) what each unit of a
+    sample adds to the means of the groups, None if the rows are fixed.
+    """
+
+    estimate: NDArray[np.float64]
+    of_trees: NDArray[np.float64] | None
+    off_units: NDArray[np.float64] | None
+
+
+def estimated(
+    fit: AnyFit,
+    grouped: GroupedRows,
+    estimands: Sequence[Estimand],
+    comparison: str = DIFFERENCE,
+    population: bool = False,
+    advance: Callable[[int], object] = lambda n: None,
+) -> Estimates:
+    """Estimate every estimand over every group, for every class.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    grouped : GroupedRows
+    estimands : sequence of Estimand
+    comparison : str
+        For contrasts: "difference", or "ratio" of the two averages, whose covariance is by the
+        delta method.
+    population : bool
+        Whether the rows are a sample, whose chance is added to the covariance.
+    advance : callable
+        Called with numbers of rows when they are done.
+    """
+    ready: dict[tuple[Any, ...], Averages] = {}
+    names_ready: set[str] = set()
+    offset = grouped.rows.offset
+
+    def of(values: dict[str, Any], share: NDArray[np.float64]) -> Averages:
+        # contrasts of a variable have levels in common; those of another variable do not
+        if names_ready != set(values):
+            ready.clear()
+            names_ready.clear()
+            names_ready.update(values)
+        same = tuple((name, *_identity(value)) for name, value in values.items())
+        if share is grouped.share and same in ready:
+            advance(len(share))
+            return ready[same]
+        X = set_to(fit, grouped.rows, values)
+        found = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
+        if share is grouped.share:
+            ready[same] = found
+        return found
+
+    units = _units(fit, grouped) if population else None
+    parts = []
+    for estimand in estimands:
+        share = grouped.share if estimand.width is None else grouped.share / estimand.width
+        high = of(estimand.high, share)
+        low = None if estimand.low is None else of(estimand.low, share)
+        parts.append(_part(high, low, estimand, grouped, comparison == RATIO, units))
+    estimate = np.concatenate([part.estimate.ravel() for part in parts])
+    uncertainty = _uncertainty(fit, parts, population)
+    return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
+
+
+def of_event(estimates: Estimates) -> Estimates:
+    """Return the estimates of the second of two classes: those of the first mirror them."""
+    known, second = estimates.uncertainty, slice(1, None, 2)
+    if known is not None:
+        of_units = None if known.of_units is None else known.of_units[:, second]
+        known = replace(known, of_trees=known.of_trees[:, second], of_units=of_units)
+    labels = estimates.labels.iloc[second].reset_index(drop=True)
+    return Estimates(labels, estimates.estimate[second], known)
+
+
+def _identity(value: Any) -> tuple[type, Any]:
+    """Return what two equal values have in common, and only they; arrays are equal if the same."""
+    return type(value), id(value) if isinstance(value, np.ndarray) else value
+
+
+def _uncertainty(fit: AnyFit, parts: Sequence[_Estimated], population: bool) -> Uncertainty | None:
+    if not (isinstance(fit, Fit) and trees_vary(fit)):
+        return None
+    B = fit.forest.n_trees
+    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    values = [part.of_trees.reshape(B, -1) for part in parts if part.of_trees is not None]
+    of_units = _of_units(parts) if population else None
+    return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_units)
+
+
+def _part(
+    high: Averages,
+    low: Averages | None,
+    estimand: Estimand,
+    grouped: GroupedRows,
+    ratio: bool,
+    units: NDArray[np.int64] | None,
+) -> _Estimated:
+    """Return an estimand's estimates from its averages: `high`, high - low, or high / low."""
+    if low is None:
+        off = _off(high.of_rows, high.mean, estimand, grouped)
+        return _Estimated(high.mean, high.of_trees, _by_unit(off, grouped, units))
+    if not ratio:
+        mean, of_rows = high.mean - low.mean, high.of_rows - low.of_rows
+        trees = _combined(high.of_trees, low.of_trees, np.ones_like(mean))
+        off = _off(of_rows, mean, estimand, grouped)
+        return _Estimated(mean, trees, _by_unit(off, grouped, units))
+    # to first order the ratio changes by (change of high - ratio · change of low) / low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = high.mean / low.mean
+        trees = _combined(high.of_trees, low.of_trees, quotient)
+        trees = None if trees is None else trees / low.mean
+        group = grouped.group
+        off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
+    return _Estimated(quotient, trees, _by_unit(off, grouped, units))
+
+
+def _combined(
+    high: NDArray[np.float64] | None, low: NDArray[np.float64] | None, times: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    return None if high is None or low is None else high - times * low
+
+
+def _off(
+    of_rows: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    estimand: Estimand,
+    grouped: GroupedRows,
+) -> NDArray[np.float64]:
+    each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
+    return np.asarray(each - mean[grouped.group])
+
+
+def _units(fit: AnyFit, grouped: GroupedRows) -> NDArray[np.int64]:
+    """Return the unit (n,) of each row of a sample: training rows of one group are one unit."""
+    structure = fit.data.structure if grouped.rows.training else None
+    if structure is None or structure.groups is None:
+        return np.arange(len(grouped.share))
+    return structure.groups
+
+
+def _by_unit(
+    off: NDArray[np.float64], grouped: GroupedRows, units: NDArray[np.int64] | None
+) -> NDArray[np.float64] | None:
+    """Return the sums (u, C, K) over each unit of what rows (n, K) add to means of groups."""
+    if units is None:
+        return None
+    sums = np.zeros((int(units.max()) + 1, len(grouped.labels), off.shape[1]))
+    np.add.at(sums, (units, grouped.group), grouped.share[:, None] * off)
+    return sums
+
+
+@one_thread()
+def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
+    """Return what `Uncertainty.of_units` says of averages over rows that are a sample."""
+    sums = [part.off_units for part in parts if part.off_units is not None]
+    every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
+    return np.asarray(np.linalg.qr(every, mode="r")) if len(every) > every.shape[1] else every
+
+
+def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
+    """Return what names each estimate: the estimand, the group of rows, the class."""
+    classes = fit.design.response.classes
+    K = 1 if classes is None else len(classes)
+    C = len(grouped.labels)
+    of_plans = pd.DataFrame([estimand.labels for estimand in estimands])
+    labels = of_plans.loc[np.repeat(np.arange(len(estimands)), C * K)].reset_index(drop=True)
+    of_groups = grouped.labels.loc[np.tile(np.repeat(np.arange(C), K), len(estimands))]
+    labels = pd.concat([labels, of_groups.reset_index(drop=True)], axis=1)
+    if classes is not None:
+        labels["class"] = np.tile(np.asarray(classes, dtype=object), len(estimands) * C)
+    return labels

@@ -1,1 +1,0 @@
-"""Eliminating predictors step by step: how forests are judged, and grown again."""

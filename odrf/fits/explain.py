@@ -1,0 +1,477 @@
+"""One prediction explained, and one tree that imitates a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from odrf.design import TrainingData
+from odrf.design.folds import FoldRows
+from odrf.design.new_rows import training_frame, variables, with_levels, with_values
+from odrf.design.response import Response
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.running import one_thread
+from odrf.engine.trees.forest import Forest, add_up_branches, predicted_classes
+from odrf.engine.trees.routing import leaf_nodes, predict
+from odrf.errors import InputError
+from odrf.fits.estimands import deviation_of, is_exact
+from odrf.fits.fit import AnyFit, BoostedFit, Fit, RawRows
+from odrf.fits.growing import grow_fit
+from odrf.fits.missing import reading_empty_cells
+from odrf.fits.pruning import grown_without, pruned_at
+from odrf.fits.responses import JudgingFolds, expected_response, folds_asked
+from odrf.fits.scores import explained_part
+from odrf.options.request import inner_request
+from odrf.pruning.complexity import (
+    ERROR,
+    IMPURITY,
+    WEAKEST_LINK,
+    critical_alphas,
+    nested_subtrees,
+    pruned,
+    root_errors,
+)
+from odrf.pruning.validation import (
+    Fold,
+    SubtreePath,
+    cross_validated,
+    geometric_means,
+    subtree_path,
+)
+from odrf.text.splits import SplitWriter
+
+__all__ = [
+    "Candidates",
+    "Imitation",
+    "candidates_of",
+    "directions_of",
+    "imitated",
+    "nearest_changes",
+    "nodes_on_paths",
+    "predicted_at",
+    "predictors_on_paths",
+    "rules_of",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# One pruned tree that imitates the predictions of a fit, and how well it does so.
+# ------------------------------------------------------------------------------------------------
+
+MIN_LEAF = 5
+
+
+class Imitation(NamedTuple):
+    """A tree that imitates a fit.
+
+    Attributes
+    ----------
+    fit : Fit
+        The pruned tree, whose response is what the fit predicts.
+    fidelity : float
+        R² of the tree's predictions of the fit's, on rows that the tree was not grown on.
+    agreement : float or None
+        For classes, the share of these rows whose predicted class is the same.
+    error : float or None
+        Mean squared error, or misclassification rate, of the tree on these rows; None if responses
+        have offsets, which the tree's predictions lack.
+    by : str
+        Which rows were held out, in words.
+    """
+
+    fit: Fit
+    fidelity: float
+    agreement: float | None
+    error: float | None
+    by: str
+
+
+def imitated(
+    fit: AnyFit, max_leaves: int, cv: object, seed: int, progress: bool = False
+) -> Imitation:
+    """Grow a tree on the predictions of a fit for its training rows, and prune it.
+
+    Of a number, the tree has the prediction as its response.  Of K classes, it has each row once
+    for each class, weighted by the predicted probability: so the class shares of a leaf are the
+    mean probabilities of its rows.  The subtree is that of the smallest error by cross-validation
+    among those of the pruning path with at most `max_leaves` leaves.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    max_leaves : int
+    cv : int, array-like or splitter
+        The folds.
+    seed : int
+    progress : bool
+
+    Raises
+    ------
+    InputError
+        The fit predicts the same for all rows, or was saved without its rows.
+    """
+    target = _predictions(fit)
+    copies, data = _rows_to_imitate(fit, target)
+    call = f"{fit.call}.surrogate(max_leaves={max_leaves})"
+    response = _response(fit)
+    design = replace(fit.design, response=response)
+    K = response.n_classes
+    request = inner_request(
+        n_trees=1,
+        resample="none",
+        min_leaf=MIN_LEAF * K,
+        seed=seed,
+        n_jobs=fit.control.n_jobs,
+        sample_fraction="auto",
+    )
+    grown = grow_fit(call, design, data, request)
+    loss = ERROR if K == 1 else IMPURITY
+    asked = _of_copies(folds_asked(cast(Fit, fit), cv, seed, ""), copies)
+    growth, folds = grown_without(grown, asked, fit.control.n_jobs, progress)
+    subtrees = nested_subtrees(grown.forest, WEAKEST_LINK, loss)
+    critical = partial(critical_alphas, rule=WEAKEST_LINK, loss=loss)
+    alphas = geometric_means(subtrees.alpha)
+    held = cross_validated(growth, folds, critical, alphas, copies)
+    path = subtree_path(
+        subtrees, WEAKEST_LINK, loss, float(root_errors(grown.forest)[0]), held, asked.by
+    )
+    row = _smallest_error(path, max_leaves)
+    alpha = float(path.table["alpha"].iloc[row])
+    forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
+    tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
+    predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
+    return _judged(fit, tree, target, predicted, asked)
+
+
+def _predictions(fit: AnyFit) -> NDArray[np.float64]:
+    """Return the means or class probabilities (n, K) that all trees predict for training rows.
+
+    Offsets, which no tree of predictors can know, are 0.
+    """
+    target = expected_response(fit, fit.data.X)
+    if (target == target[0]).all():
+        raise InputError("the fit predicts the same for all rows: there is nothing to imitate")
+    return target
+
+
+def _rows_to_imitate(
+    fit: AnyFit, target: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], TrainingData]:
+    """Return the number of the training row of each row of the tree's data, and these data."""
+    data, (n, K) = fit.data, target.shape
+    if K == 1:
+        changed = replace(data, y=target[:, 0], class_weights=None)
+        return np.arange(n), changed
+    row, code = np.nonzero(target > 0)
+    copied = replace(
+        data,
+        X=with_rows(data.X, row),
+        y=code.astype(np.float64),
+        weights=data.weights[row] * target[row, code],
+        index=pd.RangeIndex(len(row)),
+        complete=np.ones(len(row), dtype=np.bool_),
+        class_weights=None,
+        kept=None if data.kept is None else data.kept.iloc[row],
+        structure=None,
+    )
+    return row, copied
+
+
+def _rows_in_nodes(tree: Forest, X: Matrix) -> NDArray[np.int32]:
+    """Return how many rows of X (p, n) reach each node (m,): each once, without its copies."""
+    leaf = leaf_nodes(tree, X, 1)[:, 0]
+    count = np.bincount(leaf, minlength=tree.n_nodes).astype(np.float64)[:, None]
+    add_up_branches(tree.left, count)
+    return count[:, 0].astype(np.int32)
+
+
+def _response(fit: AnyFit) -> Response:
+    """Return the response of the tree: the prediction of the fit's, in the same unit or classes."""
+    return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
+
+
+def _of_copies(asked: JudgingFolds, copies: NDArray[np.int64]) -> JudgingFolds:
+    """Return folds of the copies of rows."""
+    folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in asked.folds]
+    return asked._replace(folds=folds)
+
+
+def _smallest_error(path: SubtreePath, max_leaves: int) -> int:
+    small = path.table["leaves"].to_numpy() <= max_leaves
+    return int(np.argmin(np.where(small, path.table["xerror"].to_numpy(), np.inf)))
+
+
+def _held_out(
+    fit: AnyFit,
+    folds: list[Fold],
+    copies: NDArray[np.int64],
+    critical: partial[NDArray[np.float64]],
+    alpha: float,
+    shape: tuple[int, int],
+) -> NDArray[np.float64]:
+    """Return for each training row (n, K) the prediction of the tree grown without it."""
+    out = np.full(shape, np.nan)
+    for fold in folds:
+        rows = np.unique(copies[fold.rows])
+        tree = pruned(fold.tree, critical(fold.tree), alpha)
+        out[rows] = predict(tree, with_rows(fit.data.X, rows), fit.control.n_jobs)
+    return out
+
+
+@one_thread()
+def _judged(
+    fit: AnyFit,
+    tree: Fit,
+    target: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+    asked: JudgingFolds,
+) -> Imitation:
+    known = ~np.isnan(predicted[:, 0]) & (fit.data.weights > 0)
+    target, predicted, y = target[known], predicted[known], fit.data.y[known]
+    weights = fit.data.weights[known] / fit.data.weights[known].sum()
+    spread = weights @ (target - weights @ target) ** 2
+    fidelity = explained_part((weights @ (target - predicted) ** 2).sum(), spread.sum())
+    at_zero = isinstance(fit, BoostedFit) and fit.offset.given
+    if target.shape[1] == 1:
+        error = float(weights @ (y - predicted[:, 0]) ** 2)
+        return Imitation(tree, fidelity, None, None if at_zero else error, asked.by)
+    classes = predicted_classes(predicted, tree.ordered)
+    agreement = float(weights @ (classes == predicted_classes(target, fit.ordered)))
+    error = float(weights @ (classes != y))
+    return Imitation(tree, fidelity, agreement, None if at_zero else error, asked.by)
+
+
+# ------------------------------------------------------------------------------------------------
+# The nearest values of one or two variables that change a prediction.
+# ------------------------------------------------------------------------------------------------
+
+MOST_VALUES, VALUES_OF_PAIRS, VARIABLES_OF_PAIRS = 50, 9, 6
+# Values are rounded to this many decimal places after the first digit of the standard deviation.
+DIGITS_OF_SD = 3
+
+
+class Candidates(NamedTuple):
+    """Values that a variable may be set to, and how far each is from the row's own."""
+
+    name: str
+    values: list[Any]
+    distance: NDArray[np.float64]
+
+
+def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
+    """Return for each variable the values that are tried.
+
+    Of numbers the values of training rows, or 50 quantiles of them, rounded to a thousandth of a
+    standard deviation, so that they can be shown as they are; the distance is in standard
+    deviations.  Of factors the levels, at the distance 1.  Whole numbers that floats do not hold
+    are left out.
+    """
+    training = with_levels(fit.design, training_frame(fit.design, fit.data))
+    found = []
+    for name in variables(fit.design):
+        own, known = row[name].iloc[0], training[name].dropna()
+        if not is_exact(known) or not is_exact(row[name]):
+            continue
+        sd = deviation_of(training[name], fit.data.weights) if _is_number(known) else 0.0
+        values = _values_tried(known, sd)
+        others = [value for value in values if pd.isna(own) or value != own]
+        distance: NDArray[np.float64] = np.ones(len(others))
+        if sd > 0 and pd.notna(own):
+            distance = np.abs(np.array(others, dtype=np.float64) - float(own)) / sd
+        order = np.argsort(distance, kind="stable")
+        found.append(Candidates(name, [others[i] for i in order], distance[order]))
+    return found
+
+
+def _values_tried(known: pd.Series, sd: float) -> list[Any]:
+    """Return the values of a variable in training rows, of many numbers some quantiles."""
+    if not sd > 0:
+        return list(pd.unique(known.astype(object)))
+    decimals = DIGITS_OF_SD - int(np.floor(np.log10(sd)))
+    values = np.unique(np.round(known.to_numpy(dtype=np.float64), decimals))
+    at = np.linspace(0, len(values) - 1, min(MOST_VALUES, len(values))).round().astype(np.int64)
+    return list(values[at])
+
+
+def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDArray[np.float64]:
+    """Return the mean response or class probabilities (m, K) of m copies of a row with `values`."""
+    m = len(next(iter(values.values())))
+    same = np.zeros(m, dtype=int)
+    copies = row.frame.iloc[same].reset_index(drop=True)
+    rows = with_rows(row.X, same)
+    new = {name: pd.Series(value, dtype=_type_of_labels(copies[name]))
+           for name, value in values.items()}  # fmt: skip
+    return expected_response(fit, with_values(fit.design, copies, rows, new), row.offset[same])
+
+
+def nearest_changes(
+    fit: AnyFit,
+    row: RawRows,
+    changes: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+) -> pd.DataFrame:
+    """Return the nearest value of each variable, and of pairs of them, that changes the prediction.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    row : RawRows
+        One row.
+    changes : callable
+        Tells of predictions (m, K) which of them are changed.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``variables``, ``values`` (in words), ``distance``, the nearest first.  Pairs are
+        tried of the six variables that move the prediction most, and kept if they are nearer than
+        either alone.
+    """
+    now = expected_response(fit, row.X, row.offset)
+    found: list[tuple[str, str, float]] = []
+    alone: dict[str, float] = {}
+    moves = []
+    candidates = [each for each in candidates_of(fit, row.frame) if each.values]
+    for each in candidates:
+        predicted = predicted_at(fit, row, {each.name: each.values})
+        moves.append(float(np.abs(predicted - now).max()))
+        changed = np.flatnonzero(changes(predicted))
+        alone[each.name] = float(each.distance[changed[0]]) if len(changed) else np.inf
+        if len(changed):
+            words = _said(each.values[changed[0]])
+            found.append((each.name, words, alone[each.name]))
+    strongest = [candidates[i] for i in np.argsort(moves)[::-1][:VARIABLES_OF_PAIRS]]
+    for first, second in combinations([_few(each) for each in strongest], 2):
+        i, j = (part.ravel() for part in np.indices((len(first.values), len(second.values))))
+        values = {
+            first.name: [first.values[k] for k in i],
+            second.name: [second.values[k] for k in j],
+        }
+        distance = np.hypot(first.distance[i], second.distance[j])
+        changed = np.flatnonzero(changes(predicted_at(fit, row, values)))
+        if not len(changed):
+            continue
+        best = int(changed[np.argmin(distance[changed])])
+        if distance[best] < min(alone[first.name], alone[second.name]):
+            words = f"{_said(first.values[i[best]])}, {_said(second.values[j[best]])}"
+            found.append((f"{first.name}, {second.name}", words, float(distance[best])))
+    table = pd.DataFrame(found, columns=["variables", "values", "distance"])
+    return table.sort_values("distance", kind="stable", ignore_index=True)
+
+
+def _few(each: Candidates) -> Candidates:
+    """Return some of the candidates, from the nearest to the farthest."""
+    at = np.unique(np.linspace(0, len(each.values) - 1, VALUES_OF_PAIRS).round().astype(int))
+    return Candidates(each.name, [each.values[i] for i in at], each.distance[at])
+
+
+def _is_number(column: pd.Series) -> bool:
+    return is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
+
+
+def _type_of_labels(column: pd.Series) -> Any:
+    """Return the type of a column of labels; None for numbers, and for categories.
+
+    Those of one row may be fewer than the values that are tried.
+    """
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return None if categories or is_numeric_dtype(column.dtype) else column.dtype
+
+
+def _said(value: Any) -> str:
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+# ------------------------------------------------------------------------------------------------
+# Which splits decide on one row, in all trees.
+# ------------------------------------------------------------------------------------------------
+
+
+def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the trees that read the one row of X (p, 1), and the splits on its paths.
+
+    Returns
+    -------
+    Forest
+        The trees; with further columns if cells are empty that have none in training.
+    (s,) int64
+        The split nodes on the paths, of each tree from its root down.
+    (s,) int64
+        The tree of each.
+    """
+    reading, X = reading_empty_cells(fit, X)
+    forest = reading.forest
+    node = leaf_nodes(forest, X, 1)[0]
+    tree, parents = np.arange(len(node)), forest.parents()
+    levels = []
+    while len(node):
+        above = parents[node]
+        inside = above >= 0
+        node, tree = above[inside], tree[inside]
+        levels.append((node, tree))
+    nodes, trees = (np.concatenate(each) for each in zip(*levels, strict=True))
+    order = np.lexsort((nodes, trees))
+    return forest, nodes[order], trees[order]
+
+
+def predictors_on_paths(
+    fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], trees: NDArray[np.int64]
+) -> pd.DataFrame:
+    """Return how often each predictor takes part in splits on the paths.
+
+    Columns: ``trees``, the share of trees with such a split; ``splits``, their mean number in a
+    tree.
+    """
+    names = fit.design.predictors
+    of_split = [_predictors(fit, forest, node) for node in nodes.tolist()]
+    used = np.zeros((len(names), forest.n_trees), dtype=np.int64)
+    for tree, predictors in zip(trees.tolist(), of_split, strict=True):
+        used[predictors, tree] += 1
+    table = pd.DataFrame(
+        {"trees": (used > 0).mean(axis=1), "splits": used.mean(axis=1)},
+        index=pd.Index(names, name="predictor"),
+    )
+    return table.sort_values("trees", ascending=False, kind="stable")
+
+
+def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.DataFrame:
+    """Return which predictors the splits on the paths combine, the most frequent first.
+
+    Columns: ``predictors``, in the order of the formula; ``share`` of the splits.
+    """
+    names = fit.design.predictors
+    words = [
+        " + ".join(names[j] for j in _predictors(fit, forest, node)) for node in nodes.tolist()
+    ]
+    counts = pd.Series(words, dtype=object).value_counts(normalize=True)
+    return counts.rename_axis("predictors").rename("share").reset_index()
+
+
+def rules_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], X: Matrix) -> list[str]:
+    """Return the splits on the path of a single tree in words, from the root down.
+
+    They are those of the fit's tree: the terms that `forest` has for new empty cells have no words.
+    """
+    if not len(nodes):
+        return []
+    writer = SplitWriter(fit.forest, fit.design, digits=4)
+    leaf = int(leaf_nodes(forest, reading_empty_cells(fit, X)[1], 1)[0, 0])
+    below = [*nodes.tolist()[1:], leaf]
+    return [
+        split.to_left if child == forest.left[node] else split.to_right
+        for node, child in zip(nodes.tolist(), below, strict=True)
+        for split in (writer.split(node),)
+    ]
+
+
+def _predictors(fit: AnyFit, forest: Forest, node: int) -> list[int]:
+    columns = forest.index[forest.start[node] : forest.start[node + 1]]
+    own = columns[columns < len(fit.design.columns)]
+    return np.unique(np.searchsorted(fit.design.first, own, side="right") - 1).tolist()

@@ -1,1 +1,0 @@
-"""One tree that imitates the predictions of a fit."""

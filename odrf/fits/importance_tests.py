@@ -1,0 +1,591 @@
+"""Tests of importance: conditional resampling, leaving out, knockoffs, elimination.
+
+A stand-in has the relation of the variable to the other variables, but none to the response beside
+them.  So what a fit loses when it is given the stand-in is what the variable alone tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from patsy import EvalEnvironment
+
+from odrf.design import Design, TrainingData, build_design
+from odrf.design.columns import TEXT, contents
+from odrf.design.folds import (
+    FoldRows,
+    check_training_rows,
+    fold_numbers,
+    most_folds,
+    rows_to_divide,
+)
+from odrf.design.new_rows import with_values
+from odrf.engine.factors import Matrix, beside, indicated, layout_of, stored, with_layout, with_rows
+from odrf.engine.running import one_thread
+from odrf.errors import InputError, without_warnings
+from odrf.fits.fit import AnyFit, BoostedFit, Fit, raw_rows
+from odrf.fits.growing import grow_fit, permutation_rises, refit_on_some
+from odrf.fits.refit import refit
+from odrf.fits.responses import expected_response, forest_out_of_bag
+from odrf.fits.scores import error_name, out_of_bag_loss
+from odrf.fits.survival.fit import SurvivalFit, with_curves
+from odrf.fits.survival.validation import (
+    JudgedPredictions,
+    judged_training_rows,
+    losses_when_permuted,
+)
+from odrf.options.request import inner_request
+from odrf.statistics.data_checks import distinct_rows
+from odrf.statistics.importance import out_of_bag_importance
+from odrf.statistics.importance_tests import gaussian_knockoffs
+from odrf.statistics.ridge import ridge_regression
+from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
+
+__all__ = [
+    "CONDITIONAL",
+    "DRAWS",
+    "ELIMINATED_BY",
+    "LOCO",
+    "DistinctDraws",
+    "EliminationSteps",
+    "LabelLaw",
+    "LossRises",
+    "NumberLaw",
+    "ResponseSteps",
+    "SurvivalSteps",
+    "conditional_resamples",
+    "distinct_draws",
+    "knockoff_differences",
+    "laws_given_others",
+    "loss_rises",
+    "survival_steps",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Stand-ins for variables: values drawn from an estimate of their law given other variables.
+# ------------------------------------------------------------------------------------------------
+
+TREES = 100
+MIN_LEAF = 5
+# Trees of a large table draw a part of its rows: they are less alike, so that their mean is nearer
+# to the law than that of trees on all rows, and they grow sooner.
+ALL_ROWS, LEAST_SHARE = 2000, 0.1
+# Numbers of few values are drawn as if they were labels, so that stand-ins have these values.
+FEW_VALUES = 10
+TARGET = "target"
+# A number is determined by the others if the line leaves a hundred-thousandth of its spread: that
+# much the smallest penalty and 32 bits take away.
+DETERMINED = 1e-10
+# Penalties of the linear fit: from almost none to almost a constant.
+PENALTIES = 10.0 ** np.arange(-6, 3.1, 0.5)
+
+
+class NumberLaw(NamedTuple):
+    """The law of a number given other variables: a mean for each row, and residuals.
+
+    Attributes
+    ----------
+    mean, residual : (m,) float64
+        Of the rows without an empty cell.
+    """
+
+    mean: NDArray[np.float64]
+    residual: NDArray[np.float64]
+
+
+class LabelLaw(NamedTuple):
+    """The law of a label given other variables.
+
+    Attributes
+    ----------
+    labels : (K,)
+    shares : (m, K) float64
+        The probability of each label, of the rows without an empty cell.
+    """
+
+    labels: Any
+    shares: NDArray[np.float64]
+
+
+def laws_given_others(
+    frame: pd.DataFrame, names: Sequence[str], seed: int, n_jobs: int
+) -> dict[str, NumberLaw | LabelLaw]:
+    """Estimate the law of each of some variables, given all variables but these.
+
+    The mean of a number is that of ridge regression, plus that of a forest of its residuals if this
+    has a smaller out-of-bag error.  The probabilities of a label, or of a number of at most ten
+    values, are out-of-bag class shares of a forest.
+
+    Parameters
+    ----------
+    frame : DataFrame of n rows
+        All variables.
+    names : sequence of str
+    seed, n_jobs : int
+
+    Raises
+    ------
+    InputError
+        A variable is neither a number nor a label.
+    """
+    others = frame[[name for name in frame.columns if name not in names]]
+    return {name: _law(frame[name], others, seed, n_jobs) for name in names}
+
+
+def conditional_resamples(
+    frame: pd.DataFrame, laws: dict[str, NumberLaw | LabelLaw], rng: np.random.Generator
+) -> dict[str, Any]:
+    """Draw values (n,) of each of the variables; empty cells stay empty.
+
+    A number is the mean of its row plus the residual of another row, which is the same row for all
+    numbers: so these keep their relation to each other.
+    """
+    place = rng.random(len(frame))
+    return {name: _drawn(frame[name], law, place, rng) for name, law in laws.items()}
+
+
+def _drawn(
+    column: pd.Series, law: NumberLaw | LabelLaw, place: NDArray[np.float64], rng: Any
+) -> Any:
+    known = column.notna().to_numpy()
+    if isinstance(law, NumberLaw):
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        values[known] = law.mean + law.residual[np.argsort(place[known])]
+        return values
+    above = rng.random((int(known.sum()), 1)) > np.cumsum(law.shares, axis=1)[:, :-1]
+    values = column.astype(object).to_numpy(copy=True)
+    values[known] = np.asarray(law.labels, dtype=object)[above.sum(axis=1)]
+    return column if not known.any() else _like(values, column)
+
+
+def _like(values: Any, column: pd.Series) -> Any:
+    return pd.Series(values, index=column.index).astype(column.dtype)
+
+
+def _law(column: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw | LabelLaw:
+    number = is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)
+    label = _is_category(column) or is_bool_dtype(column.dtype)
+    if not (number or label or column.dtype == object or str(column.dtype).startswith("str")):
+        raise InputError(
+            f"column {column.name!r} is neither a number nor a label, so that no stand-in can be "
+            "drawn for it: convert it to a number before the fit"
+        )
+    known = column[column.notna()]
+    values = pd.unique(known)
+    beside = others.loc[column.notna().to_numpy()]
+    beside = beside.loc[:, beside.notna().any().to_numpy()]
+    if len(values) < 2 or not len(beside.columns):
+        return _alone(known, number)
+    if number and len(values) > FEW_VALUES:
+        return _number_law(known.to_numpy(dtype=np.float64), beside, seed, n_jobs)
+    return _label_law(known, beside, seed, n_jobs)
+
+
+def _alone(known: pd.Series, number: bool) -> NumberLaw | LabelLaw:
+    """Return the law of a variable without others in its rows, or of one value."""
+    if number:
+        values = known.to_numpy(dtype=np.float64)
+        return NumberLaw(np.full(len(values), values.mean()), values - values.mean())
+    shares = known.astype(object).value_counts(normalize=True)
+    return LabelLaw(shares.index, np.tile(shares.to_numpy(), (len(known), 1)))
+
+
+@one_thread()
+def _number_law(y: NDArray[np.float64], others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
+    design, data = _design(pd.Series(y), others, "regression")
+    Z = np.nan_to_num(indicated(data.X).T.astype(np.float64))
+    linear = ridge_regression(Z, y, np.ones(len(y)), PENALTIES)
+    fitted, left_out = linear.intercept + Z @ linear.coef, y - linear.left_out
+    of_line = (left_out**2).mean()
+    if of_line <= DETERMINED * y.var():
+        return NumberLaw(y, np.zeros(len(y)))
+    fit = _forest(design, replace(data, y=left_out), seed, n_jobs)
+    rest = forest_out_of_bag(fit).value[:, 0]
+    rest = np.where(np.isnan(rest), 0.0, rest)
+    mean = fitted + rest if ((left_out - rest) ** 2).mean() < of_line else fitted
+    return NumberLaw(mean, y - mean)
+
+
+def _label_law(known: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -> LabelLaw:
+    codes, labels = pd.factorize(known.astype(object), sort=False)
+    # categories: labels may be different in nearly all rows
+    target = pd.Series(pd.Categorical([f"{code:06d}" for code in codes]))
+    design, data = _design(target, others, "classification")
+    value = forest_out_of_bag(_forest(design, data, seed, n_jobs)).value
+    overall = np.bincount(codes) / len(codes)
+    return LabelLaw(labels, np.where(np.isnan(value), overall, value))
+
+
+def _design(target: pd.Series, others: pd.DataFrame, kind: str) -> tuple[Design, TrainingData]:
+    """Return the design of a target by all columns of other variables.
+
+    What can be said of these, the fit has said when it was made.
+    """
+    data = others.set_axis([f"x{j}" for j in range(len(others.columns))], axis=1)
+    # a formula with C() takes text that is different in nearly all rows, too
+    texts = [name for name in data.columns if contents(data[name]) == TEXT]
+    data = data.astype({name: "category" for name in texts if not _is_category(data[name])})
+    data = data.assign(**{TARGET: target.array})
+    with without_warnings():
+        return build_design(f"{TARGET} ~ .", data, kind=kind, env=EvalEnvironment.capture())
+
+
+def _is_category(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.CategoricalDtype)
+
+
+def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
+    request = inner_request(
+        n_trees=TREES,
+        resample="bootstrap",
+        min_leaf=MIN_LEAF,
+        seed=seed,
+        n_jobs=n_jobs,
+        sample_fraction=min(1.0, max(LEAST_SHARE, ALL_ROWS / data.n_rows)),
+    )
+    return grow_fit("", design, data, request)
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows with stand-ins, each that differs from the others once.
+# ------------------------------------------------------------------------------------------------
+
+
+class DistinctDraws(NamedTuple):
+    """What some draws of stand-ins make of the rows of a matrix.
+
+    Attributes
+    ----------
+    changed : Matrix (p, d)
+        Rows that differ from those of the matrix, and from each other if they are of the same row.
+    row : (d,) int64
+        The row of the matrix that each of them is of.
+    number : (D, n) int64
+        Which of the changed rows each draw makes of each row; -1 if the row is as it was.
+    """
+
+    changed: Matrix
+    row: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+
+def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
+    """Return what draws make of the rows of a matrix, each different row once.
+
+    A label has few values, so that most draws give a row what it has, or what another draw gave.
+
+    Parameters
+    ----------
+    X : Matrix (p, n)
+    draws : sequence of D Matrix (p, n)
+        The same rows with stand-ins.
+    """
+    # Bits are compared, not numbers: an empty cell equals an empty cell.
+    bits = stored(X).view(np.int32)
+    of_draws = [stored(draw).view(np.int32) for draw in draws]
+    differs = [of_draw != bits for of_draw in of_draws]
+    places = np.flatnonzero(np.any([where.any(axis=1) for where in differs], axis=0))
+    draw, row = np.nonzero(np.array([where.any(axis=0) for where in differs]))
+    values = np.stack([of_draw[places] for of_draw in of_draws])[draw, :, row]
+    first, which = distinct_rows(np.column_stack([row, values]))
+    number = np.full((len(draws), X.shape[1]), -1)
+    number[draw, row] = which
+    row = row[first]
+    changed = bits[:, row]
+    changed[places] = values[first].T
+    return DistinctDraws(with_layout(changed.view(np.float32), layout_of(X)), row, number)
+
+
+# ------------------------------------------------------------------------------------------------
+# Importances of predictors and of their knockoffs, in one forest.
+# ------------------------------------------------------------------------------------------------
+
+
+def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
+    """Return for each predictor its importance less that of its knockoff (P,).
+
+    A forest is grown by the fit's options, all trees of one kind, on predictors and knockoffs; the
+    importances are those by out-of-bag rows.  The order of a predictor and its knockoff is drawn,
+    so that no rule for ties favours one.
+
+    Raises
+    ------
+    InputError
+        A predictor is not one column of numbers without empty cells.
+    """
+    design, data = fit.design, fit.data
+    P = len(design.predictors)
+    wide = np.flatnonzero((np.diff(design.first) != 1) | (design.types != 0))
+    if len(wide):
+        raise InputError(
+            f"predictor {design.predictors[wide[0]]!r} is not a column of numbers without empty "
+            'cells, and only these have knockoffs: use importance("conditional"), or leave it out'
+        )
+    rng = np.random.default_rng([fit.control.seed, P])
+    values = np.array(data.X[np.arange(P)], dtype=np.float64).T
+    copies = gaussian_knockoffs(values, rng).T.astype(np.float32)
+    swapped = rng.random(P) < 0.5
+    own = np.array(data.X[np.arange(P)], dtype=np.float32)
+    first = np.where(swapped[:, None], copies, own)
+    second = np.where(swapped[:, None], own, copies)
+    both = replace(data, X=beside([first, second]))
+    twice = design.keeping([*range(P), *range(P)])
+    request = replace(fit.request, blend=False, alpha=None)
+    grown = grow_fit("", twice, both, request)
+    importance = out_of_bag_importance(grown.forest, both.X, data.y, twice.first, grown.draws)
+    difference = importance[:P] - importance[P:]
+    return np.where(swapped, -difference, difference)
+
+
+# ------------------------------------------------------------------------------------------------
+# By how much the losses of rows grow when variables lose what they alone tell.
+# ------------------------------------------------------------------------------------------------
+
+CONDITIONAL, LOCO = "conditional", "loco"
+FOLDS, FIRST_JUDGED = 5, 2
+DRAWS = 10
+
+
+class LossRises(NamedTuple):
+    """Rises of the losses of rows that did not grow what predicts them.
+
+    Attributes
+    ----------
+    rises : (T, m) float64
+        Of each set of variables and each row.
+    rows : (m,) int64
+        Which training rows these are.
+    inflation : float
+        How many times the variance over rows the variance of the mean rise is; see `_inflation`.
+    """
+
+    rises: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    inflation: float
+
+
+def loss_rises(
+    fit: AnyFit,
+    sets: Sequence[Sequence[str]],
+    type: str,
+    n_draws: int = DRAWS,
+    advance: Callable[[], object] = lambda: None,
+) -> LossRises:
+    """Return the rises of the losses for sets of variables.
+
+    The rows are five folds in random order, or in time.  Each of the last three judges the fit
+    grown again on the folds before it.  The loss is the
+    squared error, for classes the sum of the squared differences of indicators and probabilities.
+    For ``"conditional"`` the rows that judge get stand-ins for the variables.  For ``"loco"`` the
+    fit is grown again on stand-ins.  The loss is the mean over some draws of the rows that judge.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    sets : sequence of T sequences of str
+        The variables that get stand-ins together.
+    type : {"conditional", "loco"}
+    n_draws : int
+        Draws of the stand-ins of the rows that judge.  Of one draw, rises are symmetric about 0 if
+        the variable tells nothing; means over more draws vary less, but are skewed.
+    advance : callable
+        Called after each set.
+
+    Raises
+    ------
+    InputError
+        There are too few rows; a variable can have no stand-ins.
+    """
+    folds, control = _judging_folds(fit), fit.control
+    frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
+    full = np.full(n, np.nan)
+    grown = [refit(fit, fit.data, fold.train) for fold in folds]
+    for of_fold, fold in zip(grown, folds, strict=True):
+        rows = np.flatnonzero(fold.test)
+        full[rows] = _losses(fit, of_fold, with_rows(X, rows), rows)
+    rises = np.zeros((len(sets), n))
+    for t, names in enumerate(sets):
+        laws = laws_given_others(frame, names, control.seed, control.n_jobs)
+        rng = np.random.default_rng([control.seed, t])
+        draws = [
+            with_values(fit.design, frame, X, conditional_resamples(frame, laws, rng))
+            for _ in range(n_draws + 1)
+        ]
+        for of_fold, fold in zip(grown, folds, strict=True):
+            rows = np.flatnonzero(fold.test)
+            judged, of_rows = of_fold, with_rows(X, rows)
+            unchanged = full[rows]
+            if type == LOCO:
+                judged = refit(fit, replace(fit.data, X=draws[-1]), fold.train)
+                unchanged = _losses(fit, judged, of_rows, rows)
+            drawn = distinct_draws(of_rows, [with_rows(draw, rows) for draw in draws[:-1]])
+            loss = _losses(fit, judged, drawn.changed, rows[drawn.row])
+            losses, changed = np.tile(unchanged, (n_draws, 1)), drawn.number >= 0
+            losses[changed] = loss[drawn.number[changed]]
+            rises[t, rows] = ((losses - full[rows]) / n_draws).sum(axis=0)
+        advance()
+    rows = np.flatnonzero(~np.isnan(full) & (fit.data.weights > 0))
+    return LossRises(rises[:, rows], rows, _inflation(type, folds))
+
+
+def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
+    """Return how many times the variance over rows the variance of the mean rise is.
+
+    For ``"conditional"`` it is the same fit that has both losses.  For ``"loco"`` there are two
+    fits, of which chance makes one better, and all rows that judge see the same two.  For least
+    squares on m columns of noise, with coefficients β on the variables and γ on their stand-ins,
+    both of variance σ²/N from N training rows, the difference of the two risks is |γ|² - |β|², of
+    variance 4mσ⁴/N²; the mean over M rows of the rises 2ε(βx - γz) has the variance 8mσ⁴/(NM).  So
+    the first is M/(2N) of the second.  A fit that averages shrinks such coefficients, and by as
+    much the first beside the second.  So one half of it is added, which is in the middle between no
+    shrinking and shrinking to 0.
+    """
+    if type == CONDITIONAL:
+        return 1.0
+    N = np.mean([fold.train.sum() for fold in folds])
+    return float(1.0 + sum(fold.test.sum() for fold in folds) / (4 * N))
+
+
+def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the losses (m,) of some rows as they are in X (p, m), by what grew without them."""
+    if not len(rows):
+        return np.empty(0)
+    offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
+    value = expected_response(grown, X, offset)
+    y, K = fit.data.y[rows], fit.design.response.n_classes
+    target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
+    return np.asarray(((value - target) ** 2).sum(axis=1))
+
+
+def _judging_folds(fit: AnyFit) -> list[FoldRows]:
+    """Return folds of which each is judged by trees of those before it: the last three of five.
+
+    If each fold were judged by all others, two folds would share what chance put into them, and the
+    mean over both would vary more than that of as many independent rows.  In a sequence, the rise
+    of a fold is 0 on average given all folds before it, so that the rises are uncorrelated.
+    """
+    rows = rows_to_divide(fit.design, fit.data)
+    if min(most_folds(rows), int((fit.data.weights > 0).sum()) // 2) < FOLDS:
+        raise InputError(
+            "tests of importance hold rows out, and there are too few rows, groups or times: fit "
+            'with more, or use type="impurity"'
+        )
+    block = fold_numbers(rows, FOLDS, fit.control.seed)
+    folds = [FoldRows(block < j, block == j) for j in range(FIRST_JUDGED, FOLDS)]
+    check_training_rows(folds, rows, "tests of importance: fit with more rows of each class")
+    return folds
+
+
+# ------------------------------------------------------------------------------------------------
+# How the steps of an elimination of predictors are judged, and grown.
+# ------------------------------------------------------------------------------------------------
+
+
+class EliminationSteps(Protocol):
+    """The steps of an elimination."""
+
+    @property
+    def error(self) -> str:
+        """The name of the out-of-bag error."""
+
+    def error_of(self, fit: Fit) -> tuple[float, float]:
+        """Return the out-of-bag error of a fit, and its standard error."""
+
+    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+        """Return the importance of each of its P predictors (P,)."""
+
+    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
+        """Return the fit grown again on the predictors with the numbers `which`."""
+
+
+@dataclass(frozen=True)
+class ResponseSteps:
+    """Steps that are judged by the error of predicted responses: numbers or classes.
+
+    Attributes
+    ----------
+    kind : str
+        "regression" or "classification".
+    """
+
+    kind: str
+
+    @property
+    def error(self) -> str:
+        """The name of the out-of-bag error."""
+        return error_name(self.kind)
+
+    def error_of(self, fit: Fit) -> tuple[float, float]:
+        """Return the out-of-bag error of a fit, and its standard error."""
+        return out_of_bag_loss(fit)
+
+    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+        """Return the mean rise of the trees' out-of-bag losses by permutation (P,)."""
+        return permutation_rises(fit).of_tree.mean(axis=0)
+
+    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
+        """Return the fit grown again on the predictors with the numbers `which`."""
+        return refit_on_some(fit, which, call, progress)
+
+
+# ------------------------------------------------------------------------------------------------
+# Steps of an elimination of predictors of times to an event.
+# ------------------------------------------------------------------------------------------------
+
+AUTO = "auto"
+ELIMINATED_BY = (AUTO, INTEGRATED, UNO, HARRELL)
+"""The known values of the argument `metric`."""
+WORDS = {INTEGRATED: "integrated Brier score", UNO: "1 - Uno's C", HARRELL: "1 - Harrell's C"}
+
+
+@dataclass(frozen=True)
+class SurvivalSteps:
+    """Steps that are judged by out-of-bag risks or curves.
+
+    Attributes
+    ----------
+    metric : str
+        "integrated_brier", "uno_c" or "harrell_c".
+    """
+
+    metric: str
+
+    @property
+    def error(self) -> str:
+        """The name of the out-of-bag error."""
+        return WORDS[self.metric]
+
+    def error_of(self, fit: Fit) -> tuple[float, float]:
+        """Return the out-of-bag error of a fit, and its standard error over rows or groups."""
+        judged = _judged(fit)
+        scores = judged.scores() if self.metric == INTEGRATED else judged.concordances()
+        score, groups = scores[self.metric], judged.rows.groups
+        error = score.std_error if groups is None else score.std_error_of_groups(groups)
+        return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
+
+    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+        """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
+        losses = losses_when_permuted(_judged(fit), fit.control.seed)
+        of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance
+        return np.array([loss.mean.estimate for loss in of_metric])
+
+    def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
+        """Return the fit grown again on the predictors with the numbers `which`."""
+        return with_curves(refit_on_some(fit, which, call, progress))
+
+
+def survival_steps(metric: str) -> SurvivalSteps:
+    """Return the steps for one of `ELIMINATED_BY`."""
+    return SurvivalSteps(INTEGRATED if metric == AUTO else metric)
+
+
+def _judged(fit: Fit) -> JudgedPredictions:
+    curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
+    return judged_training_rows(curved, fit.draws.all_unseen(), None)

@@ -1,0 +1,346 @@
+"""Confidence and prediction intervals of a forest, and conditional quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.checks import checked_choice, checked_part, is_number, is_word
+from odrf.engine.oob import OutOfBag
+from odrf.engine.trees.routing import predict
+from odrf.errors import InputError, warn_user
+from odrf.fits.fit import Fit
+from odrf.fits.predicting import PREDICTIONS, RowsToPredict, spread_numbers
+from odrf.fits.responses import require_out_of_bag
+from odrf.public.progress import progress_bar
+from odrf.statistics.conformal import (
+    calibrating,
+    conditional_quantiles,
+    fewest_rows,
+    jackknife_plus,
+    leave_one_out,
+)
+from odrf.statistics.effects import limits_of_predicted_share, reach_in_errors
+from odrf.statistics.jackknife import (
+    degrees_of_freedom,
+    distinguishes_rows,
+    enough_trees,
+    jackknife_after_bootstrap,
+)
+
+__all__ = [
+    "LEVEL",
+    "QUANTILE",
+    "QUANTILES",
+    "Interval",
+    "interval_frame",
+    "quantile_frame",
+    "quantile_levels",
+    "requested_interval",
+    "require_number",
+    "type_with_quantiles",
+    "warn_of_few_trees",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The warning that a forest has few trees for standard errors.
+# ------------------------------------------------------------------------------------------------
+
+
+def warn_of_few_trees(n_trees: int, advised: int) -> None:
+    """Warn that standard errors need as many trees as `advised`, if this is not 0."""
+    if advised:
+        warn_user(
+            f"{n_trees} trees are few for standard errors: their Monte Carlo error is large, and "
+            f"too few trees make them too large on average; use n_trees={advised}, or the "
+            f"forest's grow({advised - n_trees})"
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# Confidence and prediction intervals of a forest, and conditional quantiles.
+# ------------------------------------------------------------------------------------------------
+
+QUANTILE = "quantile"
+QUANTILES = (0.05, 0.5, 0.95)
+PROBABILITIES = 'type="prob" for their probabilities'
+AVERAGED = (
+    'type="prob" for their probabilities, without intervals, or predictions(newdata=one_row) of a '
+    "forest, whose probabilities have them"
+)
+LEVEL = 0.95
+
+CONFIDENCE, PREDICTION = "confidence", "prediction"
+JACKKNIFE, CONFORMAL, AUTO = "jackknife", "conformal", "auto"
+# The first method of each is the default.
+METHODS = {CONFIDENCE: (JACKKNIFE,), PREDICTION: (CONFORMAL, QUANTILE)}
+
+
+class Interval(NamedTuple):
+    """A request for an interval.
+
+    Attributes
+    ----------
+    level : float
+        Nominal coverage.
+    method : str
+        ``"jackknife"``, ``"conformal"`` or ``"quantile"``.
+    """
+
+    level: float
+    method: str
+
+
+def type_with_quantiles(type: str, quantiles: Any, interval: Any) -> str:
+    """Return the type of prediction that the arguments of `predict` ask for.
+
+    Raises
+    ------
+    InputError
+        If `quantiles` are given with an interval or another type.
+    """
+    if quantiles is None or type not in (*PREDICTIONS, QUANTILE):
+        return type
+    if interval is not None:
+        raise InputError(
+            "quantiles= and interval= ask for two things: leave one of them out; for the coverage "
+            "of an interval use level="
+        )
+    if type not in ("response", QUANTILE):
+        raise InputError(f"quantiles= and type={type!r} ask for two things: leave one of them out")
+    return QUANTILE
+
+
+def requested_interval(
+    fit: Fit, type: str, interval: Any, level: Any, method: Any
+) -> Interval | None:
+    """Return the interval that the arguments of `predict` request, or None for no interval.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid.  The message names it and says what to use.
+    """
+    checked_choice("type", type, (*PREDICTIONS, QUANTILE))
+    if interval is None:
+        for name, value, left_out in (
+            ("level", level, is_number(level) and level == LEVEL),
+            ("method", method, is_word(method, AUTO)),
+        ):
+            if not left_out:
+                raise InputError(
+                    f'{name}={value!r} needs interval=: use interval="confidence" or '
+                    f'"prediction" with it, or leave {name}= out'
+                )
+        return None
+    checked_choice("interval", interval, METHODS)
+    require_number(fit, f"interval={interval!r}", AVERAGED)
+    if type != "response":
+        raise InputError(f'interval={interval!r} is for type="response": leave type={type!r} out')
+    others = [name for name in METHODS if isinstance(method, str) and method in METHODS[name]]
+    if others and interval not in others:
+        raise InputError(
+            f"method={method!r} is for interval={others[0]!r}: for interval={interval!r} use "
+            + " or ".join(repr(name) for name in METHODS[interval])
+        )
+    checked_choice("method", method, (AUTO, *METHODS[interval]))
+    return Interval(
+        checked_part("level", level), METHODS[interval][0] if method == AUTO else method
+    )
+
+
+def require_number(fit: Fit, what: str, instead: str = PROBABILITIES) -> None:
+    """Raise `InputError` if the response has classes: `what` is for numbers."""
+    response = fit.design.response
+    if response.classes is not None:
+        raise InputError(
+            f"{what} needs a regression, but {response.name!r} was fitted as classes: use {instead}"
+        )
+
+
+def interval_frame(
+    fit: Fit,
+    rows: RowsToPredict,
+    interval: Interval,
+    unseen: Callable[[], OutOfBag],
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Return predictions with their intervals.
+
+    Parameters
+    ----------
+    fit : Fit
+    rows : RowsToPredict
+    interval : Interval
+    unseen : callable
+        Returns the out-of-bag results; called by the conformal method only.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
+    """
+    if interval.method == CONFORMAL:
+        require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
+    elif interval.method == JACKKNIFE:
+        require_out_of_bag(fit, "Confidence intervals")
+    means = predict(fit.forest, rows.X, fit.control.n_jobs) if rows.oob is None else rows.oob
+    mean = means[:, 0]
+    std_error = None
+    if interval.method == JACKKNIFE:
+        std_error = _standard_errors(fit, rows, progress)
+        half_width = reach_in_errors(interval.level, degrees_of_freedom(fit.draws)) * std_error
+        low, high = mean - half_width, mean + half_width
+        if fit.design.response.in_probabilities:
+            low, high = limits_of_predicted_share(mean, half_width)
+    elif interval.method == CONFORMAL:
+        low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0], progress))
+    else:
+        tail = (1 - interval.level) / 2
+        low, high = _quantiles(fit, rows, np.array([tail, 1 - tail]), progress).T
+    columns = {"estimate": mean, "conf_low": low, "conf_high": high}
+    if std_error is not None:
+        columns["std_error"] = std_error
+    return pd.DataFrame(
+        {name: spread_numbers(values, rows.complete) for name, values in columns.items()},
+        index=rows.index,
+    )
+
+
+def quantile_frame(
+    fit: Fit, rows: RowsToPredict, quantiles: Any, progress: bool = False
+) -> pd.DataFrame:
+    """Return a column for each of the conditional `quantiles` of the response.
+
+    Raises
+    ------
+    InputError
+        If they are not numbers above 0 and below 1, or the fit is not a regression.
+    """
+    require_number(fit, f"type={QUANTILE!r}")
+    levels = quantile_levels(quantiles)
+    value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
+    return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
+
+
+def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
+    """Return the `quantiles` (q,) that are asked for.
+
+    Raises
+    ------
+    InputError
+        They are not numbers above 0 and below 1.
+    """
+    listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
+    if not listed:
+        raise InputError(f"quantiles={quantiles!r} is empty: use numbers such as {QUANTILES}")
+    return np.array([checked_part("quantiles", level) for level in listed])
+
+
+def _quantiles(
+    fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64], progress: bool
+) -> NDArray[np.float64]:
+    data, predicting = fit.data, _predicting(fit, rows)
+    with _bar(rows, progress) as bar:
+        return conditional_quantiles(
+            fit.forest, rows.X, levels, data.X, data.y, fit.draws, predicting, bar.update
+        )
+
+
+def _bar(rows: RowsToPredict, progress: bool) -> Any:
+    return progress_bar(total=rows.X.shape[1], unit="row", progress=progress)
+
+
+def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
+    """Return which trees (B, n) predict each row: out of bag those that did not draw it."""
+    return None if rows.oob is None else fit.draws.all_unseen()
+
+
+def _conformal(
+    fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64], progress: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
+    data, n_jobs = fit.data, fit.control.n_jobs
+    unseen = fit.draws.all_unseen()
+    at = calibrating(unseen, data.weights)
+    groups = None if data.structure is None else data.structure.groups
+    known, counted = len(at), "training rows"
+    if groups is not None:
+        known, counted = len(np.unique(groups[at])), "groups"
+    if known < fewest_rows(level):
+        raise InputError(
+            f"level={level!r} needs {fewest_rows(level)} {counted} that are out of bag for "
+            f"some tree, and there are {known}: use a lower level, more trees, or "
+            'method="quantile"'
+        )
+    with _bar(rows, progress) as bar:
+        if rows.oob is not None:
+            return leave_one_out(
+                fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs, bar.update,
+                groups,
+            )  # fmt: skip
+        return jackknife_plus(
+            fit.forest,
+            rows.X,
+            unseen[:, at],
+            np.abs(data.y - value)[at],
+            data.weights[at],
+            level,
+            n_jobs,
+            bar.update,
+            None if groups is None else groups[at],
+        )
+
+
+def _ordered(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends (m,) of intervals, with the middle in place of both where they are crossed.
+
+    At levels near 0 the quantiles of the jackknife+ can cross: it then leaves no value inside.
+    """
+    low, high, crossed = low.copy(), high.copy(), low > high
+    low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
+    return low, high
+
+
+def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[np.float64]:
+    """Return the standard error of each prediction; warn if there are few trees for it.
+
+    It is NaN for a training row without two trees, of one kind, that did not draw it.
+    """
+    n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
+    if B < 2:
+        raise InputError(
+            'interval="confidence" compares trees, and this forest has one: fit with n_trees=500'
+        )
+    structure = fit.data.structure
+    if structure is not None and structure.order is not None:
+        raise InputError(
+            'interval="confidence" supposes that trees draw all rows alike, and with order= they '
+            'draw early rows more often: use interval="prediction", or fit without order='
+        )
+    if not distinguishes_rows(fit.draws, rows.oob is not None):
+        raise InputError(
+            'interval="confidence" compares trees that drew a row with trees that did not, but '
+            f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
+        )
+    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    predicting = _predicting(fit, rows)
+    with _bar(rows, progress) as bar:
+        variance = jackknife_after_bootstrap(
+            fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
+        )
+    warn_of_few_trees(B, enough_trees(variance, B) if len(variance.raw) else 0)
+    std_error = np.sqrt(variance.total)
+    if predicting is not None:
+        of_kinds = [predicting[kinds == g].sum(axis=0) for g in np.unique(kinds)]
+        std_error[np.max(of_kinds, axis=0) < 2] = np.nan
+    return std_error

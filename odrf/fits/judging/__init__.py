@@ -1,1 +1,0 @@
-"""Rows that judge a fit of which they are no part."""

@@ -1,1 +1,0 @@
-"""Fits that forget what they do not need any more."""

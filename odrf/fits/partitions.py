@@ -1,0 +1,369 @@
+"""A forest on the workers of a cluster that have its rows.
+
+The worker of a partition draws from it the rows of each tree, which are brought together on the
+worker that grows the tree.  No worker waits for another one: a tree is a task of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from operator import getitem
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.chunks import BlockChecksum, BlockReader, StreamedRows, checked_sum
+from odrf.design.partitions import BlockRangeTasks, PartitionBlocks
+from odrf.engine.chunks import Gathering, HashedDraw, Recipe, TreeRows, grown_apart, joined_rows
+from odrf.engine.growth.backends import (
+    TasksOnWorkers,
+    computed_by_workers,
+    prefixed,
+    scattered,
+)
+from odrf.engine.memory import in_bytes
+from odrf.engine.numeric import streams
+from odrf.engine.trees.forest import Forest
+from odrf.fits.chunks import (
+    UNKNOWN,
+    BlockSums,
+    Judging,
+    Passes,
+    judged_block,
+    judging_of,
+    require_rows,
+    total_of_blocks,
+    tree_bytes,
+)
+from odrf.fits.fit import AnyFit, Fit, RowSums
+from odrf.fits.predicting import predict_rows, rows_of
+from odrf.options.tree import Control
+
+__all__ = [
+    "ON_WORKERS",
+    "partitions_predicted",
+    "trees_at_once",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# How many trees gather their rows on the workers of a cluster at the same time.
+# ------------------------------------------------------------------------------------------------
+
+# Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes a quarter
+# of a millisecond (`benchmarks/many_rows/dask_workers.py`).
+MOST_PIECES = 100_000
+
+
+def trees_at_once(
+    rows: StreamedRows, control: Control, client: Any, n_stretches: int, waves: int
+) -> int:
+    """Return the number of trees of a wave, of which as many as `waves` are there at once.
+
+    The rows that are drawn, and the growth of as many trees as the workers have threads, take at
+    most half of the workers' memory, or what `Chunks` allow.  The trees do not depend on it.
+
+    Raises
+    ------
+    MemoryError
+        One tree takes more than a worker has.
+    """
+    n_rows, of_rows, of_growth = tree_bytes(rows, control)
+    workers = _workers(client)
+    limits = [float(worker.get("memory_limit") or UNKNOWN) for worker in workers]
+    threads = max(1, sum(int(worker["nthreads"]) for worker in workers))
+    if limits and of_rows + of_growth > max(limits):
+        raise MemoryError(
+            f"growing a tree of {n_rows:.0f} rows would take "
+            f"{in_bytes(of_rows + of_growth)} of memory, and the largest worker has "
+            f"{in_bytes(max(limits))}: use a smaller sample_fraction="
+        )
+    budget = (rows.source.memory or sum(limits) / 2) / waves
+    fits = int(budget / (of_rows + of_growth))
+    if fits > threads:
+        fits = int((budget - threads * of_growth) / of_rows)
+    most = max(threads, MOST_PIECES // max(1, n_stretches))
+    return max(1, min(fits, most, control.n_trees))
+
+
+def _workers(client: Any) -> list[dict[str, Any]]:
+    """Return what the scheduler knows of all workers."""
+    try:
+        found = client.scheduler_info(n_workers=-1)
+    except TypeError:  # older versions tell of all workers without being asked to
+        found = client.scheduler_info()
+    return list(found["workers"].values())
+
+
+# ------------------------------------------------------------------------------------------------
+# Growing and judging a forest on the workers of a cluster that have its rows.
+# ------------------------------------------------------------------------------------------------
+
+# So many sums of leaves are added up by one task.
+ADDED_AT_ONCE = 8
+# Waves of trees that are there at the same time: one draws rows while the other one grows.
+WAVES = 2
+
+
+class _RowDrawing(NamedTuple):
+    """What draws the rows of some trees."""
+
+    reader: BlockReader
+    draw: HashedDraw
+
+
+class _RowsDrawn(NamedTuple):
+    """The checksums of the blocks of a stretch, and what each tree has drawn from it, if any."""
+
+    checksums: list[BlockChecksum]
+    pieces: list[TreeRows | None]
+
+
+class _Planted(NamedTuple):
+    """The number of a tree, and its random stream (4,)."""
+
+    number: int
+    stream: NDArray[np.uint64]
+
+
+class _Judged(NamedTuple):
+    """What a stretch adds: the checksum and the sums of each block, and the sums of leaves."""
+
+    blocks: list[tuple[BlockChecksum, BlockSums]]
+    leaf_sums: NDArray[np.int64]
+
+
+def _trees_on_workers(
+    rows: StreamedRows, control: Control, draw: HashedDraw, advance: Callable[[], object]
+) -> Iterator[Forest]:
+    """Yield the trees in their order; see `Passes`."""
+    source = _partitions(rows)
+    n_stretches = len(source.stretches(rows.reader.used.columns))
+    at_once = trees_at_once(rows, control, source.client, n_stretches, WAVES)
+    recipe = Recipe(rows.design.feature_groups, control.settings, control.mixture, control.honest)
+    waves: deque[TasksOnWorkers[Any]] = deque()
+    try:
+        for first in range(0, control.n_trees, at_once):
+            last = min(first + at_once, control.n_trees)
+            if len(waves) == WAVES:
+                yield from _grown_trees(rows, waves[0], n_stretches, advance)
+                waves.popleft()
+            hand_out = partial(
+                _hand_out_wave, rows, draw.of_trees(first, last), recipe, first,
+                streams(control.seed, first, last), n_stretches,
+            )  # fmt: skip
+            waves.append(TasksOnWorkers(source.client, hand_out, n_stretches + last - first))
+        while waves:
+            yield from _grown_trees(rows, waves[0], n_stretches, advance)
+            waves.popleft()
+    finally:
+        for wave in waves:
+            wave.cancel()
+
+
+def _grown_trees(
+    rows: StreamedRows, wave: TasksOnWorkers[Any], n_stretches: int, advance: Callable[[], object]
+) -> Iterator[Forest]:
+    """Yield the trees of a wave, when the checksums of all its rows are right."""
+    results, seen = wave.results(), 0
+    for _ in range(n_stretches):
+        seen += _require_same(rows, next(results))
+    rows.require_all(seen)
+    for tree in results:
+        yield tree
+        advance()
+
+
+def _require_same(rows: StreamedRows, checksums: Sequence[BlockChecksum]) -> int:
+    """Compare checksums with those of the pass before; return how many rows they are of."""
+    for found in checksums:
+        rows.require_same(found)
+    return sum(found.n_rows for found in checksums)
+
+
+def _hand_out_wave(
+    rows: StreamedRows,
+    draw: HashedDraw,
+    recipe: Recipe,
+    first: int,
+    tree_streams: NDArray[np.uint64],
+    n_stretches: int,
+    numbers: Sequence[int],
+) -> Sequence[Any]:
+    """Hand out the tasks of some trees; return the futures of checksums and of trees.
+
+    The numbers below `n_stretches` are those of checksums of stretches, those from there on are of
+    trees, of which the first one has the number `first` in the forest.
+    """
+    source = _partitions(rows)
+    trees = [number - n_stretches for number in numbers if number >= n_stretches]
+    drawing = _RowDrawing(rows.reader, draw._replace(keys=draw.keys[trees]))
+    tasks = _tasks(source, "draw rows", _drawn, scattered(source.client, drawing), rows)
+    graph, given = tasks.graph, scattered(source.client, recipe)
+    check, pick, grow = prefixed("check rows"), prefixed("pick rows"), prefixed("grow tree")
+    for s, key in enumerate(tasks.keys):
+        graph[check, s] = (getitem, key, 0)
+        for t in range(len(trees)):
+            graph[pick, s, t] = (_picked, key, t)
+    for t, tree in enumerate(trees):
+        task = _Planted(first + tree, tree_streams[tree])
+        pieces = [(pick, s, t) for s in range(len(tasks.keys))]
+        graph[grow, t] = (partial(_grown, task), given, *pieces)
+    keys = [(check, number) for number in numbers if number < n_stretches]
+    keys += [(grow, t) for t in range(len(trees))]
+    return computed_by_workers(source.client, graph, keys)
+
+
+def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
+    """Return what the trees draw from the blocks of a stretch."""
+    gathering, checksums = Gathering(drawing.draw, 1), []
+    for block in blocks:
+        rows = drawing.reader.rows(block)
+        if rows is not None:
+            checksums.append(checked_sum(rows))
+            gathering.add(rows)
+    n_trees = len(drawing.draw.keys)
+    pieces = [gathering.take(t) if gathering.n_rows(t) else None for t in range(n_trees)]
+    return _RowsDrawn(checksums, pieces)
+
+
+def _picked(drawn: _RowsDrawn, t: int) -> TreeRows | None:
+    """Return what one of the trees has drawn."""
+    return drawn.pieces[t]
+
+
+def _grown(task: _Planted, recipe: Recipe, *pieces: TreeRows | None) -> Forest:
+    """Return the tree that grows on the rows of all pieces."""
+    found = [piece for piece in pieces if piece is not None]
+    require_rows(len(found), task.number)
+    return grown_apart(joined_rows(found), recipe, task.stream)
+
+
+def _judged_on_workers(
+    fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
+) -> RowSums:
+    """Return the sums of all rows; see `Passes`."""
+    source, judging = _partitions(rows), judging_of(fit, rows, draw)
+    n_stretches = len(source.stretches(rows.reader.used.columns))
+    hand_out = partial(_hand_out_judging, rows, judging)
+    tasks = TasksOnWorkers[Any](source.client, hand_out, n_stretches + 1)
+    leaf_sums = judging.no_sums()
+
+    def judged() -> Iterator[BlockSums]:
+        results, seen = tasks.results(), 0
+        for _ in range(n_stretches):
+            for found, sums in next(results):
+                rows.require_same(found)
+                seen += found.n_rows
+                yield sums
+                advance(found.n_rows)
+        rows.require_all(seen)
+        for total in results:
+            np.add(leaf_sums, total, out=leaf_sums)
+
+    return total_of_blocks(judged(), judging, leaf_sums)
+
+
+def _hand_out_judging(
+    rows: StreamedRows, judging: Judging, numbers: Sequence[int]
+) -> Sequence[Any]:
+    """Hand out the tasks that judge; return the futures of sums of rows, and of leaves as the last.
+
+    The numbers are those of stretches, and one more for the sums of leaves.
+    """
+    source = _partitions(rows)
+    tasks = _tasks(source, "judge rows", _judged_stretch, scattered(source.client, judging), rows)
+    graph, of_rows, of_leaves = tasks.graph, prefixed("pick sums"), prefixed("pick leaf sums")
+    for s, key in enumerate(tasks.keys):
+        graph[of_rows, s] = (getitem, key, 0)
+        graph[of_leaves, s] = (getitem, key, 1)
+    left = [(of_leaves, s) for s in range(len(tasks.keys))]
+    while len(left) > 1:
+        add = prefixed("add leaf sums")
+        for i in range(0, len(left), ADDED_AT_ONCE):
+            graph[add, i] = (_added, *left[i : i + ADDED_AT_ONCE])
+        left = [(add, i) for i in range(0, len(left), ADDED_AT_ONCE)]
+    keys = [(of_rows, n) if n < len(tasks.keys) else left[0] for n in numbers]
+    return computed_by_workers(source.client, graph, keys)
+
+
+def _judged_stretch(judging: Judging, blocks: Iterator[pd.DataFrame]) -> _Judged:
+    """Return what the blocks of a stretch add."""
+    leaf_sums, found = judging.no_sums(), []
+    for block in blocks:
+        rows = judging.reader.rows(block)
+        if rows is not None:
+            found.append((checked_sum(rows), judged_block(judging, rows, 1, leaf_sums)))
+    return _Judged(found, leaf_sums)
+
+
+def _added(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _partitions(rows: StreamedRows) -> PartitionBlocks:
+    assert isinstance(rows.source, PartitionBlocks)
+    return rows.source
+
+
+def _tasks(
+    source: PartitionBlocks,
+    what: str,
+    function: Callable[[Any, Iterator[pd.DataFrame]], Any],
+    given: Any,
+    rows: StreamedRows,
+) -> BlockRangeTasks:
+    """Return a task for each of all stretches."""
+    columns = rows.reader.used.columns
+    return source.tasks(what, function, given, columns, range(len(source.stretches(columns))))
+
+
+ON_WORKERS = Passes(_trees_on_workers, _judged_on_workers)
+"""On the workers of a cluster of Dask, which have the rows in partitions."""
+
+
+# ------------------------------------------------------------------------------------------------
+# Predictions of a data frame in partitions, each of which is predicted where it is.
+# ------------------------------------------------------------------------------------------------
+
+
+def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any:
+    """Return the predictions of a data frame of Dask, as a series or frame of Dask.
+
+    They are computed when they are asked for.  The fit is sent to the workers once.
+
+    Raises
+    ------
+    InputError
+        The type is unknown or needs classes, the frame lacks a column, or the priors are invalid.
+    """
+    from dask.delayed import delayed  # noqa: PLC0415  # optional: there is no such frame without it
+
+    # a worker has several threads, and each of them predicts a partition
+    any_fit: Any = fit
+    one_thread = replace(any_fit, control=replace(any_fit.control, n_jobs=1))
+    predictor = _PartitionPredictor(one_thread, type, priors)
+    nothing = pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in frame.dtypes.items()})
+    meta = _predicted(nothing, predictor)
+    used = frame[list(fit.design.schema.columns)]
+    sent = delayed(predictor, traverse=False, pure=False)
+    return used.map_partitions(_predicted, sent, meta=meta)
+
+
+class _PartitionPredictor:
+    """A fit and what it is to predict: Dask does not look for tasks in it."""
+
+    def __init__(self, fit: AnyFit, type: str, priors: Any) -> None:
+        self.fit, self.type, self.priors = fit, type, priors
+
+
+def _predicted(frame: pd.DataFrame, predictor: _PartitionPredictor) -> pd.Series | pd.DataFrame:
+    return predict_rows(rows_of(predictor.fit, frame), predictor.type, predictor.priors)

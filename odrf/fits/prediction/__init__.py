@@ -1,1 +1,0 @@
-"""Predictions of a fit: their kinds, intervals, corrections of priors, and scores."""

@@ -1,1 +1,0 @@
-"""Proximities of the rows of a fit."""

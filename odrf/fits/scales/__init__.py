@@ -1,1 +1,0 @@
-"""Choosing the scale on which splits are chosen."""

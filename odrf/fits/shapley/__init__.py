@@ -1,1 +1,0 @@
-"""Shapley values of a fit: from the fit to arrays."""

@@ -1,0 +1,1 @@
+"""A stack of models: smoothers, weights, the fit, and how it is grown."""

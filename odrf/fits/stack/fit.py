@@ -1,0 +1,149 @@
+"""The fit of a stack: several models of one response, put together by weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import Design, TrainingData
+from odrf.engine.trees.forest import Forest
+from odrf.fits.fit import BoostedFit, Fit
+from odrf.fits.stack.smoothers import AdditiveBase, KernelSmoother
+from odrf.options.boosting import BoostingControl
+from odrf.options.stack import StackedControl
+
+__all__ = [
+    "StackedFit",
+    "StackedPart",
+    "Trial",
+]
+
+
+class StackedPart(NamedTuple):
+    """A model of a stack.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    fit : Fit, BoostedFit or KernelSmoother
+        Its trees, or a smoother without any.  With a base, trees predict what the base leaves.
+    base : AdditiveBase or None
+        What is added to the prediction of the trees.
+    columns : (q,) int64 or None
+        The columns of the design that it uses; None for all.
+    left_out : (n, K) float64 or None
+        The prediction of each row without the row itself; None for the out-of-bag prediction.
+    """
+
+    name: str
+    fit: Fit | BoostedFit | KernelSmoother
+    base: AdditiveBase | None = None
+    columns: NDArray[np.int64] | None = None
+    left_out: NDArray[np.float64] | None = None
+
+
+class Trial(NamedTuple):
+    """A kind of boosted runs that was tried.
+
+    Attributes
+    ----------
+    name : str
+    runs : int
+        Runs of its last fit; 0 if there was no time for any.
+    gain, std_error : float
+        By how much it lowers the out-of-bag loss of the stack, mean squared error or log loss, and
+        the standard error of that; NaN without any fit.
+    outcome : str
+        ``"added"``, ``"within noise"``, ``"behind others"`` or ``"no time left"``.
+    """
+
+    name: str
+    runs: int
+    gain: float
+    std_error: float
+    outcome: str
+
+    @property
+    def ratio(self) -> float:
+        """The gain in standard errors."""
+        return self.gain / self.std_error if self.std_error > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class StackedFit:
+    """The fit of a stack, from which results are computed.  It can be pickled.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        The recipe from a data frame to predictors and response.
+    data : TrainingData
+        The training rows.
+    control : StackedControl
+        The options, resolved.
+    boosting : dict of str to BoostingControl
+        The options of the kinds of boosted runs, whether or not they are among the models.
+    parts : tuple of G StackedPart
+        The models, a forest first.
+    weights : (G,) float64
+        The weight of each; they add up to 1.
+    power : float
+        The power of the weighted geometric mean of class probabilities; 1 for a regression.
+    errors : (G,) float64
+        Out-of-bag mean squared error of each, or its share of wrong labels.
+    rises : (G,) float64
+        By what share the out-of-bag loss of the stack would rise without each: its mean squared
+        error or log loss.
+    trials : tuple of Trial
+        Other models that were tried.
+    votes, summed : bool
+        False: a prediction is a mean.
+    """
+
+    votes: ClassVar[bool] = False
+    summed: ClassVar[bool] = False
+
+    call: str
+    design: Design
+    data: TrainingData
+    control: StackedControl
+    boosting: dict[str, BoostingControl]
+    parts: tuple[StackedPart, ...]
+    weights: NDArray[np.float64]
+    power: float
+    errors: NDArray[np.float64]
+    rises: NDArray[np.float64]
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
+        return self.design.response.kind
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the predicted class is the median of the ordered classes."""
+        return next(iter(self.grown.values())).ordered
+
+    @property
+    def grown(self) -> dict[str, Fit | BoostedFit]:
+        """The models that have trees, by name."""
+        return {
+            part.name: part.fit for part in self.parts if not isinstance(part.fit, KernelSmoother)
+        }
+
+    @property
+    def forest(self) -> Forest:
+        """There is none: the trees of several models do not make one forest.
+
+        Raises
+        ------
+        AttributeError
+        """
+        raise AttributeError("a stack has several forests")

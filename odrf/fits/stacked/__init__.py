@@ -1,1 +1,0 @@
-"""Several models of one response, and their weighted mean."""

@@ -1,1 +1,0 @@
-"""Forests of rows that come in chunks: grown, judged and predicting in passes over the chunks."""

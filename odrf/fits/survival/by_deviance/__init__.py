@@ -1,1 +1,0 @@
-"""The exponential deviance of nodes, by which single trees are pruned and described."""

@@ -1,0 +1,542 @@
+"""Predicted curves and incidences of rows: as arrays, with bands, as series and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.checks import checked_choice, is_list, is_number
+from odrf.engine.factors import Matrix, with_rows
+from odrf.engine.memory import require_memory
+from odrf.engine.oob import OutOfBag, predict_out_of_bag
+from odrf.engine.running import in_blocks, row_blocks
+from odrf.engine.survival.curve_numbers import mortality, restricted_mean_at, time_lost_at
+from odrf.engine.survival.curves import (
+    incidence_of_trees,
+    mean_curves,
+    mean_incidences,
+    survival_of_trees,
+)
+from odrf.engine.trees.routing import EVERY_ROW, predict
+from odrf.errors import InputError, warn_user
+from odrf.fits.fit import AnyFit
+from odrf.fits.predicting import RowsToPredict, leaf_frame, spread_numbers
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.hazards import cause_numbers
+from odrf.public.progress import progress_bar
+from odrf.statistics.curves import curve_covariances, simultaneous_width, typical_df
+from odrf.statistics.effects import reach_in_errors
+from odrf.statistics.jackknife import Variance, degrees_of_freedom, enough_trees, rows_of_trees
+from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
+
+__all__ = [
+    "CURVE_PREDICTIONS",
+    "INCIDENCE",
+    "QUARTILES",
+    "SURVIVAL_PREDICTIONS",
+    "CurveErrors",
+    "PredictedRows",
+    "PredictedScores",
+    "checked_times",
+    "curve_errors",
+    "curves_as_asked",
+    "incidences",
+    "predict_survival",
+    "require_use",
+    "times_lost",
+    "warn_of_later_times",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted curves of rows, and numbers of them: means over the trees, in or out of bag.
+# ------------------------------------------------------------------------------------------------
+
+# Most numbers of the curves that are computed at a time.
+AT_ONCE = 2**22
+# A survival that rounding keeps above a bound has reached it.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class PredictedRows:
+    """Rows whose curves are predicted.
+
+    Attributes
+    ----------
+    fit : SurvivalFit
+    X : Matrix (p, n)
+        Their predictors.
+    unseen : (B, n) bool or None
+        The trees that predict each row, of training rows out of bag; None: all trees.
+    """
+
+    fit: SurvivalFit
+    X: Matrix
+    unseen: NDArray[np.bool_] | None = None
+
+    def ranks(self, times: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return how many event times are not later than each of the `times`."""
+        return np.searchsorted(self.fit.event_times, times, side="right")
+
+    def survival(
+        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
+    ) -> NDArray[np.float64]:
+        """Return the survival (n, G) at ascending times (G,): the mean over the trees."""
+        return self._at(times, True, advance)
+
+    def hazard(
+        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
+    ) -> NDArray[np.float64]:
+        """Return the cumulative hazard (n, G) at ascending times (G,): the mean over the trees."""
+        return self._at(times, False, advance)
+
+    def _at(
+        self, times: NDArray[np.float64], survival: bool, advance: Callable[[int], object]
+    ) -> NDArray[np.float64]:
+        fit = self.fit
+        return mean_curves(
+            fit.forest, fit.curves, self.X, self.ranks(times), survival, fit.control.n_jobs,
+            EVERY_ROW if self.unseen is None else self.unseen, advance,
+        )  # fmt: skip
+
+    def risk(self) -> NDArray[np.float64]:
+        """Return the mortality (n,): the cumulative hazard added up over all event times."""
+        return self.means([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
+
+    def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
+        """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
+        times = self.fit.event_times
+        return self.means([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
+
+    def means(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
+        fit, n = self.fit, self.X.shape[1]
+        forest = replace(fit.forest, value=np.column_stack(values))
+        if self.unseen is None:
+            return predict(forest, self.X, fit.control.n_jobs)
+        found = OutOfBag(np.zeros((n, len(values))), np.zeros(n, dtype=np.int64), np.empty(0))
+        ones = np.ones(n)
+        predict_out_of_bag(forest, self.X, ones, ones, self.unseen, fit.control.n_jobs, found)
+        return found.value
+
+    def quantiles(
+        self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
+    ) -> NDArray[np.float64]:
+        """Return the time (n, G) by which each share (G,) has had the event; inf if it is never."""
+        times, n = self.fit.event_times, self.X.shape[1]
+        out = np.empty((n, len(shares)))
+        for block in row_blocks(n, max(1, AT_ONCE // len(times))):
+            mask = np.zeros(n, dtype=np.bool_)
+            mask[block] = True
+            part = PredictedRows(
+                self.fit, with_rows(self.X, mask),
+                None if self.unseen is None else self.unseen[:, block],
+            )  # fmt: skip
+            survival = part.survival(times, advance)
+            for g, share in enumerate(shares):
+                reached = survival <= 1.0 - share + ROUNDING
+                found = times[reached.argmax(axis=1)]
+                out[block, g] = np.where(reached.any(axis=1), found, np.inf)
+                out[block, g][np.isnan(survival[:, 0])] = np.nan
+        return out
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted incidences of causes, and the time lost by them: means over the trees.
+# ------------------------------------------------------------------------------------------------
+
+
+def incidences(
+    rows: PredictedRows,
+    times: NDArray[np.float64],
+    causes: NDArray[np.int64],
+    advance: Callable[[int], object] = lambda n: None,
+) -> NDArray[np.float64]:
+    """Return the cumulative incidences (n, K, G) of causes (K,), from 0, at ascending times (G,).
+
+    NaN for a row without trees.
+    """
+    fit = rows.fit
+    return mean_incidences(
+        fit.forest, fit.curves, rows.X, rows.ranks(times), causes, fit.control.n_jobs,
+        EVERY_ROW if rows.unseen is None else rows.unseen, advance,
+    )  # fmt: skip
+
+
+def times_lost(
+    rows: PredictedRows, horizons: NDArray[np.float64], causes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the time (n, K, G) that is lost by each cause, from 0, up to each horizon."""
+    curves, times = rows.fit.curves, rows.fit.event_times
+    values = [time_lost_at(curves, k, times, tau) for k in causes.tolist() for tau in horizons]
+    found = rows.means(values)
+    return found.reshape(len(found), len(causes), len(horizons))
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted curves of rows by their scores, and numbers of them.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PredictedScores:
+    """Rows whose curves are predicted from scores.
+
+    Attributes
+    ----------
+    curves : CurvesOfScores
+    scores : (n,) float64
+        NaN for rows without a prediction.
+    """
+
+    curves: CurvesOfScores
+    scores: NDArray[np.float64]
+
+    @property
+    def follow_a_law(self) -> bool:
+        """Whether the curves go on by a law where no training row was observed."""
+        return isinstance(self.curves, FailureTimes)
+
+    def risk(self) -> NDArray[np.float64]:
+        """Return numbers (n,) that are higher where events come earlier."""
+        return self.curves.risks(self.scores)
+
+    def survival(
+        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
+    ) -> NDArray[np.float64]:
+        """Return the survival (n, G) at times (G,)."""
+        self._require_memory(times)
+        advance(len(self.scores))
+        return self.curves.survivals(self.scores, times)
+
+    def hazard(
+        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
+    ) -> NDArray[np.float64]:
+        """Return the cumulative hazard (n, G) at times (G,)."""
+        self._require_memory(times)
+        advance(len(self.scores))
+        return self.curves.hazards(self.scores, times)
+
+    def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
+        """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
+        return np.column_stack([self.curves.restricted_means(self.scores, tau) for tau in horizons])
+
+    def quantiles(
+        self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
+    ) -> NDArray[np.float64]:
+        """Return the time (n, G) by which each share (G,) has had the event; inf if it is never."""
+        times = [self.curves.time_quantiles(self.scores, share) for share in shares]
+        advance(len(self.scores))
+        return np.where(np.isnan(self.scores)[:, None], np.nan, np.column_stack(times))
+
+    def _require_memory(self, times: NDArray[np.float64]) -> None:
+        n, G = len(self.scores), len(times)
+        require_memory(
+            16.0 * n * G, f"curves of {n} rows at {G} times", "predict fewer rows, or fewer times="
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# The types of prediction of survival fits, as series and data frames.
+# ------------------------------------------------------------------------------------------------
+
+RISK, QUANTILE, LEAF = "risk", "quantile", "leaf"
+RMST, INCIDENCE, LOST = "rmst", "incidence", "lost"
+OF_CAUSES = (INCIDENCE, LOST)
+CURVE_PREDICTIONS = (RISK, "survival", "hazard", "time", RMST, QUANTILE, LEAF)
+"""What is predicted of one curve of all causes."""
+SURVIVAL_PREDICTIONS = (RISK, "survival", "hazard", INCIDENCE, "time", RMST, LOST, QUANTILE, LEAF)
+"""What trees and forests predict, of causes too."""
+AT_TIMES = ("survival", "hazard", INCIDENCE, RMST, LOST)
+AREAS = (RMST, LOST)
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+def predict_survival(
+    rows: RowsToPredict,
+    unseen: NDArray[np.bool_] | None,
+    type: str,
+    times: Any,
+    shares: Any,
+    cause: Any,
+    progress: bool,
+) -> pd.Series | pd.DataFrame:
+    """Return the predictions for the rows.
+
+    Parameters
+    ----------
+    rows : RowsToPredict
+    unseen : (B, n) bool or None
+        The trees that predict each row; None: all.
+    type, times, shares, cause, progress
+        As in `odrf.results.survival.survival_results.SurvivalResults.predict`, as are the errors.
+    """
+    checked_choice("type", type, SURVIVAL_PREDICTIONS)
+    require_use(type, times, shares, cause)
+    fit = cast(SurvivalFit, rows.fit)
+    causes = cause_numbers(cause, fit.design.response.causes)
+    if type == LEAF:
+        return leaf_frame(fit, rows)
+    predicted = PredictedRows(fit, rows.X, unseen)
+    if type == RISK and cause is not None:
+        return _series(times_lost(predicted, fit.event_times[-1:], causes)[:, 0, 0], rows, RISK)
+    if type in OF_CAUSES:
+        return _of_causes(predicted, rows, type, times, causes, progress)
+    return curves_as_asked(predicted, fit.event_times, rows, type, times, shares, progress)
+
+
+def curves_as_asked(
+    predicted: PredictedRows | PredictedScores,
+    event_times: NDArray[np.float64],
+    rows: RowsToPredict,
+    type: str,
+    times: Any,
+    shares: Any,
+    progress: bool,
+) -> pd.Series | pd.DataFrame:
+    """Return what is asked of the predicted curves of the rows, with event times (R,)."""
+    if type == RISK:
+        return _series(predicted.risk(), rows, RISK)
+    with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
+        if type == "time":
+            return _series(predicted.quantiles([0.5], bar.update)[:, 0], rows, "time")
+        if type == QUANTILE:
+            asked = _checked_shares(shares)
+            return _frame(predicted.quantiles(asked.tolist(), bar.update), rows, asked, "share")
+        at = _times_of_type(type, times, event_times)
+        if not isinstance(predicted, PredictedScores) or not predicted.follow_a_law:
+            warn_of_later_times(at, rows.fit)
+        if type == RMST:
+            return _frame(predicted.restricted_mean(at.tolist()), rows, at, "horizon")
+        curve = predicted.survival if type == "survival" else predicted.hazard
+        values = _in_order(lambda ascending: curve(ascending, bar.update), at)
+    return _frame(values, rows, at, "time")
+
+
+def _of_causes(
+    predicted: PredictedRows,
+    rows: RowsToPredict,
+    type: str,
+    times: Any,
+    causes: NDArray[np.int64],
+    progress: bool,
+) -> pd.DataFrame:
+    """Return incidences of causes (K,), or times lost by them; of several, columns for each."""
+    at = _times_of_type(type, times, predicted.fit.event_times)
+    warn_of_later_times(at, rows.fit)
+    with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
+        if type == LOST:
+            values = times_lost(predicted, at, causes)
+        else:
+            values = _in_order(
+                lambda ascending: incidences(predicted, ascending, causes, bar.update), at
+            )
+    name = "horizon" if type in AREAS else "time"
+    if len(causes) == 1:
+        return _frame(values[:, 0], rows, at, name)
+    names = [predicted.fit.design.response.causes[cause] for cause in causes]
+    labels = pd.MultiIndex.from_product([names, at], names=["cause", name])
+    return _frame(values.reshape(len(values), len(labels)), rows, labels, None)
+
+
+def _times_of_type(type: str, times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the times that are asked for; by default all, or for an area the last one."""
+    at = checked_times(times, event_times)
+    return at[-1:] if times is None and type in AREAS else at
+
+
+def _in_order(
+    values_at: Callable[[NDArray[np.float64]], NDArray[np.float64]], at: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return values (n, …, G) at times (G,) of any order, from a function of ascending times."""
+    order = np.argsort(at, kind="stable")
+    found = values_at(at[order])
+    values = np.empty_like(found)
+    values[..., order] = found
+    return values
+
+
+def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the times (G,) that are asked for; by default all event times.
+
+    Raises
+    ------
+    InputError
+        They are no numbers, negative, or there are none.
+    """
+    if times is None:
+        return event_times
+    if is_number(times):
+        times = [times]
+    listed = is_list(times) or isinstance(times, pd.Series | pd.Index)
+    if not listed or len(times) == 0 or not all(is_number(time) for time in list(times)):
+        raise InputError(f"times={times!r}: use one or more numbers, in the unit of the response")
+    at = np.asarray(list(times), dtype=np.float64)
+    if not (np.isfinite(at) & (at >= 0)).all():
+        raise InputError(f"times={times!r}: use finite numbers of at least 0")
+    return at
+
+
+def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
+    """Warn of times (G,) after the end of all observation, if the fit has its training rows."""
+    if not fit.data.has_rows:
+        return
+    latest, end = at.max(), fit.data.require_times().time.max()
+    if latest > end:
+        warn_user(
+            f"times: {latest:.12g} is after {end:.12g}, the end of the observation of the training "
+            "rows, and nothing is known of later times, where curves stay as they are: use earlier "
+            "ones, in the unit of the response"
+        )
+
+
+def _checked_shares(shares: Any) -> NDArray[np.float64]:
+    if shares is None:
+        return np.array(QUARTILES)
+    asked = [shares] if is_number(shares) else shares
+    listed = is_list(asked) or isinstance(asked, pd.Series | pd.Index)
+    if not (listed and len(asked)) or not all(
+        is_number(share) and 0 < share < 1 for share in asked
+    ):
+        raise InputError(f"quantiles={shares!r}: use numbers above 0 and below 1")
+    return np.asarray(asked, dtype=np.float64)
+
+
+def require_use(type: str, times: Any, shares: Any, cause: Any) -> None:
+    """Raise `InputError` if an argument is given that this type does not use."""
+    if times is not None and type not in AT_TIMES:
+        raise InputError(f"times= is for the types {_listed(AT_TIMES)}, not {type!r}")
+    if shares is not None and type != QUANTILE:
+        raise InputError(f'quantiles= is for type="quantile", not {type!r}')
+    if cause is not None and type not in (RISK, *OF_CAUSES):
+        raise InputError(
+            f"cause= is for the types {_listed((RISK, *OF_CAUSES))}, not {type!r}, which takes "
+            "events of all causes together"
+        )
+
+
+def _listed(types: Sequence[str]) -> str:
+    names = [f'"{name}"' for name in types]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.Series:
+    return pd.Series(spread_numbers(values, rows.complete), index=rows.index, name=name)
+
+
+def _frame(
+    values: NDArray[np.float64],
+    rows: RowsToPredict,
+    columns: NDArray[np.float64] | pd.MultiIndex,
+    name: str | None,
+) -> pd.DataFrame:
+    labels = columns if isinstance(columns, pd.MultiIndex) else pd.Index(columns, name=name)
+    return pd.DataFrame(spread_numbers(values, rows.complete), index=rows.index, columns=labels)
+
+
+# ------------------------------------------------------------------------------------------------
+# Standard errors of predicted curves, and how wide their simultaneous bands are.
+# ------------------------------------------------------------------------------------------------
+
+# Most points of curves whose influences are computed at once, and most values of trees.
+POINTS, VALUES_AT_ONCE = 2**11, 2**22
+
+
+class CurveErrors(NamedTuple):
+    """The curves of m rows at G times, and their errors.
+
+    Attributes
+    ----------
+    estimate, std_error : (m, G) float64
+        NaN for a row that no tree predicts; the error also for one that a single tree does.
+    alone : float
+        Half the width of the interval for one point, in standard errors.
+    reach : (m,) float64
+        Half the width of the simultaneous band in standard errors: all points of the curve are no
+        farther from their expectation, with the probability wanted.
+    trees_advised : int
+        How many trees would estimate the errors well enough; 0 if these are enough.
+    """
+
+    estimate: NDArray[np.float64]
+    std_error: NDArray[np.float64]
+    alone: float
+    reach: NDArray[np.float64]
+    trees_advised: int
+
+
+def curve_errors(
+    rows: PredictedRows,
+    times: NDArray[np.float64],
+    level: float,
+    cause: int | None = None,
+    advance: Callable[[int], object] = lambda n: None,
+) -> CurveErrors:
+    """Return curves with their errors over training samples, by the jackknife after bootstrap.
+
+    Parameters
+    ----------
+    rows : PredictedRows
+        m rows.
+    times : (G,) float64
+        Ascending.
+    level : float
+        The probability that a simultaneous band covers all G points.
+    cause : int, optional
+        The curves are the incidences of this cause, from 0; by default survival.
+    advance : callable
+        Called with numbers of rows when they are done.
+    """
+    fit, grid = rows.fit, rows.ranks(times)
+    m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees
+    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    drawn = rows_of_trees(kinds, fit.draws, rows.unseen is not None)
+    estimate, raw, bias, of_trees = np.empty((4, m, G))
+    reach, most_df = np.empty(m), degrees_of_freedom(fit.draws)
+
+    def run(block: slice) -> None:
+        values = _of_trees(rows, grid, cause, block)
+        used = None if rows.unseen is None else rows.unseen[:, block]
+        number = np.full(block.stop - block.start, B) if used is None else used.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            estimate[block] = values.sum(axis=0) / number[:, None]
+        for i, found in enumerate(curve_covariances(values, drawn, used), block.start):
+            raw[i], bias[i], of_trees[i], _ = found.variances
+            df = min(typical_df(found.variances.df), most_df)
+            reach[i] = simultaneous_width(found.total, level, fit.control.seed, df)
+
+    size = max(1, min(POINTS // G, VALUES_AT_ONCE // (B * G)))
+    for _ in in_blocks(run, row_blocks(m, size), fit.control.n_jobs, advance):
+        pass
+    variance = Variance(raw, bias, of_trees, drawn.unseen.shape[1])
+    std_error = np.sqrt(variance.total)
+    by_one = _predicted_by_one(rows, kinds)
+    std_error[by_one], reach[by_one] = np.nan, np.nan
+    raw, bias, of_trees = (part[~by_one].ravel() for part in (raw, bias, of_trees))
+    known = Variance(raw, bias, of_trees, variance.n)
+    advised = 0 if by_one.all() else enough_trees(known, B)
+    return CurveErrors(estimate, std_error, reach_in_errors(level, most_df), reach, advised)
+
+
+def _of_trees(
+    rows: PredictedRows, grid: NDArray[np.int64], cause: int | None, block: slice
+) -> NDArray[np.float64]:
+    """Return the survival (B, m, G) of each tree, or the incidence of a cause."""
+    fit, wanted = rows.fit, EVERY_ROW if rows.unseen is None else rows.unseen
+    if cause is None:
+        return survival_of_trees(fit.forest, fit.curves, rows.X, grid, block, wanted)
+    return incidence_of_trees(fit.forest, fit.curves, rows.X, grid, cause, block, wanted)
+
+
+def _predicted_by_one(rows: PredictedRows, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which rows (m,) have no two trees of one kind that predict them."""
+    if rows.unseen is None:
+        return np.zeros(rows.X.shape[1], dtype=np.bool_)
+    of_kinds = [rows.unseen[kinds == g].sum(axis=0) for g in np.unique(kinds)]
+    return np.asarray(np.max(of_kinds, axis=0) < 2)

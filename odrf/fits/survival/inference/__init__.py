@@ -1,1 +1,0 @@
-"""Standard errors of predicted curves, and numbers of them as regression forests."""

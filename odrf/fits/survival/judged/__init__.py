@@ -1,1 +1,0 @@
-"""Survival fits judged by their rows: scores, errors by trees, deviances, permuted predictors."""

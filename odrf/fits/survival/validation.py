@@ -1,0 +1,515 @@
+"""Predicted risks and curves of rows beside their observed times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Protocol, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from odrf.design.survival_times import SurvivalTimes
+from odrf.engine.factors import layout_of, rows_of_predictors, stored, with_layout
+from odrf.engine.resamples import Draws
+from odrf.engine.survival.curve_numbers import incidence_at, mortality, survival_at, time_lost_at
+from odrf.engine.trees.forest import Forest
+from odrf.errors import AbsentError, InputError
+from odrf.fits.fit import Fit
+from odrf.fits.missing import reading_empty_cells
+from odrf.fits.predicting import offsets_of_rows, rows_of
+from odrf.fits.responses import groups_of_rows, leaves_rows_out
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.curves import PredictedRows, PredictedScores, incidences, times_lost
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.hazards import (
+    JudgedEvents,
+    cause_numbers,
+    judged_events,
+    node_hazards,
+    split_statistics,
+)
+from odrf.pruning.complexity import LOG_RANK, Subtrees, with_split_statistics
+from odrf.pruning.event_deviance import event_losses, events_by_cause
+from odrf.pruning.validation import EvaluationRows, HeldOut, held_out
+from odrf.public.progress import progress_bar
+from odrf.statistics.survival.curves import StepCurve, cumulative_incidence, product_limit
+from odrf.statistics.survival.pseudo_values import (
+    RowwiseEstimate,
+    difference_of_estimates,
+)
+from odrf.statistics.survival.scores import (
+    UNO,
+    EvaluatedTimes,
+    brier_of_curves,
+    concordances,
+    conditional_survival,
+    scores_of_curves,
+)
+
+__all__ = [
+    "HELD_OUT_ROWS",
+    "NEW",
+    "OUT_OF_BAG_ROWS",
+    "TRAINING",
+    "JudgedPredictions",
+    "LossesByPredictor",
+    "NoJudgesError",
+    "PredictedCause",
+    "RepeatedEstimate",
+    "deviances_of_new_rows",
+    "judged_by_deviance",
+    "judged_new_rows",
+    "judged_new_scores",
+    "judged_rows",
+    "judged_training_rows",
+    "judged_training_scores",
+    "losses_when_permuted",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted risks and curves of rows beside their observed times.
+# ------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
+
+
+class NoJudgesError(AbsentError):
+    """None of the rows that judge has an event."""
+
+
+class PredictedCurves(Protocol):
+    """Rows whose risks and curves are predicted."""
+
+    def risk(self) -> Floats:
+        """Return the risks (m,)."""
+
+    def survival(self, times: Floats, advance: Callable[[int], object] = ...) -> Floats:
+        """Return the survival (m, G) at ascending times (G,)."""
+
+
+@dataclass(frozen=True)
+class PredictedCause:
+    """Rows whose risk of one cause is predicted.
+
+    Attributes
+    ----------
+    rows : PredictedRows
+    cause : int
+        From 0.
+    """
+
+    rows: PredictedRows
+    cause: int
+
+    def risk(self) -> Floats:
+        """Return the time (m,) lost by the cause up to the last event time."""
+        last = self.rows.fit.event_times[-1:]
+        return times_lost(self.rows, last, np.array([self.cause]))[:, 0, 0]
+
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
+        """Return the probability (m, G) not to have had an event of the cause by the times."""
+        return 1 - incidences(self.rows, times, np.array([self.cause]), advance)[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPredictions:
+    """Predictions of n rows that their observed times judge.
+
+    Attributes
+    ----------
+    rows : EvaluatedTimes
+    risk : (n,) float64
+    predicted : PredictedCurves
+        Of m rows, the n among them.
+    used : (m,) bool
+        Which of them judge.
+    reference : StepCurve
+        The probability of no event that is predicted without predictors, from the training rows.
+
+    If rows enter late, all curves are those given no event by ``rows.since``.
+    """
+
+    rows: EvaluatedTimes
+    risk: Floats
+    predicted: PredictedCurves
+    used: NDArray[np.bool_]
+    reference: StepCurve
+
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
+        """Return the predicted survival (n, G) at ascending times (G,)."""
+        if self.rows.since == 0:
+            return self.predicted.survival(times, advance)[self.used]
+        since = np.array([self.rows.since])
+        spared = self.predicted.survival(np.concatenate([since, times]), advance)[self.used]
+        alive = spared
+        if isinstance(self.predicted, PredictedCause):
+            alive = self.predicted.rows.survival(since)[self.used]
+        return conditional_survival(spared, alive[:, 0])
+
+    def scores(
+        self, until: float | None = None, advance: Callable[[int], object] = lambda n: None
+    ) -> dict[str, RowwiseEstimate]:
+        """Return the scores by name; see `scores_of_curves`."""
+        until = self.rows.last_time() if until is None else until
+        curves = partial(self.survival, advance=advance)
+        return scores_of_curves(self.rows, self.risk, curves, self.reference, until)
+
+    def concordances(self) -> dict[str, RowwiseEstimate]:
+        """Return those of the scores that risks alone have."""
+        return concordances(self.rows, self.risk, self.rows.last_time())
+
+
+def judged_training_rows(
+    fit: SurvivalFit, unseen: NDArray[np.bool_], cause: str | None
+) -> JudgedPredictions:
+    """Return the training rows, predicted by the trees that `unseen` (B, n) names, else by all.
+
+    A `cause` alone is the event; None: every cause is.
+
+    Raises
+    ------
+    InputError
+        There is no such cause; or no row with a prediction has an event.
+    """
+    out_of_bag = leaves_rows_out(fit)
+    predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
+    source = OUT_OF_BAG_ROWS if out_of_bag else TRAINING
+    asked = _of_cause(predicted, cause)
+    return judged_rows(fit, asked, fit.times, fit.data.weights, source, None, cause)
+
+
+def judged_new_rows(
+    fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
+) -> JudgedPredictions:
+    """Return new rows with their times, each of weight 1, predicted by all trees.
+
+    Raises
+    ------
+    InputError
+        `newdata` lacks a column or the response; there is no such cause; or no row has an event.
+    """
+    rows = rows_of(fit, newdata)
+    complete = newdata[rows.complete]
+    times = fit.design.response.times(complete)
+    reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
+    asked, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
+    return judged_rows(fit, asked, times, weights, NEW, complete, cause)
+
+
+def judged_rows(
+    fit: SurvivalFit | BoostedSurvivalFit,
+    predicted: PredictedCurves,
+    times: SurvivalTimes,
+    weights: Floats,
+    source: str,
+    newdata: pd.DataFrame | None,
+    cause: str | None = None,
+) -> JudgedPredictions:
+    """Return predictions of rows with their times (m,), judged by those of positive weight (m,).
+
+    The `source` says in words which rows they are; `newdata` has them if they are new.  A `cause`
+    is the one whose risk is `predicted`.
+
+    Raises
+    ------
+    NoJudgesError
+        None of them has a prediction and an event.
+    """
+    risk = predicted.risk()
+    used = (weights > 0) & ~np.isnan(risk)
+    kept, code = times.keeping(used), _code(fit, cause)
+    groups = groups_of_rows(fit, newdata, used)
+    rows = EvaluatedTimes(kept.time, kept.event, weights[used], source, kept.start, groups, code)
+    if not rows.happened.any():
+        of_cause = "" if cause is None else f" of the cause {cause!r}"
+        raise NoJudgesError(
+            f"none of the {len(kept)} rows that judge has an event{of_cause}: give rows with events"
+        )
+    if rows.start is not None:
+        since = rows.first_time()
+        used[used] = rows.time > since
+        rows = rows.given_none_before(since)
+    return JudgedPredictions(rows, risk[used], predicted, used, _reference(fit, rows))
+
+
+def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: EvaluatedTimes) -> StepCurve:
+    """Return the curve of the training rows by which the rows that judge are predicted."""
+    trained, weights = fit.times, fit.data.weights
+    lives = trained.time, trained.event
+    known = cumulative_incidence(*lives, rows.cause, weights, trained.start)
+    if rows.since == 0:
+        return StepCurve(known.times, 1 - known.incidence, 1.0)
+    later = known.times[known.times > rows.since]
+    spared = 1 - known.curve(np.concatenate([[rows.since], later]))
+    alive = product_limit(known.sets).curve(rows.since)
+    return StepCurve(later, conditional_survival(spared, alive), 1.0)
+
+
+def _of_cause(rows: PredictedRows, cause: str | None) -> PredictedCurves:
+    code = _code(rows.fit, cause)
+    return rows if code is None else PredictedCause(rows, code - 1)
+
+
+def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | None:
+    """Return the number of a cause from 1; None: all causes."""
+    if cause is None:
+        return None
+    return int(cause_numbers(cause, fit.design.response.causes)[0]) + 1
+
+
+# ------------------------------------------------------------------------------------------------
+# By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
+#
+# Each row is predicted by the mean of the trees that did not draw it, as it is and with the value
+# of another row: so it is the forest that is judged, not each tree.
+# ------------------------------------------------------------------------------------------------
+
+# Permutations of a predictor, of fewer rows more of them.
+FEWEST, MOST, ROWS = 2, 10, 2000
+# Times of the integrated Brier score.
+TIMES = 20
+# Keeps these permutations apart from others that are drawn by the fit's seed.
+KEY = 45
+
+
+class RepeatedEstimate(NamedTuple):
+    """The mean of an estimate over random permutations.
+
+    Attributes
+    ----------
+    mean : RowwiseEstimate
+    monte_carlo_error : float
+        The standard error of this mean over permutations.
+    """
+
+    mean: RowwiseEstimate
+    monte_carlo_error: float
+
+
+class LossesByPredictor(NamedTuple):
+    """What P predictors add.
+
+    Attributes
+    ----------
+    concordance : list of P RepeatedEstimate
+        By how much Uno's C falls.
+    brier : list of P RepeatedEstimate
+        By how much the integrated Brier score rises.
+    """
+
+    concordance: list[RepeatedEstimate]
+    brier: list[RepeatedEstimate]
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """Scores of the means of the trees at the rows that judge."""
+
+    judged: JudgedPredictions
+    until: float
+    at: NDArray[np.float64]
+    values: Sequence[NDArray[np.float64]]
+
+    def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
+        """Return C and minus the integrated Brier score."""
+        means, rows = predicted.means(self.values)[self.judged.used], self.judged.rows
+        found = concordances(rows, means[:, 0], self.until)
+        survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
+        score = brier_of_curves(rows, survival, self.at).integrated
+        return [found[UNO], RowwiseEstimate(-score.estimate, -score.influence)]
+
+
+def losses_when_permuted(
+    judged: JudgedPredictions, seed: int, progress: bool = False
+) -> LossesByPredictor:
+    """Return the losses of the fit whose out-of-bag predictions are `judged`.
+
+    All columns of a predictor are permuted together, among the rows that judge, at least twice: the
+    fewer rows, the more often.
+    """
+    of_cause = judged.predicted if isinstance(judged.predicted, PredictedCause) else None
+    predicted = judged.predicted if of_cause is None else of_cause.rows
+    assert isinstance(predicted, PredictedRows)
+    used = np.flatnonzero(judged.used)
+    until = judged.rows.last_time()
+    at = judged.rows.grid(until, TIMES)
+    cause = None if of_cause is None else of_cause.cause
+    values = _values(predicted, at, cause, judged.rows.since)
+    scoring = _Scoring(judged, until, at, values)
+    base = scoring.scores(predicted)
+    repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
+    first, forest = predicted.fit.design.first, predicted.fit.forest
+    in_splits = np.zeros(first[-1], dtype=np.bool_)
+    in_splits[forest.index] = True
+    losses = []
+    with progress_bar(total=len(first) - 1, unit="predictor", progress=progress) as bar:
+        for j in range(len(first) - 1):
+            if in_splits[first[j] : first[j + 1]].any():
+                others = _permutations(predicted, j, used, repeats, seed)
+                scores = [scoring.scores(permuted) for permuted in others]
+            else:
+                scores = [base] * repeats
+            losses.append([_differences(base, after) for after in scores])
+            bar.update()
+    by_score = [[_mean([one[k] for one in of]) for of in losses] for k in range(len(base))]
+    return LossesByPredictor(*by_score)
+
+
+def _values(
+    predicted: PredictedRows, at: NDArray[np.float64], cause: int | None, since: float
+) -> list[NDArray[np.float64]]:
+    """Return what the nodes predict: the risk, and the probability of no event by the times.
+
+    Before the latter, if it is given that there is none since a time, those of no event of any
+    cause and of this cause by then.
+    """
+    curves, times = predicted.fit.curves, predicted.fit.event_times
+    begun = predicted.ranks(np.array([since] if since else [])).tolist()
+    alive = [survival_at(curves, rank) for rank in begun]
+    ranks = begun + predicted.ranks(at).tolist()
+    if cause is None:
+        risk = mortality(curves, len(times))
+        return [risk, *alive, *(survival_at(curves, rank) for rank in ranks)]
+    risk = time_lost_at(curves, cause, times, float(times[-1]))
+    return [risk, *alive, *(1 - incidence_at(curves, cause, rank) for rank in ranks)]
+
+
+def _permutations(
+    predicted: PredictedRows, j: int, used: NDArray[np.int64], repeats: int, seed: int
+) -> Iterator[PredictedRows]:
+    """Yield the rows with predictor j permuted among the `used` ones, each time anew."""
+    X, rng = predicted.X, np.random.default_rng((seed, KEY, j))
+    begin, end = (int(edge[j]) for edge in rows_of_predictors(X, predicted.fit.design.first))
+    array = stored(X).copy()
+    for _ in range(repeats):
+        array[begin:end, used] = stored(X)[begin:end, rng.permutation(used)]
+        yield replace(predicted, X=with_layout(array, layout_of(X)))
+
+
+def _differences(
+    before: Sequence[RowwiseEstimate], after: Sequence[RowwiseEstimate]
+) -> list[RowwiseEstimate]:
+    return [difference_of_estimates(*pair) for pair in zip(before, after, strict=True)]
+
+
+def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
+    values = np.array([found.estimate for found in estimates])
+    influence = np.mean([found.influence for found in estimates], axis=0)
+    error = float(values.std(ddof=1) / np.sqrt(len(values)))
+    return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
+
+
+# ------------------------------------------------------------------------------------------------
+# Risks and curves by boosted trees beside the observed times of the rows.
+# ------------------------------------------------------------------------------------------------
+
+HELD_OUT_ROWS = "held out"
+
+
+def judged_training_scores(
+    fit: BoostedSurvivalFit, scores: NDArray[np.float64]
+) -> JudgedPredictions:
+    """Return the training rows with their scores (n,), out of bag if there are several runs.
+
+    With rows held out and one run, only these judge.
+
+    Raises
+    ------
+    InputError
+        No row with a prediction has an event.
+    """
+    weights, source = fit.data.weights, OUT_OF_BAG_ROWS
+    if fit.control.n_runs == 1:
+        source = HELD_OUT_ROWS if fit.held.any() else TRAINING
+        weights = np.where(fit.held, weights, 0.0) if fit.held.any() else weights
+    predicted = PredictedScores(fit.curves, scores)
+    return judged_rows(fit, predicted, fit.times, weights, source, None)
+
+
+def judged_new_scores(
+    fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
+) -> JudgedPredictions:
+    """Return new rows with their times, each of weight 1.
+
+    Raises
+    ------
+    InputError
+        `newdata` lacks a column or the response; offsets are missing; or no row has an event.
+    """
+    rows = rows_of(fit, newdata)
+    given = newdata[rows.complete]
+    reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
+    scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
+    predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
+    return judged_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)
+
+
+# ------------------------------------------------------------------------------------------------
+# How single trees for times to an event are judged: by the exponential deviance of rows.
+# ------------------------------------------------------------------------------------------------
+
+
+def judged_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
+    """Return how trees of folds are judged; None if the response is no time to an event.
+
+    They are pruned by `loss`, and judged by the exponential deviance in any case.  Log-rank
+    statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
+    it had been grown on all rows.  Both are of the cause that splits are about, if they are about
+    one.
+
+    As by rpart, the scale of times is that of all training rows, those of the fold too.
+    """
+    data, times = fit.data, fit.data.times
+    if times is None:
+        return None
+    judged = judged_events(times, data.weights, fit.control)
+
+    def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+        weights = np.where(rows, data.weights, 0.0)
+        draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
+        by_deviance = node_hazards(tree, data, draws, judged)[1]
+        if loss != LOG_RANK:
+            return by_deviance
+        more = data.weights.sum() / weights.sum()
+        statistics = split_statistics(tree, data, draws, fit.control)
+        return with_split_statistics(by_deviance, more * statistics)
+
+    return EvaluationRows(described, _responses(judged, times), data.weights, event_losses)
+
+
+def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
+    """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once.
+
+    Raises
+    ------
+    InputError
+        There are none, or the response is absent, missing or no time.
+    """
+    if fit.hazards is None:
+        raise InputError("a forest has no deviance of events: use a tree of odt()")
+    X, complete = fit.design.matrix(rows)
+    times = fit.design.response.times(rows[complete])
+    if len(times) == 0:
+        raise InputError(
+            "newdata= has no complete rows: give rows without missing values in the response and "
+            "the predictors"
+        )
+    rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.by_cause))
+    reading, X = reading_empty_cells(rated, X)
+    y = _responses(judged_events(fit.times, fit.data.weights, fit.control), times)
+    return held_out(
+        reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
+        groups_of_rows(fit, rows, complete), event_losses,
+    )  # fmt: skip
+
+
+def _responses(judged: JudgedEvents, times: SurvivalTimes) -> NDArray[np.float64]:
+    """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
+    counted = judged.counted(times)
+    occurred = events_by_cause(counted.event, len(counted.causes))
+    return np.column_stack([occurred, judged.exposure(times)])
