@@ -16,8 +16,8 @@ import odrf.sklearn
 from odrf.api.oblique_forests import odrf as fit_forest
 from odrf.api.trees import odt as fit_tree
 from odrf.projections import FAMILIES
-from odrf.reports.averaged.effects import Effects
-from odrf.reports.pruning_path import PruningPath
+from odrf.reports.effects import Effects
+from odrf.reports.paths import PruningPath
 from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults

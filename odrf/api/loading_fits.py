@@ -13,7 +13,7 @@ from odrf.fits.files.archive import ArchiveReader, NotAFit
 from odrf.fits.files.graph_reading import FitReader, errors_naming
 from odrf.fits.files.saving import as_mapping, names_listed, path_named
 from odrf.public import public
-from odrf.reports.probabilities.calibrated_fit import CalibratedFit
+from odrf.reports.checks import CalibratedFit
 from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults

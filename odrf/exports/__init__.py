@@ -1,6 +1,6 @@
 """Fits in other languages: SQL, Python, C, Graphviz and ONNX.
 
-`odrf.exports.describing` describes the trees as functions of the columns of the user's data frame:
+`odrf.exports.trees` describes the trees as functions of the columns of the user's data frame:
 which number each column of the matrix is, and which sums of these are compared with which
 thresholds.  The other modules write this description in one language each.
 

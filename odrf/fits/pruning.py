@@ -268,7 +268,7 @@ class ForestSizes:
     rule : {"weakest_link", "growth"}
         Which subtrees of each tree are candidates.
     table : DataFrame
-        The table of `odrf.reports.forest_path.ForestPath`.
+        The table of `odrf.reports.paths.ForestPath`.
     fold : (n,) int64
         The fold of each training row.
     elsewhere : dict

@@ -406,7 +406,7 @@ class SubtreePath:
     critical : (m,) float64
         The critical α of each split of the tree.
     table : DataFrame
-        The table of `odrf.reports.pruning_path.PruningPath`.
+        The table of `odrf.reports.paths.PruningPath`.
     """
 
     rule: str

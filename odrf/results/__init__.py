@@ -1,8 +1,7 @@
 """The result classes: predictions, errors, importances, pruning, plots and reports of a fit."""
 
 from odrf.fits.fit import Fit
-from odrf.reports.growth_path import GrowthPath
-from odrf.reports.pruning_path import PruningPath
+from odrf.reports.paths import GrowthPath, PruningPath
 from odrf.results.base import TreeResults
 from odrf.results.fitted import FittedResults
 from odrf.results.forest import ODRFResults

@@ -11,10 +11,9 @@ from odrf.checks import MOST, checked_whole
 from odrf.fits.fit import Fit
 from odrf.options.tree import Control
 from odrf.public import respelled
-from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.fit_properties import properties_of
-from odrf.reports.forest_path import require_own_path
-from odrf.reports.projection_importance import ProjectionImportance
+from odrf.reports.consistency import ConsistencyReport, properties_of
+from odrf.reports.importance import ProjectionImportance
+from odrf.reports.paths import require_own_path
 from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.row_predicting import RowPredicting

@@ -26,12 +26,11 @@ from odrf.fits.updating import combined_fits, enlarged_fit
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import respelled
-from odrf.reports.forest_path import ForestPath
-from odrf.reports.importance_tests.knockoff_selection import KnockoffSelection
-from odrf.reports.kinds_table import kinds_table
-from odrf.reports.selection.elimination import Elimination
-from odrf.reports.selection.shadows import ShadowSelection
-from odrf.reports.strength_correlation import StrengthCorrelation
+from odrf.reports.data_summary import kinds_table
+from odrf.reports.importance import StrengthCorrelation
+from odrf.reports.importance_tests import KnockoffSelection
+from odrf.reports.paths import ForestPath
+from odrf.reports.selection import Elimination, ShadowSelection
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explaining.checked_forest import CheckedForest
 from odrf.results.explaining.imitated import SurrogateTreeResults

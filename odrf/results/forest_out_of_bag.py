@@ -13,7 +13,7 @@ from odrf.fits.pruning import stages_out_of_bag
 from odrf.fits.responses import forest_out_of_bag, leaves_rows_out, require_out_of_bag, residuals
 from odrf.fits.scores import error_name
 from odrf.pruning.growth_stages import LEAVES
-from odrf.reports.growth_path import GrowthPath, growth_path
+from odrf.reports.paths import GrowthPath, growth_path
 from odrf.results.base import TreeResults
 from odrf.results.out_of_bag import OutOfBagResults
 

@@ -18,10 +18,9 @@ from odrf.fits.predicting import class_labels
 from odrf.fits.updating import combined_guided_fits, enlarged_guided_fit
 from odrf.options.guided import GuidedControl
 from odrf.public import respelled
-from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.fit_properties import properties_of_guided
-from odrf.reports.guided_summary import guided_card, guided_summary
+from odrf.reports.consistency import ConsistencyReport, properties_of_guided
 from odrf.reports.sensitivity import Sensitivity, rows_kept
+from odrf.reports.summaries import guided_card, guided_summary
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.explaining.shared_by_shapley import ShapleyResults

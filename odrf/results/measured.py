@@ -13,7 +13,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.importance_tests import CONDITIONAL, LOCO
 from odrf.public import public
-from odrf.reports.importance_tables import (
+from odrf.reports.importance import (
     HELD_OUT,
     MeasuredImportance,
     held_out_table,
@@ -21,7 +21,7 @@ from odrf.reports.importance_tables import (
     impurity_table,
     judged_measured,
 )
-from odrf.reports.importance_tests.term_tests import importance_tests
+from odrf.reports.importance_tests import importance_tests
 from odrf.results.scored import Scored
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odrf.fits.fit import BoostedFit, Fit
-from odrf.reports.pixel_importance import PixelImportance
+from odrf.reports.importance import PixelImportance
 from odrf.results.fitted import FittedResults
 
 __all__ = ["PixelResults"]

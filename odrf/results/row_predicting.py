@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odrf.exports.exporting import exported_c, exported_onnx, exported_python
+from odrf.exports.export import exported_c, exported_onnx, exported_python
 from odrf.fits.predicting import RowPredictor, row_predictor
 from odrf.results.fitted import FittedResults
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from odrf.reports.node_tables import splits_of_trees
+from odrf.reports.tree import splits_of_trees
 from odrf.results.fitted import FittedResults
 
 __all__ = ["SeveralTrees"]

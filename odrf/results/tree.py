@@ -19,7 +19,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.pruning import sized_tree, stages_by_folds
 from odrf.fits.responses import folds_asked
 from odrf.pruning.growth_stages import LEAVES
-from odrf.reports.growth_path import GrowthPath, growth_path
+from odrf.reports.paths import GrowthPath, growth_path
 from odrf.reports.summaries import tree_card, tree_summary
 from odrf.results.explaining.explained import Explained
 from odrf.results.explaining.near_rows import ProximityResults

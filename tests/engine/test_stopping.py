@@ -19,7 +19,7 @@ import pytest
 import odrf
 from odrf.engine.running import AHEAD, LARGE, Stopped, end_if_stopped, in_order
 from odrf.fits.growing import permutation_rises
-from odrf.reports.importance_tables import held_out_table
+from odrf.reports.importance import held_out_table
 
 ROOT = Path(__file__).parents[2]
 # Beside another worker of the tests, a thread may wait for a core.

@@ -21,7 +21,7 @@ from benchmarks.reliability.export_targets import (
 )
 from exported import wide_table
 from odrf import InputError
-from odrf.exports.python_text import TAKEN
+from odrf.exports.python import TAKEN
 
 
 def test_columns_whose_names_become_the_same_in_c_are_told_apart():

@@ -11,8 +11,8 @@ import odrf
 from benchmarks.reliability.export_targets import in_duckdb, in_sqlite, predicted
 from exported import CASES, case, wide_table
 from odrf import InputError
-from odrf.exports.single_source import _of_ordinal, _ordinal
-from odrf.exports.sql_dialects import DIALECTS
+from odrf.exports.sql import DIALECTS
+from odrf.exports.trees import _of_ordinal, _ordinal
 
 TYPES = ("response", "leaf", "prob")
 

@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from legible import faint_texts, faults_of
-from odrf.reports.residuals.predictive_check import PLOTS
+from odrf.reports.checks import PLOTS
 from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
 
 pytestmark = [

@@ -11,8 +11,8 @@ import pytest
 
 import odrf
 from odrf.fits.scores import explained_part
-from odrf.reports.importance_tables import with_shares
-from odrf.reports.residuals.training_scores import training_score, without_rounding
+from odrf.reports.importance import with_shares
+from odrf.reports.summaries import training_score, without_rounding
 
 ROUNDED = re.compile(r"\de-(1[0-9]|[2-9]\d)")
 

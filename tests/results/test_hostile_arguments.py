@@ -17,18 +17,13 @@ from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.tuned import Tuning
 from odrf.exports.mean_prediction import PredictionResults
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.forest_path import ForestPath
-from odrf.reports.growth_path import GrowthPath
-from odrf.reports.projection_importance import ProjectionImportance
-from odrf.reports.pruning_path import PruningPath
-from odrf.reports.selection.elimination import Elimination
-from odrf.reports.selection.shadows import ShadowSelection
+from odrf.reports.importance import ProjectionImportance, StrengthCorrelation
+from odrf.reports.paths import ForestPath, GrowthPath, PruningPath
+from odrf.reports.selection import Elimination, ShadowSelection
 from odrf.reports.sensitivity import Sensitivity
-from odrf.reports.strength_correlation import StrengthCorrelation
-from odrf.reports.survival.calibration_at_time import SurvivalCalibration
-from odrf.reports.survival.roc_at_time import SurvivalROC
-from odrf.reports.survival.survival_bands import SurvivalBands
-from odrf.reports.survival.survival_curves import SurvivalCurves
+from odrf.reports.survival.bands import SurvivalBands
+from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+from odrf.reports.survival.curves import SurvivalCurves
 from odrf.results.boosted.boosted_results import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults

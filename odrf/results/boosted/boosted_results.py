@@ -35,9 +35,8 @@ from odrf.fits.responses import (
 )
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.boosted_summary import boosted_card, boosted_summary
-from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.fit_properties import properties_of_boosted
+from odrf.reports.consistency import ConsistencyReport, properties_of_boosted
+from odrf.reports.summaries import boosted_card, boosted_summary
 from odrf.results.boosted.rounds_of_trees import RoundsOfTrees
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.shared_by_shapley import ShapleyResults

@@ -9,7 +9,7 @@ import pandas as pd
 from odrf.fits.fit import BoostedFit
 from odrf.fits.responses import with_rows_apart
 from odrf.options.boosting import BoostingControl
-from odrf.reports.boosted_summary import loss_path
+from odrf.reports.summaries import loss_path
 from odrf.results.any_results import AnyResults
 
 __all__ = ["RoundsOfTrees"]

@@ -22,8 +22,7 @@ from odrf.fits.estimands import (
     slope_estimands,
 )
 from odrf.public import public
-from odrf.reports.averaged.effects import Effects
-from odrf.reports.averaged.effects_of import effects_of
+from odrf.reports.effects import Effects, effects_of
 from odrf.results.fitted import FittedResults
 
 __all__ = ["AveragedResults"]

@@ -14,7 +14,7 @@ from odrf.errors import InputError, nearest
 from odrf.fits.fit import RawRows, raw_rows
 from odrf.fits.responses import groups_of_rows
 from odrf.public import public
-from odrf.reports.residuals.predictive_check import PredictiveCheck
+from odrf.reports.checks import PredictiveCheck
 from odrf.results.out_of_bag import OutOfBagResults
 
 __all__ = ["CheckedNumbers", "Compared"]

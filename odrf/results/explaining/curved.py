@@ -7,12 +7,9 @@ from typing import Any
 import pandas as pd
 
 from odrf.public import public
-from odrf.reports.curves.accumulated_effects import accumulated_effects
-from odrf.reports.curves.effect_curve import EffectCurve
-from odrf.reports.curves.effect_surface import EffectSurface
-from odrf.reports.curves.individual_curves import IndividualCurves, individual_curves
-from odrf.reports.curves.interactions import Interactions, interactions_of
-from odrf.reports.curves.partial_dependence import partial_dependence
+from odrf.reports.curves import EffectCurve, EffectSurface, accumulated_effects, partial_dependence
+from odrf.reports.individual_curves import IndividualCurves, individual_curves
+from odrf.reports.interactions import Interactions, interactions_of
 from odrf.results.fitted import FittedResults
 
 __all__ = ["CurveResults"]

@@ -7,7 +7,7 @@ from odrf.design.folds import Folds
 from odrf.fits.explain import imitated
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public
-from odrf.reports.imitating.surrogate import Surrogate
+from odrf.reports.explain import Surrogate
 from odrf.results.explaining.explained import Explained
 from odrf.results.tree import ODTResults
 

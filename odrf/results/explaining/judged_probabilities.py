@@ -14,9 +14,7 @@ from odrf.fits.calibration import recalibration
 from odrf.fits.refit import cross_fitted_rows, with_class_weights
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
 from odrf.public import public
-from odrf.reports.probabilities.calibrated_fit import CalibratedFit
-from odrf.reports.probabilities.calibration_report import Calibration
-from odrf.reports.probabilities.discrimination_report import Discrimination
+from odrf.reports.checks import CalibratedFit, Calibration, Discrimination
 from odrf.results.fitted import FittedResults
 from odrf.statistics.calibration import METHODS, POWER, EvaluatedRows
 

@@ -11,7 +11,7 @@ from odrf.checks import checked_above_0, checked_whole, require_default
 from odrf.errors import InputError
 from odrf.fits.fit import raw_rows
 from odrf.public import public
-from odrf.reports.local.explanation import Explanation
+from odrf.reports.explain import Explanation
 from odrf.results.fitted import FittedResults
 
 __all__ = ["LocalResults"]

@@ -10,8 +10,7 @@ from odrf.errors import InputError
 from odrf.fits.proximity import OOB, PLAIN, imputed, outlier_table, prototype_table, proximities
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public
-from odrf.reports.proximity.map_of_rows import RowMap
-from odrf.reports.proximity.proximity_of_rows import Proximity
+from odrf.reports.proximity import Proximity, RowMap
 from odrf.results.fitted import FittedResults
 
 __all__ = ["ProximityResults"]

@@ -16,8 +16,12 @@ from odrf.fits.shapley import (
     is_vote,
 )
 from odrf.public import public
-from odrf.reports.shapley.shapley_interactions import ShapleyInteractions, interactions_report
-from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
+from odrf.reports.shapley import (
+    ShapleyInteractions,
+    ShapleyValues,
+    interactions_report,
+    shapley_report,
+)
 from odrf.results.fitted import FittedResults
 
 __all__ = ["ShapleyResults"]

@@ -25,9 +25,8 @@ from odrf.fits.responses import folds_asked
 from odrf.fits.survival.fit import trees_to_prune
 from odrf.pruning.complexity import ERROR, LOG_RANK, LOSSES, RULES, WEAKEST_LINK, with_leaves
 from odrf.public import public, respelled
-from odrf.reports.forest_path import require_own_path
-from odrf.reports.pruning_path import PruningPath
-from odrf.reports.surrogates import surrogates_table
+from odrf.reports.paths import PruningPath, require_own_path
+from odrf.reports.tree import surrogates_table
 from odrf.results.any_results import AnyResults
 
 __all__ = ["FOLDS", "PrunableTree", "require_no_folds"]

@@ -7,9 +7,8 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.checks import checked_whole
-from odrf.exports.exporting import exported_dot, exported_sql
-from odrf.reports.node_tables import nodes_table, splits_table
-from odrf.reports.rules import rules_text
+from odrf.exports.export import exported_dot, exported_sql
+from odrf.reports.tree import nodes_table, rules_text, splits_table
 from odrf.results.fitted import FittedResults
 
 __all__ = ["ReadableTree"]

@@ -42,8 +42,8 @@ from odrf.options.stack import StackedControl
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.importance_tables import MeasuredImportance
-from odrf.reports.stacked.stacked_summary import (
+from odrf.reports.importance import MeasuredImportance
+from odrf.reports.stack import (
     error_scores,
     parts_table,
     stacked_card,

@@ -10,16 +10,16 @@ import pandas as pd
 from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.all_rows.all_rows_fit import AllRowsFit
-from odrf.reports.importance_tables import MeasuredImportance, impurity_table
-from odrf.reports.pruning_path import PruningPath
-from odrf.reports.streamed.all_rows_summary import (
+from odrf.reports.chunks import (
     all_rows_card,
     all_rows_summary,
+    importance_by_own_rows,
     training_confusion,
     training_error,
     training_r_squared,
 )
-from odrf.reports.streamed.streamed_summary import importance_by_own_rows
+from odrf.reports.importance import MeasuredImportance, impurity_table
+from odrf.reports.paths import PruningPath
 from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting
 from odrf.results.tree import ODTResults

@@ -10,8 +10,7 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.fit import StreamedFit
 from odrf.fits.scores import error_name
-from odrf.reports.importance_tables import MeasuredImportance, impurity_table
-from odrf.reports.streamed.streamed_summary import (
+from odrf.reports.chunks import (
     streamed_card,
     streamed_confusion,
     streamed_importance,
@@ -20,6 +19,7 @@ from odrf.reports.streamed.streamed_summary import (
     streamed_summary,
     summed_rows,
 )
+from odrf.reports.importance import MeasuredImportance, impurity_table
 from odrf.results.forest import ODRFResults
 from odrf.results.measured import ADJUST, IMPORTANCES, LEVEL, TEST, require_no_test
 from odrf.results.streamed.chunk_predicting import ChunkPredicting

@@ -9,8 +9,7 @@ from odrf.fits.intervals import LEVEL
 from odrf.fits.predicting import rows_of
 from odrf.fits.responses import asked_out_of_bag, leaves_rows_out, training_rows
 from odrf.fits.survival.fit import estimand_fit
-from odrf.reports.survival.bands_asked import bands_of
-from odrf.reports.survival.survival_bands import SurvivalBands
+from odrf.reports.survival.bands import SurvivalBands, bands_of
 from odrf.results.survival.estimand_results import EstimandResults
 from odrf.results.survival.survival_results import SurvivalResults
 

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.fits.survival.curves import INCIDENCE, QUARTILES
-from odrf.reports.survival.survival_curves import SurvivalCurves, times_reaching
+from odrf.reports.survival.curves import SurvivalCurves, times_reaching
 from odrf.results.survival.survival_results import SurvivalResults
 
 __all__ = ["DrawnCurves"]

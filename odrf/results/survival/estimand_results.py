@@ -17,8 +17,8 @@ from odrf.fits.intervals import LEVEL
 from odrf.fits.proximity import PLAIN, WEIGHTS
 from odrf.fits.responses import leaves_rows_out
 from odrf.fits.survival.fit import EstimandFit
-from odrf.reports.curves.interactions import Interactions
-from odrf.reports.proximity.proximity_of_rows import Proximity
+from odrf.reports.interactions import Interactions
+from odrf.reports.proximity import Proximity
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults

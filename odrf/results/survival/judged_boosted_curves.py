@@ -16,10 +16,9 @@ from odrf.fits.survival.validation import (
     judged_new_scores,
     judged_training_scores,
 )
-from odrf.reports.survival.calibration_at_time import SurvivalCalibration
-from odrf.reports.survival.curve_consistency import CurveConsistency
-from odrf.reports.survival.roc_at_time import SurvivalROC
-from odrf.reports.survival.survival_curves import SurvivalCurves
+from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+from odrf.reports.survival.consistency import CurveConsistency
+from odrf.reports.survival.curves import SurvivalCurves
 from odrf.results.survival.boosted_predictions import BoostedSurvivalPredictions
 from odrf.results.survival.judged_by_times import JudgedByTimes
 

@@ -11,9 +11,8 @@ import pandas as pd
 from odrf.checks import checked_part, checked_whole
 from odrf.fits.survival.validation import JudgedPredictions, NoJudgesError
 from odrf.public.progress import progress_bar
-from odrf.reports.survival.calibration_at_time import SurvivalCalibration
-from odrf.reports.survival.roc_at_time import SurvivalROC
-from odrf.reports.survival.scores_table import estimates_table
+from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+from odrf.reports.survival.summaries import estimates_table
 from odrf.results.any_results import AnyResults
 
 __all__ = ["JudgedByTimes"]

@@ -12,8 +12,7 @@ from odrf.fits.survival.validation import (
     judged_new_rows,
     judged_training_rows,
 )
-from odrf.reports.survival.calibration_at_time import SurvivalCalibration
-from odrf.reports.survival.roc_at_time import SurvivalROC
+from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
 from odrf.results.survival.drawn_curves import DrawnCurves
 from odrf.results.survival.judged_by_times import JudgedByTimes
 

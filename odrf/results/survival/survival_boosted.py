@@ -18,19 +18,19 @@ from odrf.checks import (
 from odrf.errors import InputError
 from odrf.fits.survival.boosted import enlarged_boosted_survival
 from odrf.reports.data_summary import with_data
-from odrf.reports.importance_tables import (
+from odrf.reports.importance import (
     MeasuredImportance,
     held_out_table,
     impurity_measured,
     impurity_table,
     judged_measured,
 )
-from odrf.reports.node_tables import splits_of_trees
-from odrf.reports.survival.boosted_survival_summary import (
+from odrf.reports.survival.curves import drawn_risk_groups
+from odrf.reports.survival.summaries import (
     boosted_survival_card,
     boosted_survival_summary,
 )
-from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
+from odrf.reports.tree import splits_of_trees
 from odrf.results.keeping.forgetting import ForgettingResults
 from odrf.results.survival.judged_boosted_curves import JudgedBoostedCurves
 from odrf.results.survival.survival_plots import CURVES

@@ -21,11 +21,10 @@ from odrf.fits.importance_tests import ELIMINATED_BY, survival_steps
 from odrf.fits.responses import require_out_of_bag
 from odrf.fits.survival.fit import survival_tree_of, with_curves
 from odrf.fits.updating import combined_fits, enlarged_fit
-from odrf.reports.kinds_table import kinds_table
-from odrf.reports.node_tables import splits_of_trees
-from odrf.reports.selection.elimination import Elimination
-from odrf.reports.selection.shadows import ShadowSelection
-from odrf.reports.survival.survival_summary import survival_card
+from odrf.reports.data_summary import kinds_table
+from odrf.reports.selection import Elimination, ShadowSelection
+from odrf.reports.survival.summaries import survival_card
+from odrf.reports.tree import splits_of_trees
 from odrf.results.forest import DROP, ROUNDS
 from odrf.results.survival.curve_estimates import CurveEstimates
 from odrf.results.survival.survival_shown import ShownSurvivalResults

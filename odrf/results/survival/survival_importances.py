@@ -10,8 +10,8 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.fits.survival.hazards import cause_numbers
-from odrf.reports.importance_tables import MeasuredImportance
-from odrf.reports.survival.importance_of_curves import (
+from odrf.reports.importance import MeasuredImportance
+from odrf.reports.survival.summaries import (
     permutation_measured,
     survival_impurity_measured,
 )

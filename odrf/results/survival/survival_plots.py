@@ -13,7 +13,7 @@ from odrf import plots
 from odrf.checks import is_word, require_default
 from odrf.fits.responses import require_out_of_bag
 from odrf.fits.survival.fit import error_by_trees
-from odrf.reports.survival.drawn_risk_groups import drawn_risk_groups
+from odrf.reports.survival.curves import drawn_risk_groups
 from odrf.results.survival.survival_importances import SurvivalImportances
 
 if TYPE_CHECKING:

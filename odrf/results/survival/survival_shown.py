@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from odrf.checks import checked_truth
 from odrf.reports.data_summary import with_data
-from odrf.reports.survival.curve_consistency import CurveConsistency
-from odrf.reports.survival.survival_summary import survival_summary
+from odrf.reports.survival.consistency import CurveConsistency
+from odrf.reports.survival.summaries import survival_summary
 from odrf.results.survival.survival_plots import PlottedSurvivalResults
 from odrf.text.summary import Summary
 

@@ -13,16 +13,17 @@ from odrf.errors import InputError
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.reports.data_summary import with_data
-from odrf.reports.importance_tables import MeasuredImportance
-from odrf.reports.node_tables import splits_table
-from odrf.reports.survival.hazard_nodes import (
+from odrf.reports.importance import MeasuredImportance
+from odrf.reports.survival.summaries import (
     counted_by_cause,
+    deviance_measured,
     hazard_nodes,
     hazard_rules,
     hazards_of,
+    survival_card,
+    survival_tree_summary,
 )
-from odrf.reports.survival.survival_summary import survival_card
-from odrf.reports.survival.survival_tree_summary import deviance_measured, survival_tree_summary
+from odrf.reports.tree import splits_table
 from odrf.results.of_one_tree.drawn_tree import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.of_one_tree.prunable_tree import PrunableTree
 from odrf.results.survival.survival_importances import IMPURITY, PERMUTATION

@@ -10,15 +10,14 @@ from odrf.checks import is_word
 from odrf.fits.fit import Fit
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.public import public
-from odrf.reports.importance_tables import (
+from odrf.reports.importance import (
     OUT_OF_BAG,
     MeasuredImportance,
     judged_measured,
     out_of_bag_table,
     permutation_table,
 )
-from odrf.reports.importance_tests.correlated import warn_of_correlation
-from odrf.reports.importance_tests.knockoff_selection import knockoff_table
+from odrf.reports.importance_tests import knockoff_table, warn_of_correlation
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.measured import ADJUST, KNOCKOFF, LEVEL, TEST, require_no_test
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from odrf.errors import InputError
-from odrf.reports.importance_tests import knockoff_selection
+from odrf.reports import importance_tests
 from odrf.statistics.importance_tests import knockoff_values
 
 
@@ -25,8 +25,8 @@ def test_a_larger_rate_is_advised_only_if_there_is_one(monkeypatch, differences,
     table = pd.DataFrame(
         {"term": names, "estimate": W, "p_adjusted": knockoff_values(W.to_numpy())}
     )
-    monkeypatch.setattr(knockoff_selection, "knockoff_table", lambda fit: table)
+    monkeypatch.setattr(importance_tests, "knockoff_table", lambda fit: table)
     fit = SimpleNamespace(design=SimpleNamespace(predictors=names), call="")
-    found = knockoff_selection.KnockoffSelection(fit, 0.1, lambda fit: fit)
+    found = importance_tests.KnockoffSelection(fit, 0.1, lambda fit: fit)
     with pytest.raises(InputError, match=advice):
         found.best()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.reports.residuals.predictive_check import PredictiveCheck
+from odrf.reports.checks import PredictiveCheck
 
 SIZES = pd.CategoricalDtype(["small", "medium", "large"])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from odrf.errors import InputError
-from odrf.reports.selection import shadows
+from odrf.reports import selection
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from odrf.reports.selection import shadows
     ],
 )
 def test_the_advice_is_one_that_can_help(monkeypatch, rounds, tentative, advice):
-    monkeypatch.setattr(shadows, "refit_beside_shadows", lambda fit, which, seed: which)
+    monkeypatch.setattr(selection, "refit_beside_shadows", lambda fit, which, seed: which)
     steps = SimpleNamespace(
         importances_of=lambda which: np.r_[np.zeros(len(which)), np.ones(len(which))],
         grown_on=None,
@@ -29,6 +29,6 @@ def test_the_advice_is_one_that_can_help(monkeypatch, rounds, tentative, advice)
     fit = SimpleNamespace(
         design=SimpleNamespace(predictors=["a", "b"]), control=SimpleNamespace(seed=1), call=""
     )
-    found = shadows.ShadowSelection(fit, rounds, False, lambda fit: fit, steps)
+    found = selection.ShadowSelection(fit, rounds, False, lambda fit: fit, steps)
     with pytest.raises(InputError, match=advice):
         found.best(tentative)

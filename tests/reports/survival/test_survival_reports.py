@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.reports.survival.scores_table import estimates_table
+from odrf.reports.survival.summaries import estimates_table
 from odrf.statistics.survival.calibration import calibration_at
 from odrf.statistics.survival.curves import kaplan_meier
 from odrf.statistics.survival.discrimination import dynamic_areas, roc_at

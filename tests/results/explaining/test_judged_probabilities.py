@@ -14,7 +14,7 @@ from blends import with_quick_stacks
 from odrf import InputError
 from odrf.cli.running import main
 from odrf.fits.refit import cross_fitted_rows
-from odrf.reports.probabilities.calibrated_fit import CalibratedFit
+from odrf.reports.checks import CalibratedFit
 from odrf.statistics.discrimination import area_under_roc
 
 

@@ -1,0 +1,524 @@
+"""The trees of a fit as functions of the columns of the user's data frame."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.trees.forest import predicted_classes
+from odrf.engine.trees.packing import HEAD, Packed
+from odrf.errors import InputError
+from odrf.exports.columns import (
+    Applied,
+    Cell,
+    EmptyColumn,
+    Labelled,
+    LevelColumn,
+    Literal,
+    MatrixColumn,
+    NumberColumn,
+    RankedCell,
+    Source,
+    can_be_empty,
+    columns_of_matrix,
+    kinds_of_labels,
+    raw_kinds,
+    require_known,
+    sources_of,
+    type_of_labels,
+)
+from odrf.fits.fit import AnyFit
+from odrf.fits.missing import filling_forest
+
+__all__ = [
+    "MOST_WHOLE",
+    "Branch",
+    "Description",
+    "LabelSides",
+    "NumberSides",
+    "Term",
+    "cells_of",
+    "description_of",
+    "require_labels",
+    "require_names",
+    "require_sources",
+    "sides_of",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# The trees of a fit as functions of the columns of the user's data frame.
+# ------------------------------------------------------------------------------------------------
+
+
+class Term(NamedTuple):
+    """A coefficient of a column of the matrix."""
+
+    column: int
+    coefficient: np.float32
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A split: a row goes left if the sum of its terms is at most the threshold.
+
+    Products and sums are in float32, from the first term to the last.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+    threshold : float32
+    left, right : int
+        The number of a split among those of all trees; or -1 - i for leaf i.
+    """
+
+    terms: tuple[Term, ...]
+    threshold: np.float32
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """Trees as functions of the columns of a data frame; it holds no training rows.
+
+    Attributes
+    ----------
+    title : str
+        The call of the fit.
+    response : str
+        The name of the response.
+    labels : tuple
+        The classes; empty for a regression.
+    kinds : dict
+        By column of the data "number", "logical" or "text"; else what it holds, such as "dates".
+    whole : frozenset of str
+        The columns that held whole numbers in training.
+    fills : dict
+        By column what an empty cell is filled with.
+    required : tuple of str
+        A row with an empty cell in one of these columns has no prediction.
+    with_empty_text : frozenset of str
+        The columns that have an empty text among the levels of a factor.
+    sources : tuple of Source
+        What each atom of the formula is computed from.
+    columns : dict of int to MatrixColumn
+        The columns of the matrix that the splits use.
+    splits : tuple of Branch
+        The splits of all trees.
+    roots : (B,) tuple of int
+        The first split of each tree; or -1 - i for leaf i.
+    nodes : dict of int to int
+        By leaf i its number within its tree.
+    value : dict of int to (K,) float64
+        By leaf its mean response or class shares.
+    votes : bool
+        Whether values are votes, to be scaled to add up to 1.
+    ordered : bool
+        Whether the predicted class is the median, instead of the most probable class.
+    """
+
+    title: str
+    response: str
+    labels: tuple[Any, ...]
+    kinds: Mapping[str, str]
+    whole: frozenset[str]
+    fills: Mapping[str, Any]
+    required: tuple[str, ...]
+    with_empty_text: frozenset[str]
+    sources: tuple[Source, ...]
+    columns: Mapping[int, MatrixColumn]
+    splits: tuple[Branch, ...]
+    roots: tuple[int, ...]
+    nodes: Mapping[int, int]
+    value: Mapping[int, NDArray[np.float64]]
+    votes: bool
+    ordered: bool
+
+    @cached_property
+    def used_sources(self) -> tuple[int, ...]:
+        """The numbers of the sources that the columns use."""
+        used = {source for column in self.columns.values() for source in sources_in(column)}
+        return tuple(sorted(used))
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns of the data that a prediction needs, in the order of the data."""
+        used = {cell for s in self.used_sources for cell in cells_of(self.sources[s])}
+        return tuple(name for name in self.kinds if name in used or name in self.required)
+
+    def class_of(self, value: NDArray[np.float64]) -> int:
+        """Return the number of the class that is predicted from shares (K,)."""
+        return int(predicted_classes(value[np.newaxis], self.ordered)[0])
+
+    def probabilities_of(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what one tree predicts in a leaf of this value (K,)."""
+        return value / np.cumsum(value)[-1] if self.votes and self.labels else value
+
+
+def sources_in(column: MatrixColumn) -> tuple[int, ...]:
+    """Return the numbers of the sources that a column is computed from."""
+    if isinstance(column, EmptyColumn):
+        return column.sources
+    return tuple(part.source for part in column.parts)
+
+
+def cells_of(source: Source) -> tuple[str, ...]:
+    """Return the columns of the data that a source is computed from."""
+    match source:
+        case Labelled(column=column) | Cell(column=column) | RankedCell(column=column):
+            return (column,)
+        case Applied(arguments=arguments):
+            return tuple(dict.fromkeys(cell for each in arguments for cell in cells_of(each)))
+        case Literal():
+            return ()
+
+
+def description_of(fit: AnyFit) -> Description:
+    """Return the description of a fit whose prediction is the mean of its trees.
+
+    Raises
+    ------
+    InputError
+        Another language has no such term, or no such type of column.
+    """
+    design = fit.design
+    sources, columns = sources_of(design), list(columns_of_matrix(design))
+    kinds = kinds_of_labels(raw_kinds(design), sources)
+    fillable = can_be_empty(design)
+    forest = fit.forest
+    required: tuple[str, ...] = ()
+    if design.missing in ("drop", "raise"):
+        required = design.schema.columns
+    if not fit.data.has_rows:
+        # their fills are means of training rows
+        used_by = [column for j in fillable if (column := columns[j]) is not None]
+        variables = [design.recipe.variables[s] for each in used_by for s in sources_in(each)]
+        cells = {cell for variable in variables for cell in variable.columns}
+        required = tuple(name for name in kinds if name in cells or name in required)
+    elif fillable:
+        forest = filling_forest(fit, np.array(fillable, dtype=np.int64))
+        for j in fillable:
+            column = columns[j]
+            empty = EmptyColumn((), np.float32(1), np.float32(0))
+            columns.append(
+                None if column is None else replace(empty, sources=tuple(sources_in(column)))
+            )
+    splits, roots, places = _decoded(forest.packed, columns)
+    used = sorted({term.column for split in splits for term in split.terms})
+    kept = {j: column for j in used if (column := columns[j]) is not None}
+    known = _known(sources, {s for column in kept.values() for s in sources_in(column)})
+    require_known(kinds, [*required, *(cell for source in known for cell in cells_of(source))])
+    response = design.response
+    first_of_tree = np.searchsorted(forest.root, places, side="right") - 1
+    return Description(
+        title=" ".join(fit.call.split()),
+        response=response.name,
+        labels=_labels(response.name, response.classes),
+        kinds=kinds,
+        whole=frozenset(
+            name
+            for name, dtype in zip(design.schema.columns, design.schema.dtypes, strict=True)
+            if "int" in dtype.lower()
+        ),
+        fills=design.fills,
+        required=required,
+        with_empty_text=frozenset(
+            source.column
+            for source in sources
+            if isinstance(source, Labelled | RankedCell) and "" in source.labels
+        ),
+        sources=known,
+        columns=kept,
+        splits=splits,
+        roots=roots,
+        nodes={
+            leaf: int(leaf - forest.root[tree])
+            for leaf, tree in zip(places, first_of_tree, strict=True)
+        },
+        value={leaf: forest.value[leaf] for leaf in places},
+        votes=fit.votes,
+        ordered=fit.ordered,
+    )
+
+
+def _labels(response: str, classes: pd.Index | None) -> tuple[Any, ...]:
+    """Return the classes, none of numbers; `InputError` if no language has them."""
+    labels = () if classes is None else tuple(classes.tolist())
+    if any(isinstance(label, float) and np.isinf(label) for label in labels):
+        raise InputError(
+            f"the classes of {response!r} include an infinite number, which exports do not know: "
+            "make them text, with .astype(str), before fitting"
+        )
+    for label in labels:
+        if not isinstance(label, str | bool | int | float):
+            raise InputError(
+                f"the classes of {response!r} are of type {type(label).__name__}, which exports do "
+                "not know: make them text, with .astype(str), before fitting"
+            )
+    return labels
+
+
+def _known(sources: tuple[Source | InputError, ...], used: set[int]) -> tuple[Source, ...]:
+    """Return the sources, of those that no split uses a number; raise for others not known."""
+    found: list[Source] = []
+    for number, source in enumerate(sources):
+        if number not in used:
+            found.append(Literal(0.0))
+        elif isinstance(source, InputError):
+            raise source
+        else:
+            found.append(source)
+    return tuple(found)
+
+
+def _decoded(
+    packed: Packed, columns: list[MatrixColumn | None]
+) -> tuple[tuple[Branch, ...], tuple[int, ...], list[int]]:
+    """Return the splits that rows can reach, the roots of the trees, and the leaves."""
+    splits: list[Branch] = []
+    roots, leaves = [], []
+    for root in packed.root.tolist():
+        number: dict[int, int] = {}
+        for at in _records(packed, root):
+            number[at] = len(splits) + len(number)
+        for at in number:
+            children = [
+                child if child < 0 else number[at + child]
+                for child in packed.words[at : at + 2].tolist()
+            ]
+            splits.append(Branch(_terms(packed, at, columns), packed.floats[at + 2], *children))
+            leaves += [-1 - child for child in children if child < 0]
+        leaves += [-1 - root] if root < 0 else []
+        roots.append(root if root < 0 else number[root])
+    return tuple(splits), tuple(roots), sorted(set(leaves))
+
+
+def _records(packed: Packed, root: int) -> Iterator[int]:
+    """Yield the places of the records that can be reached, each once, from the root on."""
+    seen = {root} if root >= 0 else set()
+    waiting = list(seen)
+    while waiting:
+        at = waiting.pop(0)
+        yield at
+        for child in packed.words[at : at + 2].tolist():
+            if child >= 0 and at + child not in seen:
+                seen.add(at + child)
+                waiting.append(at + child)
+
+
+def _terms(packed: Packed, at: int, columns: list[MatrixColumn | None]) -> tuple[Term, ...]:
+    first = at + HEAD
+    last = first + 2 * int(packed.words[at + 3])
+    return tuple(
+        Term(int(packed.words[place]), packed.floats[place + 1])
+        for place in range(first, last, 2)
+        if columns[packed.words[place]] is not None
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Splits on one column of the data alone: which of its values go left, exactly.
+# ------------------------------------------------------------------------------------------------
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class NumberSides:
+    """Which numbers go left.
+
+    Attributes
+    ----------
+    column : str
+    upto : bool
+        Whether those up to `limit` go left; else those from `limit` on.
+    limit : float
+        If ±∞, all numbers go to the same side.
+    empty_left : bool
+        Whether an empty cell goes left.
+    """
+
+    column: str
+    upto: bool
+    limit: float
+    empty_left: bool
+
+
+@dataclass(frozen=True)
+class LabelSides:
+    """Which labels go left.
+
+    Attributes
+    ----------
+    column : str
+    left, right : tuple
+        The known labels.
+    others_left : bool
+        Whether empty cells and other labels go left.
+    """
+
+    column: str
+    left: tuple[object, ...]
+    right: tuple[object, ...]
+    others_left: bool
+
+
+def sides_of(fit: Description, split: Branch) -> NumberSides | LabelSides | None:
+    """Return which values go left at a split on one column of the data; None at any other."""
+    sources = {s for term in split.terms for s in sources_in(fit.columns[term.column])}
+    if len(sources) != 1:
+        return None
+    source = sources.pop()
+    of = fit.sources[source]
+    if isinstance(of, Labelled | RankedCell):
+        labels = [label for label in of.labels if label is not None]
+        known = {label: _goes_left(fit, split, of.labels.index(label)) for label in labels}
+        unknown = _goes_left(fit, split, None)
+        return LabelSides(
+            of.column,
+            tuple(label for label, left in known.items() if left),
+            tuple(label for label, left in known.items() if not left),
+            unknown,
+        )
+    if not isinstance(of, Cell):
+        return None
+    empty_left = _goes_left(fit, split, None)
+    if fit.kinds[of.column] == "logical":
+        known = {truth: _goes_left(fit, split, float(truth)) for truth in (False, True)}
+        return LabelSides(
+            of.column,
+            tuple(truth for truth, left in known.items() if left),
+            tuple(truth for truth, left in known.items() if not left),
+            empty_left,
+        )
+    return _limit(fit, split, of.column, empty_left)
+
+
+def _limit(fit: Description, split: Branch, column: str, empty_left: bool) -> NumberSides:
+    """Find the limit by bisection of all floats: the side changes once, if at all."""
+    upto = _goes_left(fit, split, -LARGEST)
+    if upto == _goes_left(fit, split, LARGEST):
+        return NumberSides(column, True, np.inf if upto else -np.inf, empty_left)
+    low, high = _ordinal(-LARGEST), _ordinal(LARGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _goes_left(fit, split, _of_ordinal(middle)) == upto:
+            low = middle
+        else:
+            high = middle
+    return NumberSides(column, upto, _of_ordinal(low if upto else high), empty_left)
+
+
+def _goes_left(fit: Description, split: Branch, value: float | None) -> bool:
+    """Return whether a row goes left whose source has this value or code; None if it is empty."""
+    total = np.float32(0)
+    for term in split.terms:
+        column = fit.columns[term.column]
+        scaled = np.float32(0)
+        match column:
+            case LevelColumn(parts=parts):
+                scaled = np.float32(value is not None and parts[0].code == value)
+            case EmptyColumn(empty=empty, present=present):
+                scaled = empty if value is None else present
+            case NumberColumn(parts=parts) if value is not None:
+                ranked = isinstance(fit.sources[parts[0].source], RankedCell)
+                scaled = column.scaled(float(value) + ranked)
+        total = total + term.coefficient * scaled
+    return bool(total <= split.threshold)
+
+
+def _ordinal(value: float) -> int:
+    """Return the rank of a float among all floats."""
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF)
+
+
+def _of_ordinal(rank: int) -> float:
+    bits = rank if rank >= 0 else -rank | (1 << 63)
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
+
+
+# ------------------------------------------------------------------------------------------------
+# Names of columns, levels of factors and classes that another language cannot hold.
+# ------------------------------------------------------------------------------------------------
+
+MOST_WHOLE = 2**53 - 1
+"""The largest whole number up to which floats of 64 bits tell all whole numbers apart."""
+
+
+def require_names(
+    what: str,
+    names: Iterable[str],
+    language: str,
+    others: Iterable[str] = (),
+    as_read: Callable[[str], str] = str,
+) -> None:
+    """Raise `InputError` unless a language can hold these names, each as one of its own.
+
+    `what` has a name: "column" or "class".  `others` are further names that the table may have.
+    `as_read` gives what the language makes of a name, such as one in small letters.
+    """
+    names = tuple(names)
+    for name in names:
+        problem = "no characters" if name == "" else _problem(name)
+        if problem:
+            raise InputError(
+                f"the name of {what} {name!r} has {problem}, which {language} cannot hold: rename "
+                f"this {what} before fitting"
+            )
+    first: dict[str, str] = {}
+    for name in (*names, *others):
+        known = first.setdefault(as_read(name), name)
+        if known != name and known in names:
+            raise InputError(
+                f"the names of {what} {known!r} and {name!r} are the same in {language}: rename "
+                "one of them before fitting"
+            )
+
+
+def require_sources(fit: Description, language: str, most_whole: int) -> None:
+    """Raise `InputError` unless a language can hold the levels of all factors of the splits."""
+    for number in fit.used_sources:
+        source = fit.sources[number]
+        if isinstance(source, Labelled | RankedCell):
+            known = [label for label in source.labels if label is not None]
+            require_labels(f"levels of {source.column!r}", known, language, most_whole)
+
+
+def require_labels(what: str, labels: Iterable[Any], language: str, most_whole: int) -> None:
+    """Raise `InputError` unless a language can hold these labels, which are of one type."""
+    labels = tuple(labels)
+    if labels and type_of_labels(labels) is None:
+        raise InputError(
+            f"the {what} are of several types: make them text, with .astype(str), before fitting"
+        )
+    if any(isinstance(label, float) for label in labels):
+        most_whole = min(most_whole, MOST_WHOLE)
+    for label in labels:
+        if isinstance(label, str) and (problem := _problem(label)):
+            raise InputError(
+                f"the {what} include {label!r}, which has {problem}, which {language} cannot "
+                "hold: give it another name before fitting"
+            )
+        if isinstance(label, int) and abs(label) > most_whole:
+            raise InputError(
+                f"the {what} include {label}, a whole number that {language} cannot tell from "
+                "the next ones: make them text, with .astype(str), before fitting"
+            )
+
+
+def _problem(text: str) -> str:
+    """Return what no other language holds in a text; "" if there is nothing."""
+    if "\0" in text:
+        return "the character NUL"
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "half of a pair of surrogates, which is no character"
+    return ""

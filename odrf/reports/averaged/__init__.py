@@ -1,1 +1,0 @@
-"""Reports of averaged predictions, comparisons and slopes."""

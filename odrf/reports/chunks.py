@@ -1,0 +1,231 @@
+"""Summaries of forests and trees whose rows came in chunks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.trees.forest import predicted_classes
+from odrf.errors import InputError
+from odrf.fits.all_rows.all_rows_fit import AllRowsFit
+from odrf.fits.fit import Fit, RowSums, StreamedFit
+from odrf.fits.scores import counts_of_classes, explained_part
+from odrf.pruning.complexity import root_losses
+from odrf.reports.importance import MeasuredImportance, impurity_table, with_shares
+from odrf.reports.paths import PruningPath
+from odrf.reports.summaries import (
+    NOT_JUDGED,
+    growth_card,
+    growth_summary,
+    held_out_scores,
+    training_score,
+)
+from odrf.text.layouts import quantity
+from odrf.text.splits import number
+from odrf.text.summary import Card, Summary
+
+__all__ = [
+    "all_rows_card",
+    "all_rows_summary",
+    "importance_by_own_rows",
+    "streamed_card",
+    "streamed_confusion",
+    "streamed_importance",
+    "streamed_r_squared",
+    "streamed_scores",
+    "streamed_summary",
+    "summed_rows",
+    "training_confusion",
+    "training_error",
+    "training_r_squared",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Scores, summary and short description of a forest whose rows came in chunks.
+# ------------------------------------------------------------------------------------------------
+
+OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
+NOTE = (
+    "The rows that chose the splits also judge their importances, which favours predictors of many "
+    "values."
+)
+
+
+def is_judged(fit: StreamedFit) -> bool:
+    """Return whether rows have judged this very forest, and not the one that it was cut from."""
+    return fit.sums is not None and (fit.pruning is None or fit.pruning.by_options)
+
+
+def summed_rows(fit: StreamedFit) -> RowSums:
+    """Return what the rows have judged; raise `InputError` if it was another forest."""
+    if fit.sums is None:
+        raise InputError(
+            "only the pruned forest has been judged by its rows: grow another without alpha="
+        )
+    if not is_judged(fit):
+        raise InputError(
+            "the rows have judged the forest before prune(), which is its parent: for errors of "
+            "the pruned one, grow it with alpha="
+        )
+    return fit.sums
+
+
+def streamed_r_squared(fit: StreamedFit) -> float:
+    """Return 1 - mean squared error / variance of the response; raise `InputError` for classes."""
+    if fit.kind == "classification":
+        raise InputError("r_squared needs a regression; for classes see confusion_matrix")
+    judged = summed_rows(fit)
+    return explained_part(judged.error_path[-1], judged.variance)
+
+
+def streamed_scores(fit: StreamedFit) -> pd.Series:
+    """Return the out-of-bag scores by name."""
+    judged = summed_rows(fit)
+    if fit.kind == "regression":
+        values = {"mse": judged.error_path[-1], "r2": streamed_r_squared(fit)}
+    else:
+        values = {"error": judged.error_path[-1], "brier": judged.brier}
+        values["log_loss"] = judged.log_loss
+    return pd.Series({**values, "rows": judged.n_judged}, name="out of bag", dtype=float)
+
+
+def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
+    """Return the weights of rows by observed and predicted class, with error rates.
+
+    Raises
+    ------
+    InputError
+        For a regression.
+    """
+    classes, counts = fit.design.response.classes, summed_rows(fit).confusion
+    if classes is None or counts is None:
+        raise InputError("confusion_matrix needs classes; for a regression see r_squared")
+    return counts_of_classes(classes, counts, bool((counts == np.rint(counts)).all()))
+
+
+def importance_by_own_rows(fit: Fit) -> MeasuredImportance:
+    """Return the importances as the rows that chose the splits judge them."""
+    return MeasuredImportance(impurity_table(fit), OWN, (NOTE,))
+
+
+def streamed_importance(fit: StreamedFit) -> MeasuredImportance:
+    """Return the importances that are shown: by the rows that trees did not draw, if known."""
+    if not is_judged(fit):
+        return importance_by_own_rows(fit)
+    return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), OUT_OF_BAG)
+
+
+def streamed_summary(fit: StreamedFit) -> Summary:
+    """Return the summary: data, out-of-bag error, options, sizes, importances."""
+    facts = {
+        "Trees": str(fit.forest.n_trees),
+        "Rows a tree": f"about {fit.control.sample_fraction * fit.data.n_rows:.0f}",
+        **_in_words(fit),
+    }
+    confusion = {}
+    if fit.kind == "classification" and is_judged(fit):
+        confusion = {"out of bag": streamed_confusion(fit)}
+    return growth_summary(_NAME, fit, facts, confusion, streamed_importance(fit))
+
+
+def streamed_card(fit: StreamedFit) -> Card:
+    """Return a short description."""
+    name = f"{_NAME}, {quantity(fit.forest.n_trees, 'tree')}"
+    return growth_card(name, fit, _in_words(fit))
+
+
+_NAME = "Oblique random forest of rows in chunks"
+
+
+def _in_words(fit: StreamedFit) -> dict[str, str]:
+    if not is_judged(fit):
+        return {"OOB error": "unknown (the rows judged the forest before or after pruning)"}
+    scores = streamed_scores(fit)
+    if np.isnan(scores.iloc[0]):
+        return {"OOB error": NOT_JUDGED}
+    if fit.kind == "regression":
+        return {"OOB MSE": number(scores["mse"]), "OOB R²": f"{scores['r2']:.3f}"}
+    return {
+        "OOB error rate": number(scores["error"]),
+        "OOB log loss": number(scores["log_loss"]),
+        "OOB Brier score": number(scores["brier"]),
+    }
+
+
+# ------------------------------------------------------------------------------------------------
+# Summary and short description of one tree of all rows in chunks.
+# ------------------------------------------------------------------------------------------------
+
+NAME = "Oblique decision tree of rows in chunks"
+
+
+def training_error(fit: AllRowsFit) -> float:
+    """Return the mean squared error, or the misclassification rate, of the rows of the leaves."""
+    forest = fit.forest
+    if fit.kind == "regression":
+        leaf = forest.is_leaf()
+        return float(forest.weight[leaf] @ forest.impurity[leaf] / forest.weight[0])
+    counts = _counts(fit)
+    return float(1.0 - np.trace(counts) / counts.sum())
+
+
+def training_r_squared(fit: AllRowsFit) -> float:
+    """Return 1 - mean squared error / variance of the response; raise `InputError` for classes."""
+    if fit.kind == "classification":
+        raise InputError("r_squared needs a regression; for classes see confusion_matrix")
+    variance = float(root_losses(fit.forest)[0])
+    return explained_part(training_error(fit), variance)
+
+
+def training_confusion(fit: AllRowsFit) -> pd.DataFrame:
+    """Return the weights of the rows of the leaves by observed and predicted class.
+
+    Raises
+    ------
+    InputError
+        For a regression.
+    """
+    classes = fit.design.response.classes
+    if classes is None:
+        raise InputError("confusion_matrix needs classes; for a regression see r_squared")
+    counts = _counts(fit) * fit.data.weight_unit
+    whole = np.rint(counts)
+    near = np.allclose(counts, whole, 1e-9, 1e-6)
+    return counts_of_classes(classes, whole if near else counts, near)
+
+
+def _counts(fit: AllRowsFit) -> NDArray[np.float64]:
+    forest = fit.forest
+    leaf = forest.is_leaf()
+    value = forest.value[leaf]
+    counts = np.zeros((value.shape[1], value.shape[1]))
+    predicted = predicted_classes(value, fit.ordered)
+    np.add.at(counts.T, predicted, value * forest.weight[leaf, np.newaxis])
+    return counts
+
+
+def all_rows_summary(fit: AllRowsFit, path: PruningPath[Any] | None) -> Summary:
+    """Return the summary: data, errors, options, size, importances.
+
+    `path` is the pruning path that the tree was chosen from, if any.
+    """
+    facts = {**_scores(fit), **held_out_scores(fit, path)}
+    confusion = {} if fit.kind == "regression" else {"training rows": training_confusion(fit)}
+    return growth_summary(NAME, fit, facts, confusion, importance_by_own_rows(fit))
+
+
+def all_rows_card(fit: AllRowsFit) -> Card:
+    """Return a short description."""
+    return growth_card(NAME, fit, _scores(fit))
+
+
+def _scores(fit: AllRowsFit) -> dict[str, str]:
+    error = training_error(fit)
+    if fit.kind == "classification":
+        return training_score(error, None)
+    explained = training_r_squared(fit)
+    return {**training_score(error, explained), "Training R²": f"{explained:.3f}"}

@@ -1,1 +1,0 @@
-"""Reports on how the prediction depends on one or two variables."""

@@ -1,1 +1,0 @@
-"""Reports of trees that imitate a fit."""

@@ -1,1 +1,0 @@
-"""Tests of importance as tables, and selections by knockoffs."""

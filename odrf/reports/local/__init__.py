@@ -1,1 +1,0 @@
-"""Reports of single predictions."""

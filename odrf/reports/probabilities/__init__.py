@@ -1,1 +1,0 @@
-"""Reports of how good probabilities are."""

@@ -1,1 +1,0 @@
-"""Reports of residuals and of predicted distributions."""

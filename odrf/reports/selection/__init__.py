@@ -1,1 +1,0 @@
-"""Which predictors are needed."""

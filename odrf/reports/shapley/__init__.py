@@ -1,1 +1,0 @@
-"""Reports on Shapley values."""

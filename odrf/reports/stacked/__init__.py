@@ -1,1 +1,0 @@
-"""What a stack of models tells."""

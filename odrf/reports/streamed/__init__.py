@@ -1,1 +1,0 @@
-"""What is said of a forest whose rows came in chunks."""

@@ -1,0 +1,175 @@
+"""Predicted survival curves of rows and of groups of similar risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf import plots
+from odrf.engine.survival.curve_numbers import ROUNDING
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.fit import SurvivalFit
+from odrf.fits.survival.validation import JudgedPredictions
+from odrf.public import public
+from odrf.statistics.survival.curves import number_at_risk
+from odrf.statistics.survival.scores import groups_by_risk
+from odrf.text.splits import number
+from odrf.text.summary import Card, Carded, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "SurvivalCurves",
+    "drawn_risk_groups",
+    "times_reaching",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted curves of rows: survival, or the incidence of a cause.
+# ------------------------------------------------------------------------------------------------
+
+# Rows and times that summaries show.
+ROWS, TIMES = 10, 6
+NEVER_SO_HIGH = "A time is inf where the incidence does not rise so far by the last event time."
+NEVER = "A time is inf where the curve does not fall so far by the last event time."
+
+
+@public
+class SurvivalCurves(Carded):
+    """Predicted survival curves of rows, or incidences of one cause of events.
+
+    Returned by `curves` of results for times to an event.
+
+    Parameters
+    ----------
+    fit : SurvivalFit or BoostedSurvivalFit
+        The fit.
+    table : DataFrame
+        Survival of each row at the times, or the incidence of the cause.
+    quartiles : DataFrame
+        The times by which a quarter, a half and three quarters of such rows have had the event, of
+        the cause if there is one.
+    cause : str, optional
+        The cause whose incidences they are.
+
+    Attributes
+    ----------
+    table, quartiles : DataFrame
+    cause : str or None
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("gbsg2")
+    >>> forest = odrf.odrf("Surv(time, event) ~ .", data, n_trees=50, seed=1)
+    >>> forest.curves(data.head(2), times=[500, 1000]).table.shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        fit: SurvivalFit | BoostedSurvivalFit,
+        table: pd.DataFrame,
+        quartiles: pd.DataFrame,
+        cause: str | None = None,
+    ) -> None:
+        self.fit, self.quartiles, self.cause = fit, quartiles, cause
+        self.table = table[sorted(set(table.columns))]
+
+    def summary(self) -> Summary:
+        """Return the curves at some times, and quartiles, with text, HTML and LaTeX output."""
+        of = f" (first {ROWS} of {len(self.table)} rows)" if len(self.table) > ROWS else ""
+        event = "the event" if self.cause is None else f"an event of {self.cause!r}"
+        sections = {
+            f"{self._named()} by time{of}": self._shown(),
+            f"Time by which a share has had {event}{of}": self.quartiles.head(ROWS),
+        }
+        never = NEVER if self.cause is None else NEVER_SO_HIGH
+        notes = (never,) if np.isinf(self.quartiles.head(ROWS)).any(axis=None) else ()
+        return Summary(self._title(), self.fit.call, self._facts(), sections, notes)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the curves, and below the axis the numbers of training rows at risk.
+
+        Up to eight curves have the labels of their rows; of more than 100 the first are drawn.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If the fit does not hold its training rows.
+        """
+        fit = self.fit
+        weights = fit.data.weights * fit.data.weight_unit
+
+        def at_risk(times: NDArray[np.float64]) -> NDArray[np.float64]:
+            return number_at_risk(times, fit.times.time, weights, fit.times.start)
+
+        return plots.plot_predicted_curves(self.table, at_risk, ax, self.cause)
+
+    def _shown(self) -> pd.DataFrame:
+        times = np.linspace(0, len(self.table.columns) - 1, TIMES).round().astype(int)
+        shown = self.table.iloc[:ROWS, np.unique(times)]
+        return shown.set_axis([number(float(time)) for time in shown.columns], axis=1)
+
+    def _facts(self) -> dict[str, str]:
+        at = self.table.columns
+        span = f"{len(at)}, {number(float(at[0]))} to {number(float(at[-1]))}"
+        return {"Rows": str(len(self.table)), "Times": span}
+
+    def _card(self) -> Card:
+        return Card(self._title(), self._facts(), self._shown())
+
+    def _named(self) -> str:
+        return "Survival" if self.cause is None else f"Incidence of {self.cause!r}"
+
+    def _title(self) -> str:
+        return "Survival curves" if self.cause is None else f"{self._named()}: curves"
+
+
+def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataFrame:
+    """Return the times by which incidences reach some shares; inf if it is never.
+
+    `incidence` has a row for each curve and all event times as columns.
+    """
+    values, times, found = incidence.to_numpy(), incidence.columns.to_numpy(), {}
+    for share in shares:
+        reached = values >= share - ROUNDING
+        found[share] = np.where(reached.any(axis=1), times[reached.argmax(axis=1)], np.inf)
+    unknown = np.isnan(values).any(axis=1)
+    table = pd.DataFrame(found, index=incidence.index).mask(
+        np.broadcast_to(unknown[:, np.newaxis], (len(values), len(found)))
+    )
+    return table.rename_axis(columns="share")
+
+
+# ------------------------------------------------------------------------------------------------
+# Predicted curves of groups of rows of similar risk, drawn beside those that are observed.
+# ------------------------------------------------------------------------------------------------
+
+
+def drawn_risk_groups(judged: JudgedPredictions, ax: Axes | None, cause: str | None = None) -> Axes:
+    """Draw the rows that judge in groups of similar risk, predicted and observed.
+
+    A `cause` is the one that they judge.
+    """
+    rows = judged.rows
+    times = rows.grid(rows.last_time())
+    groups = groups_by_risk(rows, judged.risk)
+    survival = judged.survival(times)
+    curves = survival if cause is None else 1 - survival
+    return plots.plot_risk_groups(groups, curves, times, rows.source, ax, cause)
