@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import odrf
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.boosted import ODBTResults
 
 __all__ = [
     "CASES",

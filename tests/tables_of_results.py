@@ -11,12 +11,12 @@ from pathlib import Path
 
 import odrf
 from odrf.results import GRAFResults, ODRFResults, ODTResults
-from odrf.results.absent import ABSENT
-from odrf.results.boosted.boosted_results import ODBTResults
-from odrf.results.stacked.auto_results import AutoResults
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
-from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results.boosted import ODBTResults
+from odrf.results.stack import AutoResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
+from odrf.results.unsupported import ABSENT
 
 __all__ = [
     "CLASSES",

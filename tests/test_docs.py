@@ -18,7 +18,7 @@ from odrf.api.trees import odt as fit_tree
 from odrf.projections import FAMILIES
 from odrf.reports.effects import Effects
 from odrf.reports.paths import PruningPath
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.tree import ODTResults

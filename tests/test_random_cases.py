@@ -16,15 +16,14 @@ from cases.attempts import SLOW, Attempts
 from cases.case import KINDS, Case, random_case
 from cases.ranges import Tally, cause, run_cases, try_seed
 from cases.times import OF_TIMES
-from odrf.results import forest, guided, tree
-from odrf.results.boosted import boosted_results
-from odrf.results.fitted import FittedResults
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
-from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results import boosted, forest, guided, tree
+from odrf.results.base import FittedResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
 
 RESULTS = [
-    *(tree.ODTResults, forest.ODRFResults, boosted_results.ODBTResults, guided.GRAFResults),
+    *(tree.ODTResults, forest.ODRFResults, boosted.ODBTResults, guided.GRAFResults),
     *(SurvivalTreeResults, SurvivalForestResults, SurvivalBoostedResults),
 ]
 

@@ -30,8 +30,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import odrf
-from odrf.results.boosted.boosted_results import ODBTResults
-from odrf.results.explaining.shared_by_shapley import ShapleyResults
+from odrf.results.boosted import ODBTResults
+from odrf.results.shapley import ShapleyResults
 
 PREDICTORS = [f"x{j}" for j in range(1, 21)]
 FITS: dict[str, Callable[..., Any]] = {

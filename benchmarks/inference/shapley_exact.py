@@ -27,8 +27,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import odrf
-from odrf.results.boosted.boosted_results import ODBTResults
-from odrf.results.explaining.explained import Explained
+from odrf.results.boosted import ODBTResults
+from odrf.results.explain import Explained
 
 # By orders alone, and by boxes of little weight.
 DRAWN = (0, 48)

@@ -41,7 +41,7 @@ from benchmarks.shared.protocol import Partition
 from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf import odbt
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.boosted import ODBTResults
 
 RATE, ONE_RUNS_ROUNDS = 0.1, 100
 """The defaults of `odbt`."""

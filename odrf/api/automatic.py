@@ -21,7 +21,7 @@ from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request, request_of
 from odrf.options.stack import StackedControl, resolve_stacked
 from odrf.public import public
-from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.stack import AutoResults
 
 __all__ = ["auto", "models_of_stack"]
 

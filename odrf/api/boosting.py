@@ -20,7 +20,7 @@ from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_boosted_fit
 from odrf.projections.base import Family
 from odrf.public import public
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.boosted import ODBTResults
 
 __all__ = ["odbt"]
 
@@ -204,7 +204,7 @@ def odbt(
     -------
     ODBTResults
         Of a response ``Surv(time, event)``,
-        `odrf.results.survival.survival_boosted.SurvivalBoostedResults`.
+        `odrf.results.survival.boosted.SurvivalBoostedResults`.
 
     Raises
     ------

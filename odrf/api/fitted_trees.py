@@ -19,7 +19,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import sized_tree
 from odrf.options.chunks import require_no_structure
 from odrf.public.chunks import Chunks, chunks_of
-from odrf.results.streamed.all_rows_results import AllRowsResults
+from odrf.results.chunks import AllRowsResults
 from odrf.results.tree import ODTResults
 
 __all__ = ["fitted_tree"]

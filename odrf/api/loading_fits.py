@@ -14,16 +14,15 @@ from odrf.fits.files.graph_reading import FitReader, errors_naming
 from odrf.fits.files.saving import as_mapping, names_listed, path_named
 from odrf.public import public
 from odrf.reports.checks import CalibratedFit
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.boosted import ODBTResults
+from odrf.results.chunks import AllRowsResults, StreamedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
-from odrf.results.stacked.auto_results import AutoResults
-from odrf.results.streamed.all_rows_results import AllRowsResults
-from odrf.results.streamed.streamed_results import StreamedResults
-from odrf.results.survival.estimand_results import EstimandResults
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
-from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results.stack import AutoResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.estimand import EstimandResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
 

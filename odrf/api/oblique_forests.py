@@ -178,7 +178,7 @@ def odrf(
     -------
     ODRFResults
         Of a response ``Surv(time, event)``, a
-        `odrf.results.survival.survival_forest.SurvivalForestResults`.  If events have several
+        `odrf.results.survival.forest.SurvivalForestResults`.  If events have several
         causes, each node is split on log-rank scores of the causes, added up with random signs, so
         that splits serve all causes; or, with `cause`, on those of one.
 

@@ -20,7 +20,7 @@ from odrf.options.chunks import require_no_structure
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.chunks import Chunks
 from odrf.public.frames import active_client, is_partitioned, required_client
-from odrf.results.streamed.streamed_results import StreamedResults
+from odrf.results.chunks import StreamedResults
 
 __all__ = ["forest_of_chunks"]
 

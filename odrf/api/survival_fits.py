@@ -13,9 +13,9 @@ from odrf.fits.survival.boosted import grow_boosted_survival
 from odrf.fits.survival.fit import survival_tree_of, with_curves
 from odrf.options.boosting import BoostingControl
 from odrf.options.request import Request
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
-from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
 
 __all__ = ["survival_boosted", "survival_forest", "survival_tree"]
 

@@ -242,7 +242,7 @@ def odt(
     -------
     ODTResults
         Of a response ``Surv(time, event)``, a
-        `odrf.results.survival.survival_tree.SurvivalTreeResults`.
+        `odrf.results.survival.tree.SurvivalTreeResults`.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from odrf.engine.factors import Matrix, indicated
 from odrf.errors import InputError
 from odrf.evaluation.survival.estimators_of_times import structured_times, survival_by_estimator
 from odrf.evaluation.tasks import kind_asked
-from odrf.results.any_results import AnyResults
+from odrf.results.base import AnyResults
 
 __all__ = ["Model", "Split", "named", "predictions", "read_models"]
 

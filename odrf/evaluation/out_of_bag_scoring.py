@@ -14,7 +14,7 @@ from odrf.evaluation.survival.out_of_bag_times import JUDGED, out_of_bag_score_o
 from odrf.fits.fit import AnyFit, BoostedFit, Fit
 from odrf.fits.responses import leaves_rows_out
 from odrf.fits.scores import out_of_bag_loss
-from odrf.results.out_of_bag import OutOfBagResults
+from odrf.results.forest_predictions import OutOfBagResults
 
 __all__ = ["out_of_bag_score"]
 

@@ -13,7 +13,7 @@ from odrf import plots
 from odrf.checks import checked_truth
 from odrf.evaluation.metrics import Metric
 from odrf.public import MethodNow, public
-from odrf.results.fitted import FittedResults
+from odrf.results.base import FittedResults
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:

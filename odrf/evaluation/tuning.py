@@ -37,7 +37,7 @@ from odrf.evaluation.tuned import Judged, Tuning
 from odrf.public import public
 from odrf.public.arguments import suggestion
 from odrf.public.progress import progress_bar
-from odrf.results.fitted import FittedResults
+from odrf.results.base import FittedResults
 from odrf.text.layouts import quantity
 
 __all__ = ["tune"]

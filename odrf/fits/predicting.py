@@ -236,7 +236,7 @@ def predict_rows(
 ) -> pd.Series | pd.DataFrame:
     """Return the predictions for the rows.
 
-    `type`, `priors` and `progress` are those of `odrf.results.fitted.FittedResults.predict`, as are
+    `type`, `priors` and `progress` are those of `odrf.results.base.FittedResults.predict`, as are
     the errors.
     """
     fit = rows.fit

@@ -67,7 +67,7 @@ def updated_fit(
 ) -> Fit:
     """Return the fit updated with the rows of `newdata`.
 
-    The arguments are those of `odrf.results.updatable.Updatable.update`; `same_alpha` keeps the α
+    The arguments are those of `odrf.results.updates.Updatable.update`; `same_alpha` keeps the α
     that was chosen last.  `sized` prunes the result if the options of the fit have pruned it.  Rows
     of weight 0 are not added; without others the fit is as it was.
 

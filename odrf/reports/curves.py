@@ -481,7 +481,7 @@ def partial_dependence(
 ) -> EffectCurve | EffectSurface:
     """Return the mean prediction over the rows with one or two variables set to each point.
 
-    The arguments are those of `odrf.results.explaining.curved.CurveResults.partial`, as are the
+    The arguments are those of `odrf.results.curves.CurveResults.partial`, as are the
     errors.
     """
     names = checked_variables(variables)
@@ -600,7 +600,7 @@ def accumulated_effects(
 ) -> EffectCurve | EffectSurface:
     """Return the accumulated local effects of one variable, or second-order ones of two.
 
-    The arguments are those of `odrf.results.explaining.curved.CurveResults.ale`, as are the errors.
+    The arguments are those of `odrf.results.curves.CurveResults.ale`, as are the errors.
     """
     names = checked_variables(variables)
     checked_part("level", level)

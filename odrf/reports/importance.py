@@ -73,7 +73,7 @@ class ProjectionImportance(Carded):
     The importance of a direction is the impurity decrease of the splits along it; θ and -θ count as
     one direction.  This is most useful where directions repeat, as with ``projection="sparse"`` or
     ``"axis"``; directions with estimated or continuous random coefficients hardly ever do.
-    Returned by `odrf.results.base.TreeResults.projection_importance`.
+    Returned by `odrf.results.trees.TreeResults.projection_importance`.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ TOP = 10
 class PixelImportance(Carded):
     """How often splits use each pixel (Perry 2020, section 3.2).
 
-    Returned by `odrf.results.base.TreeResults.pixel_importance`.
+    Returned by `odrf.results.trees.TreeResults.pixel_importance`.
 
     Parameters
     ----------

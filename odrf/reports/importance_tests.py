@@ -201,7 +201,7 @@ def importance_tests(
 ) -> pd.DataFrame:
     """Return a test of each variable, or of each set of variables, the largest estimate first.
 
-    Parameters are those of `odrf.results.measured.Measured.importance`.
+    Parameters are those of `odrf.results.scores.Measured.importance`.
 
     Raises
     ------

@@ -181,7 +181,7 @@ def individual_curves(
 ) -> IndividualCurves:
     """Return the curves of some rows.
 
-    The arguments are those of `odrf.results.explaining.curved.CurveResults.ice`, as are the errors.
+    The arguments are those of `odrf.results.curves.CurveResults.ice`, as are the errors.
     """
     if not isinstance(variable, str):
         raise InputError(f"variable={variable!r}: give the name of one variable")

@@ -149,7 +149,7 @@ def interactions_of(
 ) -> Interactions:
     """Return the interactions of variables of a fit.
 
-    The arguments are those of `odrf.results.explaining.curved.CurveResults.interactions`, as are
+    The arguments are those of `odrf.results.curves.CurveResults.interactions`, as are
     the errors.
     """
     chosen = _chosen(fit, names)

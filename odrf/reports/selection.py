@@ -51,7 +51,7 @@ class ShadowSelection(Carded, Generic[Forest]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
 
     Kursa and Rudnicki (2010).  Returned by `select_variables` of `odrf.results.forest.ODRFResults`
-    and of `odrf.results.survival.survival_forest.SurvivalForestResults`.
+    and of `odrf.results.survival.forest.SurvivalForestResults`.
     Each round grows a forest on the predictors that are not rejected yet and a permuted copy of
     each, its shadow.  A predictor scores a hit if its permutation importance is larger than that of
     every shadow.  Binomial tests of the number of hits confirm or reject predictors.
@@ -243,7 +243,7 @@ class Elimination(ErrorTable, Generic[Forest]):
     """Backward elimination: forests on fewer and fewer predictors.
 
     Returned by `select_variables` of `odrf.results.forest.ODRFResults` and of
-    `odrf.results.survival.survival_forest.SurvivalForestResults`.  Each step drops the predictors
+    `odrf.results.survival.forest.SurvivalForestResults`.  Each step drops the predictors
     of smallest permutation importance and grows the forest again.  The error of the chosen step is
     optimistic, because it was used for the choice; evaluate the chosen forest on new rows.
 

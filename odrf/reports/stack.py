@@ -47,7 +47,7 @@ NOT_USED = "The models with trees, which tell importances, have weight 0 in the 
 
 
 def parts_table(fit: StackedFit) -> pd.DataFrame:
-    """Return the table `odrf.results.stacked.auto_results.AutoResults.parts`."""
+    """Return the table `odrf.results.stack.AutoResults.parts`."""
     return pd.DataFrame(
         {
             "weight": fit.weights,
@@ -63,7 +63,7 @@ def parts_table(fit: StackedFit) -> pd.DataFrame:
 
 
 def trials_table(fit: StackedFit) -> pd.DataFrame:
-    """Return the table `odrf.results.stacked.auto_results.AutoResults.trials`."""
+    """Return the table `odrf.results.stack.AutoResults.trials`."""
     table = pd.DataFrame(fit.trials, columns=list(Trial._fields)).set_index("name")
     return table.rename_axis(index="part")
 

@@ -462,7 +462,7 @@ SHOWN = 6
 
 
 def loss_path(fit: BoostedFit) -> pd.DataFrame:
-    """Return the table `odrf.results.boosted.boosted_results.ODBTResults.loss_path`."""
+    """Return the table `odrf.results.boosted.ODBTResults.loss_path`."""
     boosted = fit.boosted
     path = {"training": boosted.training}
     if len(boosted.held_out):

@@ -2,11 +2,11 @@
 
 from odrf.fits.fit import Fit
 from odrf.reports.paths import GrowthPath, PruningPath
-from odrf.results.base import TreeResults
-from odrf.results.fitted import FittedResults
+from odrf.results.base import FittedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.tree import ODTResults
+from odrf.results.trees import TreeResults
 
 __all__ = [
     "Fit",

@@ -1,100 +1,464 @@
-"""The results that trees of `odrf.odt` and forests of `odrf.odrf` share."""
+"""The results that all fits share, however their trees were grown."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.checks import MOST, checked_whole
-from odrf.fits.fit import Fit
-from odrf.options.tree import Control
-from odrf.public import respelled
-from odrf.reports.consistency import ConsistencyReport, properties_of
-from odrf.reports.importance import ProjectionImportance
-from odrf.reports.paths import require_own_path
-from odrf.results.keeping.forgetting import ForgettingResults
-from odrf.results.of_pixels import PixelResults
-from odrf.results.row_predicting import RowPredicting
+from odrf.checks import checked_choice, checked_truth
+from odrf.design import Design
+from odrf.engine.trees.forest import Forest
+from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
+from odrf.fits.files.saving import save
+from odrf.fits.fit import AnyFit, StreamedFit
+from odrf.fits.predicting import (
+    PREDICTIONS,
+    RowsToPredict,
+    as_response,
+    mean_values,
+    predict_rows,
+    priors_of_rows,
+    require_priors,
+    rows_of,
+)
+from odrf.fits.responses import (
+    IN_BAG,
+    asked_out_of_bag,
+    leaves_rows_out,
+    predicting_rows_apart,
+    residuals,
+    residuals_of,
+    training_rows,
+    with_rows_apart,
+)
+from odrf.public import public
+from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.data_summary import DataSummary, with_data
+from odrf.results.scores import Measured
+from odrf.results.unsupported import why_unsupported
+from odrf.text.summary import Card, Carded, Summary
 
-__all__ = ["TreeResults"]
+__all__ = [
+    "AnyResults",
+    "FittedResults",
+    "Priors",
+]
 
 
-class TreeResults(ForgettingResults, PixelResults, RowPredicting):
-    """Base class of `ODTResults` and `ODRFResults`.
+# ------------------------------------------------------------------------------------------------
+# What every result tells of its fit: call, formula, trees, data; and how it is saved.
+# ------------------------------------------------------------------------------------------------
+
+
+@public
+class AnyResults(Carded):
+    """Base class of all results, of whatever response.
 
     Parameters
     ----------
-    fit : Fit
+    fit : AnyFit
         The fit, from which the results are computed when they are needed.
     """
 
-    fit: Fit
+    fit: AnyFit
 
-    def __init__(self, fit: Fit) -> None:
-        self.fit = fit
+    def __init_subclass__(cls) -> None:
+        public(cls)
+
+    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why this kind of fits lacks what another kind has."""
+            own = type(self).__name__
+            reason = why_unsupported(own, name)
+            if reason:
+                raise AbsentError(f"{own} has no {name!r}: {reason}")
+            refused_again(self, name)
+            similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
+            raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
+
+    def _shown_card(self) -> Card:
+        """Return the short description; without training rows, of which it tells, a shorter one."""
+        if self.fit.data.has_rows:
+            return self._card()
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, {self._why_without_rows}"}
+        return Card(type(self).__name__, facts)
 
     @property
-    def control(self) -> Control:
-        """The options of the fit, with the values that were used."""
-        return self.fit.control
+    def _why_without_rows(self) -> str:
+        return "left out"
 
-    @respelled(by_name=("resamples", "progress"))
-    def projection_importance(
-        self, top: int = 10, *, resamples: int = 0, progress: bool = False
-    ) -> ProjectionImportance:
-        """Return the most important directions (Tomita et al. 2020); θ and -θ count as one.
+    @property
+    def call(self) -> str:
+        """The call that made the fit, as text."""
+        return self.fit.call
+
+    @property
+    def design(self) -> Design:
+        """The design: formula, predictors, columns and response."""
+        return self.fit.design
+
+    @property
+    def seed(self) -> int:
+        """The seed of the fit; the same call with this seed gives the same fit."""
+        return self.fit.control.seed
+
+    @property
+    def forest(self) -> Forest:
+        """The trees as flat arrays."""
+        return self.fit.forest
+
+    @property
+    def formula(self) -> str:
+        """The formula as written."""
+        return self.fit.design.formula
+
+    @property
+    def kind(self) -> str:
+        """``"regression"``, ``"classification"`` or ``"survival"``."""
+        return self.fit.design.response.kind
+
+    @property
+    def nobs(self) -> int:
+        """Number of training rows, without rows dropped for missing values."""
+        return self.fit.data.n_rows
+
+    @cached_property
+    def n_leaves(self) -> NDArray[np.int64]:
+        """Number of leaves of each tree (B,)."""
+        return self.fit.forest.leaves()
+
+    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
+        """Save the fit to a file; `odrf.load` reads it.
+
+        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
+        arrays and plain text, no code; `odrf.fits.files` describes it.
 
         Parameters
         ----------
-        top : int, default 10
-            Most directions to return.
-        resamples : int, default 0
-            Number of random halves of the rows on which the model is fitted again, to count on how
-            many of them each direction is among the `top` again.
+        path : str or path
+            The file.
+        data : bool, default True
+            Whether the file holds the training rows.  Without them the loaded fit predicts new
+            rows and shows its trees, and is smaller.  What is computed from training rows raises
+            `InputError`: predictions of them, errors, importances but those of impurity, intervals,
+            summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
+            knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
+            what predictions need: the formula, the ranges and levels of columns, the values of
+            leaves, and all values of a column that 32 bits cannot tell apart, such as an
+            identifier.
         progress : bool, default False
-            Show a progress bar.
-
-        Returns
-        -------
-        ProjectionImportance
-            With ``table``, ``coefficients``, ``summary()`` and ``plot()``.
+            Show a progress bar: arrays are compressed, which takes seconds for large forests.
 
         Raises
         ------
         InputError
-            If `top` or `resamples` is not a whole number, or too small.
-        """
-        return ProjectionImportance(
-            self.fit,
-            checked_whole("top", top, 1),
-            checked_whole("resamples", resamples, 0, MOST),
-            progress,
-        )
+            If the folder does not exist, or the file cannot be written; if the fit has a part of
+            another library, such as a column of its type or a projection of your own class.
 
-    def consistency(self) -> ConsistencyReport:
-        """Report which consistency theorem covers this fit, and whether its conditions hold.
+        Warns
+        -----
+        UserWarning
+            If the formula uses functions of your own, or other code that `odrf.load` does not
+            trust.  The file does not hold such functions; the message says how to load it.
+        """
+        save(type(self).__name__, self.fit, path, checked_truth("data", data), progress)
+
+    def to_sklearn(self) -> Any:
+        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
 
         Returns
         -------
-        ConsistencyReport
-            With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
+        estimator
+            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
+            ``results_`` is this result.  It predicts data frames with the columns that the formula
+            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
+            they were resolved for its data.  The formula and case weights are no parameters:
+            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
+
+        Raises
+        ------
+        InputError
+            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
 
         Examples
         --------
         >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ .", data, n_trees=10, alpha="1/sqrt(n)", seed=1)
-        >>> forest.consistency().conclusion[-69:]
-        'if Y is sub-Gaussian and what differs does no harm, by [Z] Theorem 5.'
+        >>> data = odrf.load_data("wine")
+        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
+        >>> tree
+        ODTClassifier(random_state=1)
+        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
+        True
         """
-        return ConsistencyReport(self.fit, properties_of(self.fit), self._noise_residuals())
+        try:
+            estimators = import_module("odrf.sklearn")
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
+            ) from error
+        return estimators.estimator_of(self)
 
-    def _check_path(self, path: Any, whole: str) -> None:
-        """Raise `InputError` unless a path is None or the pruning path of this fit, a `whole`."""
-        require_own_path(path, self.fit, whole)
+    def data_summary(self) -> DataSummary:
+        """Return what each predictor was taken as, its values, and how empty cells are treated.
 
-    def _noise_residuals(self) -> NDArray[np.float64]:
-        """Return the residuals that describe the noise best; empty for classes."""
-        return self._own_resid if self.kind == "regression" else np.empty(0)
+        Returns
+        -------
+        DataSummary
+            With ``table``, a row for each predictor, and ``summary()``.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
+        >>> fit.data_summary().table["taken_as"].to_dict()
+        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
+        """
+        return DataSummary(self.fit)
+
+
+# ------------------------------------------------------------------------------------------------
+# The results that all fits share, however their trees were grown.
+# ------------------------------------------------------------------------------------------------
+
+Priors = Mapping[Any, float] | pd.Series | None
+
+
+@public
+class FittedResults(AnyResults, Measured):
+    """Base class of the results for numbers and classes.
+
+    Parameters
+    ----------
+    fit : AnyFit
+        The fit, from which the results are computed when they are needed.
+    """
+
+    fit: AnyFit
+
+    @property
+    def classes(self) -> pd.Index | None:
+        """The classes, in the order of the probability columns; None for a regression."""
+        return self.fit.design.response.classes
+
+    @property
+    def fittedvalues(self) -> pd.Series:
+        """Predictions for the training rows, as by `predict()`: numbers, or classes."""
+        fitted = as_response(self.fit, self._trained(), self.fit.data.index)
+        return with_rows_apart(self.fit, fitted, self._as_new, leaves_rows_out(self.fit))
+
+    @property
+    def resid(self) -> pd.Series:
+        """Residuals of the training rows, from the predictions of `predict()`.
+
+        For a regression, response minus fitted value.  For classes, 1 minus the predicted
+        probability of the observed class; missing if only rows of weight 0 have the class.
+        """
+        resid = pd.Series(self._own_resid, index=self.fit.data.index, name="resid")
+        return with_rows_apart(self.fit, resid, self._resid_as_new, leaves_rows_out(self.fit))
+
+    @property
+    def _own_resid(self) -> NDArray[np.float64]:
+        """Residuals (n,) without those of rows of weight 0."""
+        return residuals(self.fit, self._trained())
+
+    def _as_new(self, rows: pd.DataFrame) -> pd.Series:
+        return cast(pd.Series, self.predict(rows))
+
+    def _resid_as_new(self, rows: pd.DataFrame) -> pd.Series:
+        classes = self.kind == "classification"
+        value = np.asarray(self.predict(rows, type="prob" if classes else "response"))
+        y = self.fit.design.response.known_numbers(rows)
+        resid = residuals_of(y, value.reshape(len(y), -1), classes)
+        return pd.Series(resid, index=rows.index, name="resid")
+
+    def _trained(self) -> NDArray[np.float64]:
+        """Return mean response or class shares (n, K) as `predict()` gives for training rows."""
+        oob = self._out_of_bag_asked(None, None)
+        return self._in_bag if oob is None else oob
+
+    @cached_property
+    def _in_bag(self) -> NDArray[np.float64]:
+        """Mean response or class shares (n, K) that all trees predict for the training rows."""
+        return mean_values(self.fit, self.fit.data.X)
+
+    def _out_of_bag_asked(
+        self, newdata: pd.DataFrame | None, training: str | None
+    ) -> NDArray[np.float64] | None:
+        """Return the values (n, K) of training rows that are asked out of bag; else None."""
+        asked_out_of_bag(training, newdata, leaves_out=False)
+        return None
+
+    def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
+        """Return the rows to predict: new rows, or training rows as `training` says."""
+        if type == "leaf" and newdata is None:  # a row has a leaf in every tree
+            asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
+            training = IN_BAG
+        oob = self._out_of_bag_asked(newdata, training)
+        return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
+
+    @public
+    @predicting_rows_apart
+    def predict(
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        priors: Priors = None,
+        training: str | None = None,
+        progress: bool = False,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows to predict, with the columns that the formula uses.  The response is not needed,
+            and other columns are ignored.  As in `odrf.odt`, of any library that narwhals knows.
+            By default the training rows.
+        type : str, default "response"
+            - ``"response"``: the mean response (regression), or the class.  Classes are
+              categorical: with the categories of the response, in their order, or else sorted.
+            - ``"class"``: the most probable class, the first of ties.  With
+              ``criterion="ordinal"`` the median: the first class with a cumulative probability of
+              at least 1/2.  Its mean absolute difference in rank is the smallest.
+            - ``"prob"``: a column of probabilities for each class.
+            - ``"cumulative"``, for ordered classes: a column for each class but the last, with the
+              probability of this class or a lower one.
+            - ``"leaf"``: the number of the leaf that the row reaches, as in `ODTResults.nodes`; for
+              a forest a column for each tree.
+            - ``"trees"``: a column with the prediction of each tree.
+        priors : mapping of class to number, or Series, optional
+            The class shares π' in the population of these rows, if they differ from the weighted
+            shares π in the training rows: a positive number for each class; they add up to 1.
+            Probabilities are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and
+            Decaestecker 2002, equation (2.4)), and classes are predicted from these.  For the types
+            ``"response"``, ``"class"``, ``"prob"`` and ``"cumulative"`` of classes; see
+            `estimate_priors`.
+        training : {"out-of-bag", "in-bag"}, optional
+            How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
+            fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
+            the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, boosted trees
+            with several runs, and fits of `odrf.auto`.  ``"in-bag"``: by all trees, as if the row
+            were new.  It is the default of all other fits, and too close to the responses of the
+            training rows.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
+            missing predictors is missing.  Out of bag, that of a row that every tree drew is
+            missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
+            tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
+
+        Raises
+        ------
+        InputError
+            If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
+            has categories of an ordered factor that were not declared; if `priors` are not one
+            positive number for each class, or do not add up to 1; if `training` is unknown, is
+            given with `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows
+            out.
+
+        Warns
+        -----
+        UserWarning
+            If a factor of `newdata` has levels that no training row has, declared as categories or
+            not: they count as missing values if the fit has ``missing="split"``, the default, or
+            ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered
+            factor has a rank for each declared category, whether or not a row has it.
+        """
+        checked_choice("type", type, PREDICTIONS)
+        return predict_rows(self._rows(newdata, training, type), type, priors, progress)
+
+    def estimate_priors(
+        self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8
+    ) -> pd.Series:
+        """Estimate the class shares in the population of unlabelled rows.
+
+        The class shares may differ from those of the training rows, but within each class the
+        distribution of the predictors must be the same.  The shares are estimated by maximum
+        likelihood with the EM algorithm (Saerens, Latinne and Decaestecker 2002, equation (2.9)),
+        from the fit's predicted probabilities.  Use forests or boosted trees: the probabilities of
+        a single tree are too extreme.  From very few rows the estimate is imprecise.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+            The rows, as in `predict`; rows with missing predictors are left out.
+        max_steps : int, default 1000
+            Most EM steps.
+        tolerance : float, default 1e-8
+            The algorithm stops when no share changes by more.
+
+        Returns
+        -------
+        Series
+            One share for each class, to be used as ``predict(priors=)``.
+
+        Raises
+        ------
+        InputError
+            If the fit is a regression, there are no complete rows, or an option is out of range.
+
+        Warns
+        -----
+        UserWarning
+            If the shares have not converged after `max_steps`.
+
+        References
+        ----------
+        M. Saerens, P. Latinne and C. Decaestecker (2002). Adjusting the outputs of a classifier to
+        new a priori probabilities: a simple procedure. Neural Computation 14, 21-41.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("breast_cancer")
+        >>> fit = odrf.odrf("diagnosis ~ .", data[::2], n_trees=50, seed=1)
+        >>> new = data[1::2].query("diagnosis == 'malignant' or mean_radius < 11")
+        >>> priors = fit.estimate_priors(new)
+        >>> bool(abs(priors["malignant"] - (new["diagnosis"] == "malignant").mean()) < 0.05)
+        True
+        """
+        require_priors(self.design.response, "estimate_priors()")
+        shares = self.predict(newdata, type="prob").dropna().to_numpy()
+        return priors_of_rows(self.fit, shares, max_steps, tolerance)
+
+    @property
+    def _why_without_rows(self) -> str:
+        return "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
+
+    @abstractmethod
+    def consistency(self) -> ConsistencyReport:
+        """Report which consistency theorem covers this fit."""
+
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, sizes, errors, importances.
+
+        It prints as text, and converts to HTML and LaTeX.
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+        """
+        summary = self._summary(progress)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    @abstractmethod
+    def _summary(self, progress: bool) -> Summary:
+        """Return the summary without details."""

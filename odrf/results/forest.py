@@ -32,17 +32,14 @@ from odrf.reports.importance_tests import KnockoffSelection
 from odrf.reports.paths import ForestPath
 from odrf.reports.selection import Elimination, ShadowSelection
 from odrf.reports.summaries import forest_card, forest_summary
-from odrf.results.explaining.checked_forest import CheckedForest
-from odrf.results.explaining.imitated import SurrogateTreeResults
-from odrf.results.explaining.near_rows import ProximityResults
-from odrf.results.explaining.shared_by_shapley import ShapleyResults
-from odrf.results.extendable import Extendable
-from odrf.results.measured import KNOCKOFF
-from odrf.results.panelled import Drawing, Panelled
-from odrf.results.several_trees import SeveralTrees
-from odrf.results.testing.forest_importances import ForestImportances
-from odrf.results.tree import ODTResults
-from odrf.results.updatable import Updatable
+from odrf.results.explain import CheckedForest
+from odrf.results.forest_predictions import ForestImportances
+from odrf.results.proximity import ProximityResults
+from odrf.results.scores import KNOCKOFF
+from odrf.results.shapley import ShapleyResults
+from odrf.results.tree import ODTResults, SurrogateTreeResults
+from odrf.results.trees import Drawing, Extendable, Panelled, SeveralTrees
+from odrf.results.updates import Updatable
 from odrf.text.summary import Card, Summary
 
 __all__ = ["ODRFResults"]

@@ -21,12 +21,10 @@ from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport, properties_of_guided
 from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.reports.summaries import guided_card, guided_summary
-from odrf.results.explaining.imitated import SurrogateTreeResults
-from odrf.results.explaining.near_rows import ProximityResults
-from odrf.results.explaining.shared_by_shapley import ShapleyResults
-from odrf.results.extendable import Extendable
-from odrf.results.panelled import Drawing, Panelled
-from odrf.results.row_predicting import RowPredicting
+from odrf.results.proximity import ProximityResults
+from odrf.results.shapley import ShapleyResults
+from odrf.results.tree import SurrogateTreeResults
+from odrf.results.trees import Drawing, Extendable, Panelled, RowPredicting
 from odrf.statistics.sensitivity import (
     leaf_codes,
     regions_divided,

@@ -10,14 +10,14 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.projections.axis import Axis
 from odrf.projections.mixture import Mixture
-from odrf.results.any_results import AnyResults
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.base import AnyResults
+from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
-from odrf.results.stacked.auto_results import AutoResults
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
-from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results.stack import AutoResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.sklearn.classifiers import (
     AutoClassifier,

@@ -16,7 +16,7 @@ from odrf import InputError
 from odrf.cli import main
 from odrf.fits.responses import expected_response
 from odrf.fits.stack.weights import LEAST_POWER
-from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.stack import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
 MODELS = [

@@ -11,8 +11,8 @@ import pytest
 import odrf
 from odrf import InputError, simulate
 from odrf.errors import AbsentError
-from odrf.results.absent import ABSENT, ABSENT_OF_TIMES
-from odrf.results.survival.estimand_results import NotHere
+from odrf.results.survival.estimand import Unsupported
+from odrf.results.unsupported import ABSENT, ABSENT_OF_TIMES
 from tables_of_results import OF_TIMES
 
 DATA = simulate.proportional_hazards(p=3, relevant=2).sample(80, seed=1)
@@ -104,5 +104,5 @@ def test_what_forests_lack_is_there_for_one_number_of_their_curves():
     for name, reason in ABSENT_OF_TIMES["SurvivalForestResults"].items():
         with pytest.raises(AttributeError, match=re.escape(f"no '{name}': {reason}")):
             getattr(forest, name)
-        there = getattr(type(of_one_number), name, NotHere())
-        assert "estimand" not in reason or not isinstance(there, NotHere)
+        there = getattr(type(of_one_number), name, Unsupported())
+        assert "estimand" not in reason or not isinstance(there, Unsupported)

@@ -24,12 +24,12 @@ from odrf.reports.sensitivity import Sensitivity
 from odrf.reports.survival.bands import SurvivalBands
 from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
 from odrf.reports.survival.curves import SurvivalCurves
-from odrf.results.boosted.boosted_results import ODBTResults
+from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
-from odrf.results.survival.survival_forest import SurvivalForestResults
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.simulate.problem import Problem
 

@@ -13,7 +13,7 @@ from blends import with_quick_stacks
 from hostile import small_table
 from odrf import InputError
 from odrf.results import ODRFResults
-from odrf.results.absent import ABSENT
+from odrf.results.unsupported import ABSENT
 from tables_of_results import CLASSES, FUNCTIONS, OPTIONS_ABSENT, PAGE, marked, members, tables
 
 DATA = small_table()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 from odrf.fits.survival.validation import OUT_OF_BAG_ROWS
-from odrf.results.survival.judged_curves import JudgedSurvivalResults
-from odrf.results.survival.survival_boosted import SurvivalBoostedResults
+from odrf.results.survival.base import EvaluatedSurvivalResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
 
 __all__ = ["JUDGED", "out_of_bag_score_of_times"]
 
-JUDGED = JudgedSurvivalResults, SurvivalBoostedResults
+JUDGED = EvaluatedSurvivalResults, SurvivalBoostedResults
 """Results for times to an event."""
 
 
 def out_of_bag_score_of_times(
-    fit: JudgedSurvivalResults | SurvivalBoostedResults, metric: Metric
+    fit: EvaluatedSurvivalResults | SurvivalBoostedResults, metric: Metric
 ) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
 

@@ -39,7 +39,7 @@ def save(
     data: bool,
     progress: bool = False,
 ) -> None:
-    """Save a fit to a file, for `odrf.results.fitted.FittedResults.save`.
+    """Save a fit to a file, for `odrf.results.base.FittedResults.save`.
 
     Parameters
     ----------

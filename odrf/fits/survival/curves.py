@@ -275,7 +275,7 @@ def predict_survival(
     unseen : (B, n) bool or None
         The trees that predict each row; None: all.
     type, times, shares, cause, progress
-        As in `odrf.results.survival.survival_results.SurvivalResults.predict`, as are the errors.
+        As in `odrf.results.survival.base.SurvivalResults.predict`, as are the errors.
     """
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)

@@ -252,7 +252,7 @@ def bands_of(
     unseen : (B, n) bool or None
         The trees that predict each row; None: all.
     times, cause, level, progress
-        As in `odrf.results.survival.curve_estimates.CurveEstimates.bands`, as are errors and
+        As in `odrf.results.survival.estimand.CurveEstimates.bands`, as are errors and
         warnings.
     """
     fit = cast(SurvivalFit, rows.fit)

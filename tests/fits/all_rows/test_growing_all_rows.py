@@ -20,7 +20,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.all_rows import growing_all_rows, row_file
 from odrf.fits.all_rows.growing_below import rows_that_fit
-from odrf.results.streamed.all_rows_results import AllRowsResults
+from odrf.results.chunks import AllRowsResults
 
 N, FIT = 400, 60
 

@@ -11,7 +11,7 @@ import odrf
 from blends import with_quick_stacks
 from odrf import InputError
 from odrf.fits.stack.growing import refit_stack
-from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.stack import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
 FORMULAS = {"number": "y ~ a + b + f", "classes": "c ~ a + b + f"}

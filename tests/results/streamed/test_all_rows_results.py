@@ -11,7 +11,7 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.fits.all_rows import growing_all_rows
-from odrf.results.streamed.all_rows_results import AllRowsResults
+from odrf.results.chunks import AllRowsResults
 
 FRAME = odrf.load_data("penguins").dropna().reset_index(drop=True)
 CHUNKS = [FRAME[:100], FRAME[100:101], FRAME[101:]]

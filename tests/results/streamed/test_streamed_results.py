@@ -12,7 +12,7 @@ import pytest
 
 import odrf
 from odrf.errors import InputError
-from odrf.results.streamed.streamed_results import StreamedResults
+from odrf.results.chunks import StreamedResults
 
 FRAME = odrf.load_data("penguins").dropna().reset_index(drop=True)
 CHUNKS = [FRAME[:100], FRAME[100:101], FRAME[101:]]

@@ -10,7 +10,7 @@ import pytest
 
 import odrf
 from odrf.errors import AbsentError, InputError
-from odrf.results.survival.estimand_results import WITHOUT
+from odrf.results.survival.estimand import WITHOUT
 
 DATA = odrf.simulate.hazard_jump(p=3).sample(150, seed=1)
 

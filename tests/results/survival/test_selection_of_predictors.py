@@ -9,7 +9,7 @@ import pytest
 
 import odrf
 from odrf import InputError, simulate
-from odrf.results.survival.survival_forest import SurvivalForestResults
+from odrf.results.survival.forest import SurvivalForestResults
 
 DATA = simulate.proportional_hazards(p=6, relevant=2).sample(150, seed=2)
 FORMULA = "Surv(time, event) ~ ."

@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from odrf import simulate
-from odrf.results.survival.survival_tree import SurvivalTreeResults
+from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.statistics.survival.curves import kaplan_meier
 
 FORMULA = "Surv(time, event) ~ ."

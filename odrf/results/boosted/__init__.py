@@ -1,1 +1,0 @@
-"""Results of boosted trees for numbers and classes, and what all boosted trees tell."""

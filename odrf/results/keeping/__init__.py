@@ -1,1 +1,0 @@
-"""Results that forget what is not needed any more."""

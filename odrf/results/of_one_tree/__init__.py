@@ -1,1 +1,0 @@
-"""What results of one tree have that those of forests do not have."""

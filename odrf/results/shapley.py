@@ -1,0 +1,217 @@
+"""Shapley values: a prediction divided among the predictors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
+from odrf.errors import InputError
+from odrf.fits.shapley import (
+    HowToShare,
+    background_rows,
+    explained_rows,
+    interactions_in_rows,
+    is_vote,
+)
+from odrf.public import public
+from odrf.reports.shapley import (
+    ShapleyInteractions,
+    ShapleyValues,
+    interactions_report,
+    shapley_report,
+)
+from odrf.results.base import FittedResults
+
+__all__ = [
+    "ShapleyResults",
+]
+
+
+USUAL_BOXES, MOST_BOXES, FEWEST_DRAWS = 4096, 2**20, 2
+
+
+@public
+class ShapleyResults(FittedResults):
+    """Base class of results with Shapley values."""
+
+    def shap(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        background: pd.DataFrame | int | None = None,
+        max_boxes: int = USUAL_BOXES,
+        draws: int | None = None,
+        seed: Seed = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> ShapleyValues:
+        """Divide each prediction among the terms of the formula, by Shapley values.
+
+        The value of a coalition of terms is the mean prediction of mixed rows: these have the
+        values of the explained row for the terms of the coalition, and those of a background row
+        for the others (interventional Shapley values).  The Shapley value of a term is the mean of
+        what it changes as it enters, over all orders of the terms.  So the values of a row add up
+        to its prediction minus the mean prediction of the background rows.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows to explain.  By default the training rows, as all trees predict them.  Rows that
+            cannot be predicted are left out.
+        background : DataFrame or int, optional
+            What predictions are compared with: rows, or how many training rows are drawn by the
+            seed of the fit.  By default 100 are drawn, or all are taken if there are not more.
+            Rows of unequal case weights are drawn in proportion to them, with replacement.
+        max_boxes : int, default 4096
+            Values are exact where all coalitions of a tree and a pair of rows fall into at most so
+            many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  With
+            more, orders of the terms are drawn for the boxes of little weight, below 3/√max_boxes.
+            A smaller number is faster and less exact; with 0 all orders are drawn.
+        draws : int, optional
+            How many random orders are drawn, each together with its reverse, at least 2: of each
+            box that is drawn.  By default as many as give a reliable standard error.
+        seed : int, SeedSequence or Generator, optional
+            Seed of the orders; by default that of the fit.
+        n_jobs : int, optional
+            Threads; by default those of the fit.  The values are the same for any number.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        ShapleyValues
+            With ``values``, ``std_error``, ``base``, ``table``, ``row()``, ``summary()``,
+            ``plot()``, and ``to_shap()`` for the plots of the package shap.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range, or rows cannot be predicted; for class probabilities of
+            a guided forest, which are shares of votes and no mean over trees.
+
+        Notes
+        -----
+        Explained are the mean response or the probabilities of the classes; of boosted trees the
+        scores, as ``predict(type="link")`` gives them, without offsets.
+
+        A factor, a basis such as ``bs(x, 4)``, and the empty cells of a predictor belong to one
+        term.  ``log(x)`` and ``x``, or ``a`` and ``a:b``, are terms of their own if the formula has
+        both: each takes its share, and mixed rows may have values that do not go together.
+
+        A split on several terms reads mixed rows as they are.  All coalitions go down a tree
+        together: where a split depends on a term, they divide into those with it and those without.
+        A leaf is reached by boxes, of all coalitions with certain terms and without certain others,
+        whose Shapley values are known.  For splits on single predictors this is interventional
+        TreeSHAP.  If there are too many boxes, those of little weight are not divided to the
+        leaves.  The weight of a box is the share of orders that meet it: in them its terms come
+        before those that it excludes.  Random orders that meet it are drawn, and their prefixes go
+        down the tree together.  What is drawn adds up exactly, too.
+
+        What is no sum or mean of trees, ``shap.PermutationExplainer`` of the package shap explains,
+        from a function that predicts and a table of numbers as background.  Factors are given as
+        codes, which the function turns back into levels.
+
+        References
+        ----------
+        S. M. Lundberg et al. (2020). From local explanations to global understanding with
+        explainable AI for trees. Nature Machine Intelligence 2.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> forest = odrf.odrf("species ~ .", data, n_trees=20, seed=1)
+        >>> shares = forest.shap(data.head(2), background=50)
+        >>> shares.values.shape
+        (2, 7, 3)
+        >>> shares.drawn
+        0.0
+        """
+        how = _checked(self, max_boxes, draws, seed, n_jobs)
+        rows = background_rows(self.fit, background)
+        return shapley_report(self.fit, explained_rows(self.fit, newdata, rows, how, progress))
+
+    def shap_interactions(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        background: pd.DataFrame | int | None = None,
+        max_boxes: int = USUAL_BOXES,
+        draws: int | None = None,
+        seed: Seed = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> ShapleyInteractions:
+        """Divide each prediction among the terms of the formula and their pairs.
+
+        What two terms do together, beyond what each does alone, is their Shapley interaction index.
+        One half of it is the entry of the pair (i, j), the other half that of (j, i).  The diagonal
+        has the rest of the Shapley value of each term, its main effect.  So the entries of a term
+        add up to its Shapley value, and all entries of a row to its prediction minus the mean
+        prediction of the background rows.
+
+        Parameters
+        ----------
+        newdata, background, max_boxes, draws, seed, n_jobs, progress
+            As in `shap`.  Drawn interactions take longer than drawn values: for each order, one
+            more for each term.
+
+        Returns
+        -------
+        ShapleyInteractions
+            With ``values``, ``std_error``, ``table``, ``summary()``, ``plot()``, ``to_shap()``, and
+            ``sums``, the Shapley values with their ``base``.
+
+        Raises
+        ------
+        InputError
+            As in `shap`.
+        MemoryError
+            If the values of all rows take more memory than there is.
+
+        References
+        ----------
+        S. M. Lundberg et al. (2020). From local explanations to global understanding with
+        explainable AI for trees. Nature Machine Intelligence 2.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ bmi + bp + ltg", data, n_trees=20, seed=1)
+        >>> pairs = forest.shap_interactions(data.head(3))
+        >>> own = forest.shap(data.head(3))
+        >>> bool(abs(pairs.values.sum(axis=2) - own.values).max() < 1e-9)
+        True
+        """
+        how = _checked(self, max_boxes, draws, seed, n_jobs)
+        rows = background_rows(self.fit, background)
+        found = interactions_in_rows(self.fit, newdata, rows, how, progress)
+        return interactions_report(self.fit, found)
+
+
+def _checked(
+    result: FittedResults, max_boxes: Any, draws: Any, seed: Any, n_jobs: Any
+) -> HowToShare:
+    """Return the options of Shapley values.
+
+    Raises
+    ------
+    InputError
+        An option is out of range, or predictions are no sum or mean of trees.
+    """
+    if is_vote(result.fit):
+        raise InputError(
+            "shap() and shap_interactions() are for sums and means of trees, and probabilities of "
+            "graf() are shares of votes: use shap.PermutationExplainer of the package shap with "
+            'predict(…, type="prob"), or shap() of a forest of odrf()'
+        )
+    control = result.fit.control
+    return HowToShare(
+        checked_whole("max_boxes", max_boxes, 0, MOST_BOXES),
+        None if draws is None else checked_whole("draws", draws, FEWEST_DRAWS, MOST),
+        control.seed if seed is None else checked_seed(seed),
+        control.n_jobs if n_jobs is None else checked_jobs(n_jobs),
+    )

@@ -1,0 +1,403 @@
+"""Results of a stack of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf import plots
+from odrf.checks import checked_choice, checked_part, is_word, require_default
+from odrf.design import Design
+from odrf.errors import InputError, allowed
+from odrf.fits.fit import BoostedFit, Fit, RawRows
+from odrf.fits.intervals import (
+    LEVEL,
+    QUANTILE,
+    QUANTILES,
+    quantile_levels,
+    type_with_quantiles,
+)
+from odrf.fits.predicting import (
+    RowsToPredict,
+    as_asked,
+    checked_priors,
+    require_classes,
+    spread_numbers,
+    with_priors,
+)
+from odrf.fits.responses import expected_response, predicting_rows_apart, training_rows
+from odrf.fits.stack.distribution import (
+    PredictedDistribution,
+    predicted_distribution,
+)
+from odrf.fits.stack.fit import StackedFit
+from odrf.fits.stack.growing import BASES, stack_out_of_bag
+from odrf.fits.stack.weights import errors_of
+from odrf.options.stack import StackedControl
+from odrf.public import public
+from odrf.public.progress import progress_bar
+from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.importance import MeasuredImportance
+from odrf.reports.stack import (
+    error_scores,
+    parts_table,
+    stacked_card,
+    stacked_importance,
+    stacked_summary,
+    trials_table,
+)
+from odrf.results.base import Priors
+from odrf.results.boosted import ODBTResults
+from odrf.results.explain import CheckedNumbers, Compared
+from odrf.results.forest import ODRFResults
+from odrf.results.forest_predictions import OutOfBagResults
+from odrf.results.scores import ADJUST, TEST, require_no_test
+from odrf.results.tree import SurrogateTreeResults
+from odrf.results.trees import Drawing, Panelled
+from odrf.text.summary import Card, Summary
+
+__all__ = [
+    "AutoResults",
+]
+
+
+PREDICTIONS = ("response", "class", "prob", "cumulative", QUANTILE)
+
+
+class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelled):
+    """Several models of one response, whose weighted mean predicts, as returned by `odrf.auto`.
+
+    Parameters
+    ----------
+    fit : StackedFit
+        Design, data, options, models and their weights.
+
+    Attributes
+    ----------
+    fit : StackedFit
+
+    Examples
+    --------
+    >>> import odrf
+    >>> fit = odrf.auto("mpg ~ .", odrf.load_data("auto_mpg"), n_trees=50, seed=1)
+    >>> fit.parts.index[fit.parts["trees"] == 0].to_list()
+    ['kernel smoother', 'oblique smoother']
+    """
+
+    fit: StackedFit
+
+    def __init__(self, fit: StackedFit) -> None:
+        self.fit = fit
+
+    @property
+    def control(self) -> StackedControl:
+        """The options of the fit, with the values that were used."""
+        return self.fit.control
+
+    @property
+    def parts(self) -> pd.DataFrame:
+        """The models, one row for each.
+
+        Columns: ``weight``; ``oob_error``, the out-of-bag mean squared error or share of wrong
+        labels of the model alone; ``rise_without``, the share by which the out-of-bag loss of all
+        together, mean squared error or log loss, would rise without the model; ``trees``.
+        """
+        return parts_table(self.fit)
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """Other models that were tried, with a budget or with many rows: one row for each.
+
+        Columns: ``runs``, boosting runs of its last fit; ``gain``, by how much it lowers the
+        out-of-bag mean squared error or log loss, and ``std_error`` of that; ``outcome``:
+        ``"added"``, ``"within noise"`` (of at most two standard errors), ``"behind others"`` after
+        a try with few runs, or ``"no time left"``.
+        """
+        return trials_table(self.fit)
+
+    def part(self, name: str) -> ODRFResults | ODBTResults:
+        """Return one of the models, with all that its kind can tell.
+
+        Parameters
+        ----------
+        name : str
+            As in `parts`.
+
+        Returns
+        -------
+        ODRFResults or ODBTResults
+            The response of a forest on splines, or on lines, is what these leave of the response:
+            its errors are those of trees and splines together, and R² is the share of what splines
+            leave.
+
+        Raises
+        ------
+        InputError
+            If there is no such model, or it has no trees.
+        """
+        found = self.fit.grown
+        if not isinstance(name, str) or name not in found:
+            if isinstance(name, str) and name in self.parts.index:
+                names = ", ".join(f'"{one}"' for one in found)
+                raise InputError(f"name={name!r} has no trees to look at: use one of {names}")
+            raise allowed("name", name, found)
+        call, fit = f"{self.call}.part({name!r})", found[name]
+        if isinstance(fit, BoostedFit):
+            return ODBTResults(replace(fit, call=call))
+        return ODRFResults(replace(fit, call=call, design=self._design_of(name, fit)))
+
+    @staticmethod
+    def _design_of(name: str, fit: Fit) -> Design:
+        """Return the design of a forest among the models, with the response as this one has it."""
+        if name not in BASES:
+            return fit.design
+        base = name.removeprefix("forest on ")
+        return replace(fit.design, response=replace(fit.design.response, less=f"a sum of {base}"))
+
+    @cached_property
+    def n_leaves(self) -> NDArray[np.int64]:
+        """Number of leaves of each tree (B,), of one model after the other."""
+        return np.concatenate([fit.forest.leaves() for fit in self.fit.grown.values()])
+
+    @cached_property
+    def _in_bag(self) -> NDArray[np.float64]:
+        return expected_response(self.fit, self.fit.data.X)
+
+    @cached_property
+    def _oob_value(self) -> NDArray[np.float64]:
+        return stack_out_of_bag(self.fit)
+
+    @cached_property
+    def _distribution(self) -> PredictedDistribution:
+        return predicted_distribution(self.fit, self.fit.data.y - self._oob_value[:, 0])
+
+    @property
+    def _scored(self) -> NDArray[np.float64]:
+        return self._oob_value
+
+    @property
+    def _scored_error(self) -> float:
+        return self.oob_error
+
+    @property
+    def oob_error(self) -> float:
+        """Mean squared error or misclassification rate of the out-of-bag predictions.
+
+        The rows have also chosen the few weights, so that it is a little too small.  Rows that no
+        model leaves out, such as early ones of a fit with `order`, do not count; NaN if there are
+        no others.
+        """
+        return float(errors_of([self._oob_value], self.fit.data, self.fit.ordered)[0])
+
+    @public
+    @predicting_rows_apart
+    def predict(
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        priors: Priors = None,
+        interval: str | None = None,
+        level: float = LEVEL,
+        quantiles: float | Sequence[float] | None = None,
+        training: str | None = None,
+        progress: bool = False,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows out of bag.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows to predict, with the columns that the formula uses.  By default the training rows.
+        type : {"response", "class", "prob", "cumulative", "quantile"}, default "response"
+            As in `ODRFResults.predict`.  For ``"quantile"`` the residuals are those of `interval`
+            with their signs, times the size near the row: ends are as far from the prediction as
+            residuals on that side are.  A new response is below the k-th smallest of n of them with
+            probability k / (n + 1), as far as rows are alike; quantiles between are on a line, and
+            beyond all of them infinite.
+        priors, training
+            As in `ODTResults.predict`.
+        interval : {"prediction"}, optional
+            For a regression, an interval for a new response: the prediction, plus and minus a
+            multiple of the size of residuals near the row.  A small forest predicts this size; it
+            is grown on the absolute out-of-bag residuals when intervals are first asked for.  The
+            multiple is the quantile of the residuals, each divided by the size near its row (Lei
+            et al. 2018, section 5.2).
+        level : float, default 0.95
+            Nominal coverage of the intervals.
+        quantiles : float or sequence of float, optional
+            Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
+            are (0.05, 0.5, 0.95).
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the index of `newdata`; with `interval`, the columns ``estimate``, ``conf_low`` and
+            ``conf_high``; for ``"quantile"`` a column for each quantile.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid.  The message names it and says what to use.
+
+        References
+        ----------
+        J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman (2018). Distribution-free
+        predictive inference for regression. Journal of the American Statistical Association 113,
+        1094-1111.
+        """
+        type = type_with_quantiles(type, quantiles, interval)
+        checked_choice("type", type, PREDICTIONS)
+        require_classes(self.design.response, type)
+        shares = checked_priors(priors, self.design.response, type)
+        if is_word(interval, "confidence"):
+            raise InputError(
+                'interval="confidence" asks how predictions vary over samples, which models that '
+                'use all rows do not tell: use interval="prediction", or a forest, as in '
+                'part("forest").predict(interval="confidence")'
+            )
+        if checked_choice("interval", interval, (None, "prediction")) is not None:
+            self._require_number('interval="prediction"')
+            if type != "response":
+                raise InputError(f'interval="prediction" and type={type!r}: leave one of them out')
+            checked_part("level", level)
+        else:
+            require_default("level", level, LEVEL, 'interval="prediction"')
+        if type == QUANTILE:
+            self._require_number(f"type={QUANTILE!r}")
+            levels = quantile_levels(QUANTILES if quantiles is None else quantiles)
+        rows = self._rows(newdata, training, type)
+        value = self._means(rows, progress)
+        if type == QUANTILE:
+            found = self._distribution.quantiles(rows, value[:, 0], levels)
+            columns = pd.Index(levels, name=QUANTILE)
+            return pd.DataFrame(spread_numbers(found, rows.complete), rows.index, columns)
+        value = spread_numbers(with_priors(self.fit, value, shares), rows.complete)
+        predicted = as_asked(self.fit, value, rows.index, type)
+        if interval is None:
+            return predicted
+        half_widths = self._distribution.half_widths(rows, level)
+        half = spread_numbers(half_widths[:, np.newaxis], rows.complete)[:, 0]
+        ends = {"estimate": predicted, "conf_low": predicted - half, "conf_high": predicted + half}
+        return pd.DataFrame(ends)
+
+    def _compared(
+        self,
+        newdata: pd.DataFrame | None,
+        rows: RawRows,
+        y: NDArray[np.float64],
+        level: float,
+        progress: bool,
+    ) -> Compared:
+        asked, distribution = self._rows(newdata, None, "response"), self._distribution
+        fitted = self._means(asked, progress)[:, 0]
+        half = distribution.half_widths(asked, level)
+        below = distribution.shares_below(asked, y - fitted)
+        table = {
+            "fitted": fitted,
+            "conf_low": fitted - half,
+            "conf_high": fitted + half,
+            "pit": below,
+        }
+        return Compared(pd.DataFrame(table, index=rows.frame.index), None)
+
+    def _means(self, rows: RowsToPredict, progress: bool) -> NDArray[np.float64]:
+        """Return the mean response or class probabilities (m, K) of the complete rows."""
+        if rows.oob is not None:
+            return rows.oob
+        with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
+            return expected_response(self.fit, rows.X, None, bar.update)
+
+    def _require_number(self, option: str) -> None:
+        if self.kind != "regression":
+            raise InputError(f"{option} is for the response of a regression: leave it out")
+
+    def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
+        oob = self._out_of_bag_asked(newdata, training)
+        if newdata is None:
+            return training_rows(self.fit, oob)
+        X, complete = self.design.matrix(newdata)
+        return RowsToPredict(self.fit, X, complete, newdata.index)
+
+    def importance(
+        self,
+        type: str | None = None,
+        *,
+        test: str = TEST,
+        adjust: str | None = ADJUST,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        level: float = LEVEL,
+        progress: bool = False,
+    ) -> pd.DataFrame:
+        """Return the importance of each predictor, the most important first.
+
+        It is the weighted mean of what the models say: of each, the predictor's share of the
+        held-out importance (see `ODRFResults.importance`).  What a predictor adds to lines or
+        splines counts by its covariance with the response.  Smoothers are left out; if they have
+        all the weight, it is the plain mean of what the other models say.
+
+        Parameters
+        ----------
+        type : {"held_out"}, optional
+            For others see those of the models, as in ``part("forest").importance("loco")``.
+        test, adjust, groups, level
+            They are for tests, which a stack does not have.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        DataFrame
+            Index: predictors as in the formula.  Columns: ``importance`` and ``share``.
+
+        Raises
+        ------
+        InputError
+            If `type` is another one, or an argument of tests is given.
+        """
+        if type is not None and not is_word(type, "held_out"):
+            raise InputError(
+                f'type={type!r}: a stack has "held_out"; for others see its models, as in '
+                f'part("forest").importance({type!r})'
+            )
+        require_no_test(test, adjust, groups, level)
+        return self._measured_importance(progress).table.copy()
+
+    def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
+        if "_importance" not in vars(self):
+            self._importance = stacked_importance(self.fit, progress)
+        return self._importance
+
+    def consistency(self) -> ConsistencyReport:
+        """Say that no theorem covers a weighted mean of several models.
+
+        Raises
+        ------
+        InputError
+            Always; the forest among the models has a report of its own.
+        """
+        raise InputError(
+            "no consistency theorem covers a weighted mean of several models: see "
+            'part("forest").consistency()'
+        )
+
+    def _scores(self) -> dict[str, str]:
+        return error_scores(self.oob_error, self.r_squared if self.kind == "regression" else None)
+
+    def _summary(self, progress: bool) -> Summary:
+        return stacked_summary(self.fit, self._scores(), self._measured_importance(progress))
+
+    def _drawing(self) -> Drawing:
+        words = "OOB mean squared error" if self.kind == "regression" else "OOB error rate"
+        parts, together = self.parts, self.oob_error
+        return "parts", lambda panel: plots.plot_parts(parts, together, words, panel)
+
+    def _card(self) -> Card:
+        return stacked_card(self.fit, self._scores())

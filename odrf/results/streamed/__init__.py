@@ -1,1 +1,0 @@
-"""Results of forests whose rows came in chunks."""

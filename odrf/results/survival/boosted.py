@@ -1,0 +1,560 @@
+"""Results of boosted oblique trees for times to an event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from odrf import plots
+from odrf.checks import (
+    MOST,
+    checked_choice,
+    checked_jobs,
+    checked_truth,
+    checked_whole,
+    require_default,
+)
+from odrf.errors import InputError
+from odrf.fits.intervals import LEVEL
+from odrf.fits.predicting import offsets_of_rows, predict_rows, rows_of, spread_numbers
+from odrf.fits.responses import (
+    asked_out_of_bag,
+    boosted_out_of_bag,
+    leaves_rows_out,
+    predicting_rows_apart,
+    training_rows,
+    warn_of_rows_always_drawn,
+)
+from odrf.fits.survival.boosted import BoostedSurvivalFit, enlarged_boosted_survival
+from odrf.fits.survival.curves import (
+    CURVE_PREDICTIONS,
+    PredictedScores,
+    curves_as_asked,
+    require_use,
+)
+from odrf.fits.survival.validation import (
+    JudgedPredictions,
+    judged_new_scores,
+    judged_training_scores,
+)
+from odrf.public import public
+from odrf.public.progress import progress_bar
+from odrf.reports.data_summary import with_data
+from odrf.reports.importance import (
+    MeasuredImportance,
+    held_out_table,
+    impurity_measured,
+    impurity_table,
+    judged_measured,
+)
+from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+from odrf.reports.survival.consistency import CurveConsistency
+from odrf.reports.survival.curves import SurvivalCurves, drawn_risk_groups
+from odrf.reports.survival.summaries import (
+    boosted_survival_card,
+    boosted_survival_summary,
+)
+from odrf.reports.tree import splits_of_trees
+from odrf.results.boosted import RoundsOfTrees
+from odrf.results.survival.base import CURVES, EvaluatedTimesResults
+from odrf.results.trees import ResultsWithoutData
+from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "BoostedSurvivalPredictions",
+    "EvaluatedBoostedCurves",
+    "SurvivalBoostedResults",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Boosted trees for times to an event: the state of the fit, and predictions.
+# ------------------------------------------------------------------------------------------------
+
+LINK, LEAF = "link", "leaf"
+
+
+class BoostedSurvivalPredictions(RoundsOfTrees):
+    """Base class of boosted trees for times to an event.
+
+    Parameters
+    ----------
+    fit : BoostedSurvivalFit
+        The fit, from which the results are computed when they are needed.
+    """
+
+    fit: BoostedSurvivalFit
+
+    def __init__(self, fit: BoostedSurvivalFit) -> None:
+        self.fit = fit
+
+    @property
+    def event_times(self) -> NDArray[np.float64]:
+        """The different times (R,) of events of the training rows, ascending."""
+        return self.fit.event_times
+
+    @cached_property
+    def _in_bag(self) -> NDArray[np.float64]:
+        return self.fit.scores(self.fit.data.X, self.fit.offset.values)[0]
+
+    @cached_property
+    def _out_of_bag(self) -> NDArray[np.float64]:
+        return boosted_out_of_bag(self.fit)[0]
+
+    @public
+    @predicting_rows_apart
+    def predict(
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "risk",
+        *,
+        times: float | ArrayLike | None = None,
+        quantiles: float | Sequence[float] | None = None,
+        offset: str | ArrayLike | None = None,
+        training: str | None = None,
+        progress: bool = False,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows to predict, with the columns that the formula uses; the response is not needed.  By
+            default the training rows.
+        type : str, default "risk"
+            - ``"risk"``: rows with a larger one are expected to have the event sooner.  For the Cox
+              loss the score, the logarithm of the relative hazard; for failure times minus the
+              score.
+            - ``"survival"``: the probability that the event comes after each of the `times`.
+            - ``"hazard"``: the cumulative hazard at each of the `times`.
+            - ``"time"``: the median time to the event.
+            - ``"rmst"``: the restricted mean survival time, the area under the survival curve up to
+              each of the `times`.
+            - ``"quantile"``: the times by which shares, the `quantiles`, have had the event.
+            - ``"link"``: the score, which is the sum of the trees: the logarithm of the relative
+              hazard, or the location of the logarithm of the time.
+            - ``"leaf"``: a column for each tree with the number of the leaf that the row reaches.
+
+            With the Cox loss, curves are steps that stay as they are beyond the last event, and a
+            time to the event is infinite where the curve does not go so far.
+        times : float or sequence of float, optional
+            Times in the unit of the response.  By default all event times of the training rows; for
+            ``"rmst"`` the last one.
+        quantiles : float or sequence of float, optional
+            Shares above 0 and below 1; by default the quartiles.
+        offset : str, array-like or float, optional
+            As in `ODBTResults.predict`.
+        training : {"out-of-bag", "in-bag"}, optional
+            How training rows are predicted, without `newdata`: with several runs by default by
+            those that did not draw the row.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the index of `newdata`; for curves a column for each of the `times`.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid, or is not for this `type`; if `newdata` lacks a column; if
+            offsets are missing.
+
+        Warns
+        -----
+        UserWarning
+            If every run drew a training row, whose out-of-bag prediction is missing; with the Cox
+            loss, if one of the `times` is after the last training row was observed.
+
+        References
+        ----------
+        N. Breslow. Covariance analysis of censored survival data. Biometrics 30 (1974).
+        """
+        checked_choice("type", type, (*CURVE_PREDICTIONS, LINK))
+        require_use(type, times, quantiles, None)
+        fit, out_of_bag = self.fit, asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
+        rows = training_rows(fit, None) if newdata is None else rows_of(fit, newdata)
+        if type == LEAF:
+            require_default("offset", offset, None, "predictions of scores")
+            return predict_rows(rows, type, progress=progress)
+        offsets = offsets_of_rows(fit, newdata, rows, offset)
+        if out_of_bag:
+            scores = self._out_of_bag
+            warn_of_rows_always_drawn(scores[:, None], "run")
+        else:
+            with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
+                reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
+                scores = reading.scores(rows.X, offsets, bar.update)[0]
+        if type == LINK:
+            return pd.Series(spread_numbers(scores, rows.complete), index=rows.index, name=LINK)
+        predicted = PredictedScores(fit.curves, scores)
+        return curves_as_asked(predicted, fit.event_times, rows, type, times, quantiles, False)
+
+
+# ------------------------------------------------------------------------------------------------
+# How well boosted trees predict risks and survival curves, and the curves of rows.
+# ------------------------------------------------------------------------------------------------
+
+
+class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
+    """Base class of boosted trees for times to an event whose curves are judged and drawn."""
+
+    def score(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        until: float | None = None,
+        level: float = LEVEL,
+    ) -> pd.DataFrame:
+        """Return how good predicted risks and curves are.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with their times and events, each of weight 1.  By default the training rows with
+            their case weights: with several runs predicted out of bag, else those held out.  With
+            one run and none held out it is all training rows, for which the scores are too good.
+        offset : str, array-like or float, optional
+            As in `predict`.
+        until, level
+            As in `SurvivalForestResults.score`.
+
+        Returns
+        -------
+        DataFrame
+            As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
+            score, and the share that is explained.
+
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.score`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> problem = odrf.simulate.proportional_hazards()
+        >>> data = problem.sample(200, seed=1)
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
+        >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
+        True
+        """
+        return self._scores(self._judging(newdata, offset), until, level, progress=False)
+
+    def calibration(
+        self,
+        time: float,
+        newdata: pd.DataFrame | None = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        groups: int = 10,
+        level: float = LEVEL,
+    ) -> SurvivalCalibration:
+        """Compare predicted probabilities of an event by a time with how often events happen.
+
+        Parameters
+        ----------
+        time : float
+            The time, in the unit of the response.
+        newdata, offset : optional
+            The rows that judge, as in `score`.
+        groups, level
+            As in `SurvivalForestResults.calibration`.
+
+        Returns
+        -------
+        SurvivalCalibration
+            With ``table``, ``overall``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.calibration`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=50, n_runs=10, seed=1)
+        >>> overall = fit.calibration(1000).overall
+        >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
+        True
+        """
+        return self._calibration(self._judging(newdata, offset), time, groups, level)
+
+    def roc(
+        self,
+        time: float,
+        newdata: pd.DataFrame | None = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        level: float = LEVEL,
+    ) -> SurvivalROC:
+        """Measure how well predictions tell rows with an event by a time from those without.
+
+        Parameters
+        ----------
+        time, newdata, offset, level
+            As in `calibration`.
+
+        Returns
+        -------
+        SurvivalROC
+            The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
+            ``plot()``; see `SurvivalForestResults.roc`.
+
+        Raises
+        ------
+        InputError
+            As in `SurvivalForestResults.roc`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, n_runs=5, seed=1)
+        >>> bool(fit.roc(1000).table.loc[1000, "auc"] > 0.6)
+        True
+        """
+        return self._roc(self._judging(newdata, offset), time, level)
+
+    def curves(
+        self,
+        newdata: pd.DataFrame,
+        times: float | ArrayLike | None = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        progress: bool = False,
+    ) -> SurvivalCurves:
+        """Return the predicted survival curves of rows, to be shown and drawn.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+            The rows, with the columns that the formula uses; the response is not needed.
+        times : float or sequence of float, optional
+            Times in the unit of the response; by default all event times of the training rows.
+        offset : str, array-like or float, optional
+            As in `predict`.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        SurvivalCurves
+            With ``table``, ``quartiles``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If `newdata` lacks a column, offsets are missing, or `times` are no numbers of at least
+            0.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("gbsg2")
+        >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=30, seed=1)
+        >>> fit.curves(data.head(3)).quartiles.shape
+        (3, 3)
+        """
+        survival = self.predict(newdata, "survival", times=times, offset=offset, progress=progress)
+        quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile", offset=offset))
+        return SurvivalCurves(self.fit, cast(pd.DataFrame, survival), quartiles)
+
+    def consistency(self) -> CurveConsistency:
+        """Report why no result on consistency covers the predicted curves.
+
+        Returns
+        -------
+        CurveConsistency
+            With ``table``, ``conclusion`` and ``summary()``.
+        """
+        return CurveConsistency(self.fit)
+
+    def _judging(
+        self, newdata: pd.DataFrame | None, offset: str | ArrayLike | None
+    ) -> JudgedPredictions:
+        if newdata is not None:
+            return judged_new_scores(self.fit, newdata, offset)
+        if offset is not None:
+            raise InputError("offset= needs newdata=: the training rows keep their offsets")
+        return self._judged_training
+
+    @cached_property
+    def _judged_training(self) -> JudgedPredictions:
+        several = leaves_rows_out(self.fit)
+        return judged_training_scores(self.fit, self._out_of_bag if several else self._in_bag)
+
+
+# ------------------------------------------------------------------------------------------------
+# Results of boosted oblique trees for times to an event.
+# ------------------------------------------------------------------------------------------------
+
+PLOTS = "loss", CURVES, "importance"
+IMPORTANCE_TYPES = HELD_OUT, IMPURITY = "held_out", "impurity"
+
+
+class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
+    """Boosted trees for times to an event, as returned by `odrf.odbt` for ``Surv(time, event)``.
+
+    Parameters
+    ----------
+    fit : BoostedSurvivalFit
+        The fit, from which the results are computed when they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import odrf
+    >>> rng = np.random.default_rng(1)
+    >>> data = pd.DataFrame(rng.random((300, 4)), columns=list("abcd"))
+    >>> died, left = rng.exponential(np.exp(2 * data["a"] - 2 * data["b"])), rng.exponential(3, 300)
+    >>> data["time"], data["event"] = np.minimum(died, left), died <= left
+    >>> fit = odrf.odbt("Surv(time, event) ~ .", data, n_trees=20, seed=1)
+    >>> fit.predict(data.iloc[:2], type="survival", times=[0.5, 1.0]).shape
+    (2, 2)
+    """
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """The splits of all trees, one row for each coefficient.
+
+        Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
+        other columns are those of `ODTResults.splits`.
+        """
+        return splits_of_trees(self.fit.forest, self.fit.design)
+
+    def grow(
+        self, k: int, *, n_jobs: int | None = None, progress: bool = False
+    ) -> SurvivalBoostedResults:
+        """Return the fit with `k` more rounds, bit for bit as if all had been grown at once.
+
+        Parameters
+        ----------
+        k : int
+            Number of rounds to add.
+        n_jobs : int, optional
+            Threads; by default those of the fit.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        SurvivalBoostedResults
+            A new result; this one does not change.
+
+        Raises
+        ------
+        InputError
+            If `k` is not a whole number of at least 1, or if the number of rounds was chosen by
+            ``validation=``.
+        """
+        threads = self.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
+        return SurvivalBoostedResults(
+            enlarged_boosted_survival(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
+        )
+
+    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
+        """Return the importance of each predictor, the most important first.
+
+        Parameters
+        ----------
+        type : {"held_out", "impurity"}, optional
+            As in `ODBTResults.importance`: by default the covariance of the scores with the slope
+            of the loss before the first round, with opposite sign, on rows that did not grow the
+            trees; for the Cox loss these slopes are martingale residuals without predictors.
+            ``"impurity"`` if there are too few rows to hold some out.
+        progress : bool, default False
+            Show a progress bar while trees are grown.
+
+        Returns
+        -------
+        DataFrame
+            Index: predictors as in the formula.  Columns: ``importance``, and ``share``, its share
+            of the sum of those above 0.
+
+        Raises
+        ------
+        InputError
+            If `type` is unknown, or ``"held_out"`` with too few rows.
+        """
+        if type is None:
+            return self._measured_importance(progress).table.copy()
+        if checked_choice("type", type, IMPORTANCE_TYPES) == IMPURITY:
+            return impurity_table(self.fit)
+        table = self._held_out_importance(progress)
+        if table is None:
+            raise InputError(f'type="{HELD_OUT}" needs more rows: use type="{IMPURITY}"')
+        return table.copy()
+
+    def _held_out_importance(self, progress: bool) -> pd.DataFrame | None:
+        if "_held_out_table" not in vars(self):
+            self._held_out_table = held_out_table(self.fit, progress)
+        return self._held_out_table
+
+    def _measured_importance(self, progress: bool) -> MeasuredImportance:
+        table = self._held_out_importance(progress)
+        if table is None:
+            return impurity_measured(self.fit)
+        return judged_measured(self.fit, table, "held out")
+
+    def plot(self, kind: str = "loss", *, ax: Axes | None = None, progress: bool = False) -> Axes:
+        """Plot the loss against the number of rounds, curves beside observed ones, or importances.
+
+        Parameters
+        ----------
+        kind : {"loss", "curves", "importance"}, default "loss"
+            ``"curves"``: the rows that judge, as in `score`, in four groups of similar risk, as for
+            `SurvivalForestResults`.
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown; for ``"curves"``, if no row that judges has an event.
+        """
+        if checked_choice("kind", kind, PLOTS) == CURVES:
+            return drawn_risk_groups(self._judged_training, ax)
+        if kind == "loss":
+            return plots.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
+        measured = self._measured_importance(progress)
+        return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
+
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, scores, losses, importances.
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Summary
+        """
+        importance = self._measured_importance(progress)
+        summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
+    def _card(self) -> Card:
+        return boosted_survival_card(self.fit, self._judging_if_any)

@@ -1,1 +1,0 @@
-"""Importances of the predictors of forests, and tests of them."""
