@@ -3,11 +3,11 @@
 import sys
 from typing import TYPE_CHECKING
 
-from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
-from odrf.api.guided_forests import graf
-from odrf.api.loading_fits import load
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
+from odrf.api.guided import graf
+from odrf.api.load import load
+from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.datasets import from_images, load_data
 from odrf.design.functions import Surv
@@ -19,11 +19,11 @@ from odrf.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from odrf import simulate
-    from odrf.evaluation.approximating import approximation_curve
-    from odrf.evaluation.comparing import compare
-    from odrf.evaluation.decomposing import bias_variance
+    from odrf.evaluation.approximation import approximation_curve
+    from odrf.evaluation.bias_variance import bias_variance
+    from odrf.evaluation.compare import compare
     from odrf.evaluation.foresight import foresee
-    from odrf.evaluation.learning import learning_curve
+    from odrf.evaluation.learning_curve import learning_curve
     from odrf.evaluation.tuning import tune
 
 __all__ = [
@@ -51,11 +51,11 @@ __all__ = [
 # Loaded at first use: the statistical tests that these modules import would make the start of every
 # program a quarter slower.
 LATER = {
-    "approximation_curve": "odrf.evaluation.approximating",
-    "bias_variance": "odrf.evaluation.decomposing",
-    "compare": "odrf.evaluation.comparing",
+    "approximation_curve": "odrf.evaluation.approximation",
+    "bias_variance": "odrf.evaluation.bias_variance",
+    "compare": "odrf.evaluation.compare",
     "foresee": "odrf.evaluation.foresight",
-    "learning_curve": "odrf.evaluation.learning",
+    "learning_curve": "odrf.evaluation.learning_curve",
     "simulate": "odrf.simulate",
     "tune": "odrf.evaluation.tuning",
 }

@@ -25,5 +25,5 @@ def with_few_pilots() -> Iterator[None]:
 def with_quick_stacks() -> Iterator[None]:
     """Grow stacks of few rows with few pilot trees and rounds, of which most of their time is."""
     with with_few_pilots(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr("odrf.api.automatic.MOST_ROUNDS", 10)
+        patched.setattr("odrf.api.stack.MOST_ROUNDS", 10)
         yield

@@ -13,7 +13,7 @@ import pytest
 
 import odrf
 import odrf.sklearn
-from odrf.api.oblique_forests import odrf as fit_forest
+from odrf.api.forests import odrf as fit_forest
 from odrf.api.trees import odt as fit_tree
 from odrf.projections import FAMILIES
 from odrf.reports.effects import Effects

@@ -37,7 +37,7 @@ from benchmarks.accuracy.sections import (
     worse_than,
 )
 from benchmarks.shared.ranks import mean_ranks, relative_differences
-from odrf.evaluation.paired import critical_difference
+from odrf.evaluation.compare import critical_difference
 from odrf.plots.evaluation import plot_ranks
 
 __all__ = ["View", "put_into", "report"]

@@ -16,7 +16,7 @@ from benchmarks.shared.ranks import (
     pairwise_wilcoxon,
     wilcoxon_against,
 )
-from odrf.evaluation.paired import critical_difference
+from odrf.evaluation.compare import critical_difference
 
 __all__ = [
     "aucs",

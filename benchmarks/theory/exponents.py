@@ -24,7 +24,7 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import plotting_parser
 from benchmarks.shared.simulated import FORESTS, Method
 from benchmarks.theory.curves import Curve, run_or_report, table
-from odrf.evaluation.power_law import bootstrap_power_laws, fit_power_law
+from odrf.evaluation.learning_curve import bootstrap_power_laws, fit_power_law
 from odrf.simulate import additive, radial, ridge_sum, single_index
 
 SIZES = tuple(250 * 2**k for k in range(8))

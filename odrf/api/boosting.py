@@ -8,8 +8,7 @@ from typing import Any, cast
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.api.calling import boosting_of, design_of, spelled_call
-from odrf.api.survival_fits import survival_boosted
+from odrf.api.calling import boosting_of, design_of, spelled_call, survival_boosted
 from odrf.checks import Seed
 from odrf.design.columns import check_frame
 from odrf.design.functions import environment

@@ -1,9 +1,10 @@
-"""What the fitting functions share: building the design, and writing the call as text."""
+"""What the fitting functions share: the design, the request for growth, the call as text."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -13,19 +14,51 @@ from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.structure import STRUCTURE_ARGUMENTS
+from odrf.design.weights import Offset
+from odrf.engine.growth.backends import Backend, DaskTrees, JoblibTrees, grown_by_backend
+from odrf.errors import InputError
+from odrf.fits.data_warnings import warned_of_data
+from odrf.fits.growing import grow_fit
+from odrf.fits.pruning import sized_tree
+from odrf.fits.survival.boosted import grow_boosted_survival
+from odrf.fits.survival.fit import survival_tree_of, with_curves
 from odrf.options.boosting import BoostingControl, resolve_boosting
+from odrf.options.request import Request, request_of
+from odrf.options.tree import for_inference
 from odrf.projections.base import Family
+from odrf.projections.mixture import without_share
+from odrf.public.arguments import DASK, JOBLIB
+from odrf.public.frames import required_client
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.results.survival.forest import SurvivalForestResults
+from odrf.results.survival.tree import SurvivalTreeResults
 
 __all__ = [
     "DESIGN_ARGUMENTS",
     "NO_OPTIONS",
+    "TREE",
+    "AlphaRule",
+    "ClassWeights",
+    "LeafRule",
+    "Projection",
+    "ShareRule",
     "boosting_of",
     "default_options",
     "design_of",
+    "grown_by",
     "is_default",
     "options_of",
+    "requested",
     "spelled_call",
+    "survival_boosted",
+    "survival_forest",
+    "survival_tree",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# What the fitting functions share: building the design, and writing the call as text.
+# ------------------------------------------------------------------------------------------------
 
 DESIGN_ARGUMENTS = ("weights", "class_weights", *STRUCTURE_ARGUMENTS, "missing", "unseen", "kind")
 NO_OPTIONS = ("formula", "data", "backend", "progress")
@@ -99,3 +132,116 @@ def default_options(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the default of each argument; `inspect.Parameter.empty` where it has none."""
     parameters = inspect.signature(function).parameters
     return {name: parameter.default for name, parameter in parameters.items()}
+
+
+# ------------------------------------------------------------------------------------------------
+# Types of arguments that trees and forests share.
+# ------------------------------------------------------------------------------------------------
+
+LeafRule = int | str | Callable[[int], float] | None
+ShareRule = float | str | Callable[[int], float]
+AlphaRule = float | str | Callable[[int], float] | None
+ClassWeights = str | Mapping[Any, float] | None
+Projection = str | Family | Mapping[str | Family, float]
+
+
+# ------------------------------------------------------------------------------------------------
+# From the arguments of `odt` and `odrf` to the request for growth.
+# ------------------------------------------------------------------------------------------------
+
+TREE = {
+    "n_trees": 1,
+    "resample": "none",
+    "sample_fraction": "auto",
+    "blend": False,
+}
+"""The options of a forest that a tree does not have, where `Request` has no default for a tree."""
+
+
+def requested(
+    function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
+) -> Request:
+    """Return the request for growth: the `options` of the call, and options that are `fixed`."""
+    options = {**options, "projection": without_share(options["projection"])}
+    given = {name for name, value in options.items() if not is_default(function, name, value)}
+    asked = request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
+    return for_inference(asked)
+
+
+# ------------------------------------------------------------------------------------------------
+# Where the trees of a forest on rows in memory are grown: the argument `backend`.
+# ------------------------------------------------------------------------------------------------
+
+
+def grown_by(backend: str, n_jobs: int | None) -> AbstractContextManager[None]:
+    """Return a context in which trees are grown as `backend` says.
+
+    Raises
+    ------
+    InputError
+        What the backend needs is not installed, or Dask has no client.
+    """
+    place: Backend | None = None
+    if backend == DASK:
+        place = DaskTrees(required_client(f'backend="{DASK}"'))
+    elif backend == JOBLIB:
+        place = _by_joblib(n_jobs)
+    return grown_by_backend(place)
+
+
+def _by_joblib(n_jobs: int | None) -> JoblibTrees:
+    try:
+        import joblib  # noqa: PLC0415  # optional
+    except ImportError:
+        raise InputError(
+            f'backend="{JOBLIB}" needs joblib: install it with pip install joblib'
+        ) from None
+    return JoblibTrees(joblib, n_jobs)
+
+
+# ------------------------------------------------------------------------------------------------
+# Trees and forests for times to an event, from the design and the options of a call.
+# ------------------------------------------------------------------------------------------------
+
+
+def survival_forest(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    table: pd.DataFrame,
+    request: Request,
+    progress: bool,
+) -> SurvivalForestResults:
+    """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``.
+
+    The `data` are read from the `table`.
+    """
+    fit = with_curves(grow_fit(call, design, data, request, progress))
+    return SurvivalForestResults(warned_of_data(fit, table))
+
+
+def survival_tree(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    table: pd.DataFrame,
+    request: Request,
+    progress: bool,
+) -> SurvivalTreeResults:
+    """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
+    grown = survival_tree_of(grow_fit(call, design, data, request))
+    return SurvivalTreeResults(warned_of_data(sized_tree(grown, progress), table))
+
+
+def survival_boosted(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    table: pd.DataFrame,
+    offset: Offset,
+    control: BoostingControl,
+    progress: bool,
+) -> SurvivalBoostedResults:
+    """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""
+    fit = grow_boosted_survival(call, design, data, offset, control, progress)
+    return SurvivalBoostedResults(warned_of_data(fit, table))

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from odrf.api.boosting import odbt
-from odrf.api.guided_forests import graf
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
+from odrf.api.guided import graf
 from odrf.api.trees import odt
 from odrf.public.progress import progress_bar
 

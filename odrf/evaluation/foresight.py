@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.api.calling import default_options, design_of, options_of, spelled_call
-from odrf.api.growth_request import TREE, requested
-from odrf.api.oblique_forests import odrf
+from odrf.api.calling import TREE, default_options, design_of, options_of, requested, spelled_call
+from odrf.api.forests import odrf
 from odrf.api.trees import odt
 from odrf.checks import checked_truth
 from odrf.design import Design, TrainingData

@@ -1,34 +1,153 @@
-"""Result of `learning_curve`: mean errors and the power law fitted to them."""
+"""Learning curves: error against the number of training rows, and its power law."""
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar, nnls
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from odrf import plots
-from odrf.checks import is_number
+from odrf.api.forests import odrf
+from odrf.checks import (
+    MOST,
+    Seed,
+    checked_jobs,
+    checked_seed,
+    checked_whole,
+    is_list,
+    is_number,
+    is_whole,
+)
+from odrf.design.folds import last_times, strata_cells
+from odrf.design.functions import environment
+from odrf.engine.running import in_order
 from odrf.errors import InputError
-from odrf.evaluation.metrics import Metric
-from odrf.evaluation.power_law import (
-    FASTEST,
-    SLOWEST,
-    PowerLaw,
-    bootstrap_levels,
-    bootstrap_power_laws,
-    fit_power_law,
+from odrf.evaluation.metrics import Metric, metric_for
+from odrf.evaluation.models import (
+    UNNAMED,
+    BesideFormula,
+    Scoring,
+    Task,
+    arguments_given,
+    check_formulas,
+    check_predicted,
+    read_models,
+    read_task,
 )
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LearningCurve"]
+__all__ = [
+    "FASTEST",
+    "SLOWEST",
+    "LearningCurve",
+    "PowerLaw",
+    "bootstrap_levels",
+    "bootstrap_power_laws",
+    "fit_power_law",
+    "learning_curve",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Power law of a learning curve: error(n) = a + b·n^(-c).
+# ------------------------------------------------------------------------------------------------
+
+# Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
+SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
+CLOSE = 1e-3
+
+
+class PowerLaw(NamedTuple):
+    """error(n) = a + b·n^(-c); a ≥ 0 is the error in the limit of many rows."""
+
+    a: float
+    b: float
+    c: float
+
+    @property
+    def is_at_an_end(self) -> bool:
+        """Whether c, if it matters, is the slowest or fastest rate that is tried."""
+        return self.b > 0 and not (1 + CLOSE) * SLOWEST < self.c < (1 - CLOSE) * FASTEST
+
+    def error(self, n: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return the error at n rows."""
+        return np.asarray(self.a + self.b * np.asarray(n, dtype=float) ** -self.c)
+
+
+def fit_power_law(n: NDArray[np.float64], error: NDArray[np.float64]) -> PowerLaw:
+    """Return the power law with the least sum of squared relative errors.
+
+    `n` (k,) are numbers of rows, `error` (k,) the errors at them.  For a given c the non-negative
+    a and b are found by least squares; c is found by a one-dimensional search.  An error of 0 is
+    compared with the smallest of the others.  If all are 0, so are a and b, and c is meaningless.
+    """
+    positive = error > 0
+    if not positive.any():
+        return PowerLaw(0.0, 0.0, SLOWEST)
+    scale = 1.0 / np.where(positive, error, error[positive].min())
+
+    def fit_at(c: float) -> tuple[PowerLaw, float]:
+        power = (n / n.max()) ** -c
+        columns = np.column_stack([np.ones_like(power), power]) * scale[:, None]
+        (a, b), residual_norm = nnls(columns, error * scale)
+        return PowerLaw(float(a), float(b * n.max() ** c), c), float(residual_norm)
+
+    rates = np.geomspace(SLOWEST, FASTEST, STEPS)
+    best = int(np.argmin([fit_at(c)[1] for c in rates]))
+    bounds = rates[max(best - 1, 0)], rates[min(best + 1, STEPS - 1)]
+    search = minimize_scalar(lambda c: fit_at(c)[1], bounds=bounds, method="bounded")
+    return fit_at(float(search.x))[0]
+
+
+def bootstrap_power_laws(
+    n: NDArray[np.float64], errors: NDArray[np.float64], draws: int, seed: int
+) -> list[PowerLaw]:
+    """Return power laws of means over repeats drawn with replacement; errors is (repeats, k)."""
+    rng = np.random.default_rng(seed)
+    repeats = len(errors)
+    chosen = rng.integers(0, repeats, (draws, repeats))
+    means = np.array([errors[rows].mean(axis=0) for rows in chosen])
+    # Few repeats have few different means.
+    different, which = np.unique(means, axis=0, return_inverse=True)
+    laws = [fit_power_law(n, mean) for mean in different]
+    return [laws[k] for k in which.ravel()]
+
+
+def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:
+    """Return the percentiles between which the draws of a bootstrap of few repeats are an interval.
+
+    The deviations of R drawn repeats are √((R - 1)/R) times as large as they should be, and normal
+    where Student's t with R - 1 degrees of freedom is right.  These percentiles make up for both
+    where the estimate is a mean (Hesterberg 2015, "expanded percentiles").  There are two or more
+    repeats: one tells nothing.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap: resampling in the
+    undergraduate statistics curriculum, The American Statistician 69, 371-386.
+    """
+    width = np.sqrt(repeats / (repeats - 1)) * student.isf((1 - level) / 2, repeats - 1)
+    tail = float(norm.sf(width))
+    return tail, 1 - tail
+
+
+# ------------------------------------------------------------------------------------------------
+# Result of `learning_curve`: mean errors and the power law fitted to them.
+# ------------------------------------------------------------------------------------------------
 
 DRAWS, LEVEL = 200, 0.95
 EXTRAPOLATION = 10.0
@@ -223,3 +342,202 @@ class LearningCurve(Carded):
             "Training rows": f"{self.n.min():.0f} to {self.n.max():.0f}",
             "Repeats": str(self._repeats),
         }
+
+
+# ------------------------------------------------------------------------------------------------
+# Fitting models to nested samples: error against the number of training rows.
+# ------------------------------------------------------------------------------------------------
+
+SIZES, FEWEST_ROWS, TEST_SHARE = 8, 20, 0.25
+FEWEST_SIZES = 3
+
+
+@public
+def learning_curve(
+    formula: str,
+    data: pd.DataFrame,
+    models: Mapping[str, Any] | None = None,
+    *,
+    sizes: str | Sequence[int] = "geometric",
+    repeats: int = 5,
+    metric: str | Callable[[NDArray, NDArray], float] = "auto",
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
+    seed: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> LearningCurve:
+    """Estimate how the error of models falls with the number of training rows.
+
+    A quarter of the rows is held out.  Models are fitted to nested samples of the other rows and
+    evaluated on that quarter.  The power law error(n) = a + b·n^(-c) is fitted to the mean errors.
+
+    Parameters
+    ----------
+    formula : str
+        The model; see `odt`.
+    data : DataFrame
+    models : mapping of str to model, optional
+        As in `compare`; by default the forest of `odrf`.
+    sizes : "geometric" or sequence of int, default "geometric"
+        Numbers of training rows; 3 or more different ones.  By default 8 from 20 to three quarters
+        of the table, in geometric progression.
+    repeats : int, default 5
+        How often the rows are divided anew into training and test rows.
+    metric : str or callable, default "auto"
+        As in `compare`, but only metrics for which smaller is better, and whose values are at least
+        0, as those of the power law.
+    groups : str or array-like, optional
+        Which rows belong together; as in `compare`.  Whole groups are held out, about a quarter of
+        the rows.  Training samples take one group after the other, the last one in part.
+    order : str or array-like, optional
+        The time of each row; as in `compare`.  The last quarter of the rows is held out, each time,
+        and training samples are random rows before it.
+    strata : str or array-like, optional
+        The stratum of each row; as in `compare`.  Test rows and training samples keep the shares of
+        the strata.
+    seed : int, SeedSequence or Generator, optional
+        Makes the curve reproducible, for any number of threads.
+    n_jobs : int, optional
+        Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
+        says.  Models have their own threads beside these.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    LearningCurve
+        With ``table``, ``law``, ``extrapolate(n)``, ``summary()`` and ``plot()``.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, or a model fails; the message says which and what to do.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> curve = odrf.learning_curve("progression ~ .", data, {"tree": odrf.odt}, seed=1)
+    >>> curve.law.columns.tolist()
+    ['a', 'b', 'c', 'a_conf_low', 'a_conf_high', 'c_conf_low', 'c_conf_high']
+    """
+    env = environment(2)
+    named_models = read_models({"odrf": odrf} if models is None else models, fewest=1)
+    formulas = [model.formula for model in named_models.values() if model.formula is not None]
+    structure = arguments_given(groups=groups, order=order, strata=strata)
+    task = read_task(
+        UNNAMED, formula, data, env, BesideFormula(structure, formulas=formulas), with_times=True
+    )
+    loss = metric_for(metric, task.response.kind, task.n_classes)
+    if loss.greater_is_better:
+        raise InputError(
+            f"metric={metric!r} grows with accuracy: use a metric for which smaller is better, "
+            'such as the default, "auto"'
+        )
+    check_predicted(named_models, loss)
+    check_formulas(named_models, [task], env)
+    seed = checked_seed(seed)
+    drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
+    n_test = max(len(rows.test) for rows in drawn)
+    train_sizes = _train_sizes(sizes, min(len(rows.train) for rows in drawn))
+    splits = [
+        _SizeSplit(task, size, repeat, rows.train[:size], rows.test, rows.seed)
+        for repeat, rows in enumerate(drawn)
+        for size in train_sizes
+    ]
+    scoring = Scoring(named_models, loss, env)
+    lines = []
+    with progress_bar(total=len(splits), unit="size", progress=progress) as bar:
+        for line in in_order(partial(_errors, scoring), splits, checked_jobs(n_jobs)):
+            lines.append(line)
+            bar.update()
+    index = pd.MultiIndex.from_tuples(
+        [(split.repeat + 1, split.size) for split in splits], names=["repeat", "n"]
+    )
+    errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
+    return LearningCurve(errors, loss, formula, n_test, seed)
+
+
+def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
+    """Return the numbers of training rows in rising order; raise `InputError` if invalid."""
+    if isinstance(sizes, str):
+        if sizes != "geometric":
+            raise InputError(f'sizes={sizes!r}: use "geometric" or a list of numbers of rows')
+        fewest = min(FEWEST_ROWS, most)
+        found = sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
+        if len(found) < FEWEST_SIZES:
+            raise InputError(
+                f"{most} training rows are too few for sizes from {FEWEST_ROWS} on: give sizes=, "
+                f"a list of {FEWEST_SIZES} or more numbers of rows"
+            )
+        return found
+    listed: list[Any] = list(sizes) if is_list(sizes) else []
+    whole = all(is_whole(size) for size in listed)
+    different = sorted(set(listed)) if whole else []
+    if len(different) < FEWEST_SIZES or different[0] < 2 or different[-1] > most:
+        raise InputError(
+            f"sizes={sizes!r}: use {FEWEST_SIZES} or more whole numbers of rows from 2 to {most}, "
+            "the rows that are not held out"
+        )
+    return [int(size) for size in different]
+
+
+@dataclass(frozen=True, eq=False)
+class _SizeSplit:
+    """Training rows of one size, and test rows."""
+
+    task: Task
+    size: int
+    repeat: int
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+    seed: int
+
+
+class _Drawn(NamedTuple):
+    """Test rows, the other rows in the order in which samples grow, and a seed for the models."""
+
+    test: NDArray[np.int64]
+    train: NDArray[np.int64]
+    seed: int
+
+
+def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
+    """Divide the rows: every run of consecutive rows has the shares of classes and strata.
+
+    The rows of a group follow each other.  If the rows have an order, the last ones test.
+    """
+    state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
+    rows, n = task.rows, len(task.y)
+    groups, times = rows.groups, rows.order
+    units = np.arange(n) if groups is None else groups
+    first = np.unique(units, return_index=True)[1]
+    cells = strata_cells(rows)[first]
+    place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(first))
+    if cells.any():
+        for cell in np.unique(cells):
+            of_cell = np.flatnonzero(cells == cell)
+            rank = np.argsort(np.argsort(place[of_cell]))
+            place[of_cell] = (rank + place[of_cell]) / len(of_cell)
+    order = np.argsort(place[units], kind="stable")
+    tests = np.arange(n) < max(1, round(TEST_SHARE * n))
+    if times is not None:
+        tests = last_times(times, TEST_SHARE)[order]
+    elif groups is not None:
+        tests = np.isin(groups[order], groups[order[tests]])
+    return _Drawn(order[tests], order[~tests], int(state[1]))
+
+
+def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:
+    """Return each model's error on the test rows; raise `InputError` if one is below 0."""
+    where = f"{split.size} rows"
+    errors = scoring.scores(split.task, split.train, split.test, split.seed, where)
+    for name, error in zip(scoring.named_models, errors, strict=True):
+        if error < 0:
+            raise InputError(
+                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on {where}: use "
+                "a metric of at least 0, as the power law has no values below 0"
+            )
+    return errors

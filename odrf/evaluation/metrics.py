@@ -1,26 +1,143 @@
-"""Metrics: how well predictions agree with the observed responses."""
+"""Metrics: how well predictions agree with the observed responses and times."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from odrf.checks import is_word
+from odrf.design.folds import fold_numbers, fold_of_rows, most_folds, rows_to_divide
+from odrf.design.functions import EVENT, START, TIME
+from odrf.design.survival_times import SurvivalTimes
 from odrf.errors import InputError, allowed
-from odrf.evaluation.survival.times_to_score import (
-    TimesToScore,
-    harrell_of_risks,
-    integrated_brier_of_curves,
-    uno_of_risks,
-)
-from odrf.fits.scores import explained_part
+from odrf.fits.fit import AnyFit, BoostedFit, Fit
+from odrf.fits.responses import leaves_rows_out
+from odrf.fits.scores import explained_part, out_of_bag_loss
+from odrf.fits.survival.validation import OUT_OF_BAG_ROWS
+from odrf.public import public
+from odrf.results.forest_predictions import OutOfBagResults
+from odrf.results.survival.base import EvaluatedSurvivalResults
+from odrf.results.survival.boosted import SurvivalBoostedResults
+from odrf.statistics.survival.discrimination import harrells_c, unos_c
+from odrf.statistics.survival.observation import ObservationCurve, observation_curve
+from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, conditional_survival
 
-__all__ = ["AUTO", "METRICS", "Metric", "metric_for"]
+__all__ = [
+    "AUTO",
+    "JUDGED",
+    "METRICS",
+    "Metric",
+    "TimesToScore",
+    "harrell_of_risks",
+    "integrated_brier_of_curves",
+    "metric_for",
+    "out_of_bag_score",
+    "out_of_bag_score_of_times",
+    "times_to_score",
+    "uno_of_risks",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Observed times by which predictions of several models are scored, each in the same way.
+# ------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+
+
+@public
+@dataclass(frozen=True, eq=False)
+class TimesToScore:
+    """The observed times of n rows of a table.
+
+    Attributes
+    ----------
+    times : SurvivalTimes
+    until : float
+        Events up to this time count, of whatever fold of the table.
+    at : (G,) float64
+        The times of predicted curves, ascending to `until`.  The first is 0, or if rows enter late
+        the time since which they are judged, given no event before.
+    observed : ObservationCurve
+        That of all rows of the table, so that a fold of few rows has no large weights by chance.
+    """
+
+    times: SurvivalTimes
+    until: float
+    at: Floats
+    observed: ObservationCurve
+
+    def keeping(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> TimesToScore:
+        """Return those of the `rows`, a mask (n,) or row numbers, alone."""
+        return replace(self, times=self.times.keeping(rows))
+
+    def frame(self) -> pd.DataFrame:
+        """Return the columns "time", "event" (bool) and, if rows enter late, "start"."""
+        columns = {TIME: self.times.time, EVENT: self.times.event > 0}
+        if self.times.start is not None:
+            columns[START] = self.times.start
+        return pd.DataFrame(columns)
+
+
+def times_to_score(times: SurvivalTimes) -> TimesToScore:
+    """Return the observed times of all rows of a table."""
+    rows = EvaluatedTimes(times.time, times.event, np.ones(len(times)), "of the table", times.start)
+    if rows.start is not None:
+        rows = rows.given_none_before(rows.first_time())
+    until = rows.last_time()
+    observed = observation_curve(rows.time, rows.event, start=rows.start)
+    return TimesToScore(times, until, rows.grid(until), observed)
+
+
+def harrell_of_risks(observed: TimesToScore, risk: Floats) -> float:
+    """Return Harrell's C of the risks (n,)."""
+    rows, used = _judging(observed)
+    return harrells_c(rows.time, rows.event, risk[used], start=rows.start).estimate
+
+
+def uno_of_risks(observed: TimesToScore, risk: Floats) -> float:
+    """Return Uno's C of the risks (n,)."""
+    rows, used = _judging(observed)
+    # an event at the last time counts, too
+    tau = float(np.nextafter(observed.until, np.inf))
+    found = unos_c(
+        rows.time, rows.event, risk[used], tau, observed=observed.observed, start=rows.start
+    )
+    return found.estimate
+
+
+def integrated_brier_of_curves(observed: TimesToScore, survival: Floats) -> float:
+    """Return the mean over time of the Brier score of the survival (n, G) at the times `at`."""
+    rows, used = _judging(observed)
+    curves, at = survival[used], observed.at
+    if rows.start is not None:
+        later = conditional_survival(curves, curves[:, 0])
+        curves = np.column_stack([np.ones(len(later)), later])
+    found = brier_scores(
+        rows.time, rows.event, 1 - curves, at, observed=observed.observed, start=rows.start
+    )
+    return found.integrated.estimate
+
+
+def _judging(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.bool_]]:
+    """Return the rows that judge, and which they are (n,)."""
+    times, since = observed.times, float(observed.at[0])
+    if times.start is None:
+        return times, np.ones(len(times), dtype=np.bool_)
+    used = times.time > since
+    kept = times.keeping(used)
+    return replace(kept, start=np.maximum(times.start[used], since)), used
+
+
+# ------------------------------------------------------------------------------------------------
+# Metrics: how well predictions agree with the observed responses.
+# ------------------------------------------------------------------------------------------------
 
 AUTO = {"regression": "mse", "classification": "error", "survival": "integrated_brier"}
 """The default metric for each kind of response."""
@@ -202,3 +319,114 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
         listing = ", ".join(map(repr, suitable))
         raise InputError(f"metric={metric!r} does not go with {response}: use one of {listing}")
     return METRICS[metric]
+
+
+# ------------------------------------------------------------------------------------------------
+# Scores of a fit for times to an event on its out-of-bag rows.
+# ------------------------------------------------------------------------------------------------
+
+JUDGED = EvaluatedSurvivalResults, SurvivalBoostedResults
+"""Results for times to an event."""
+
+
+def out_of_bag_score_of_times(
+    fit: EvaluatedSurvivalResults | SurvivalBoostedResults, metric: Metric
+) -> tuple[float, float]:
+    """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
+
+    Raises
+    ------
+    InputError
+        If the fit has no out-of-bag rows; if the metric is a user's function.
+    """
+    table = fit.score()
+    if table.index.name != OUT_OF_BAG_ROWS:
+        raise InputError(
+            'method="oob" needs out-of-bag rows, which only forests of odrf.odrf and boosted trees '
+            'with several runs have: use method="cv"'
+        )
+    if metric.kind is None:
+        raise InputError(
+            f'metric={metric.name} is a function, and method="oob" of times to an event takes '
+            '"integrated_brier", "uno_c" or "harrell_c": use one of them, or method="cv"'
+        )
+    return table["estimate"].to_dict()[metric.name], table["std_error"].to_dict()[metric.name]
+
+
+# ------------------------------------------------------------------------------------------------
+# Scores of a fit on its out-of-bag rows, by any metric, with standard errors.
+# ------------------------------------------------------------------------------------------------
+
+# Groups of the jackknife; with more of them the standard error hardly changes.
+GROUPS = 20
+
+
+def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]:
+    """Return the score of the out-of-bag predictions, and its standard error.
+
+    By the default metric, rows of forests of `odrf` count by their case weights.  By another
+    metric, and in other fits, every row of positive weight counts once.  Then the standard error is
+    that of the jackknife that leaves out one of at most 20 parts of the rows at a time.  The parts
+    are random; or whole groups, or blocks of time, if the fit was made with `groups` or `order`.
+
+    Parameters
+    ----------
+    fit : ODRFResults, ODBTResults or AutoResults; or results for times to an event
+        Of these the scores and errors are those of their ``score()``.
+    metric : Metric
+    seed : int
+        Seed of the groups.
+
+    Raises
+    ------
+    InputError
+        If the fit has no out-of-bag rows.
+    """
+    if isinstance(fit, JUDGED):
+        return out_of_bag_score_of_times(fit, metric)
+    if not isinstance(fit, OutOfBagResults) or _is_one_run(fit.fit):
+        raise InputError(
+            'method="oob" needs out-of-bag rows, which only forests of odrf.odrf, boosted trees '
+            'with several runs and stacks of odrf.auto have: use method="cv"'
+        )
+    # a function of the user may have the name of a metric
+    if isinstance(fit.fit, Fit) and metric == METRICS[AUTO[fit.kind]]:
+        return out_of_bag_loss(fit.fit)
+    known, y, predicted = _observed_and_predicted(fit, metric)
+    rows = rows_to_divide(fit.fit.design, fit.fit.data)
+    if rows.groups is None and rows.order is None:
+        group = fold_of_rows(y, 1, min(GROUPS, len(y)), seed)
+    else:
+        group = fold_numbers(rows, min(GROUPS, most_folds(rows)), seed)[known]
+    without = [_score(fit, metric, y[group != k], predicted[group != k]) for k in np.unique(group)]
+    spread = np.array(without) - np.mean(without)
+    std_error = np.sqrt((len(without) - 1) / len(without) * np.sum(spread**2))
+    return _score(fit, metric, y, predicted), float(std_error)
+
+
+def _is_one_run(fit: AnyFit) -> bool:
+    return isinstance(fit, BoostedFit) and not leaves_rows_out(fit)
+
+
+def _observed_and_predicted(
+    fit: OutOfBagResults, metric: Metric
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[Any]]:
+    """Return which rows have out-of-bag predictions, and responses or class codes, and these."""
+    probabilities = metric.needs_probabilities
+    predicted = fit.oob_prob if probabilities else fit.oob_prediction.to_frame()
+    data = fit.fit.data
+    if data.apart is not None:
+        predicted = predicted[~data.apart.where]
+    known = predicted.notna().all(axis=1).to_numpy() & (data.weights > 0)
+    values = predicted[known].to_numpy()
+    return known, data.y[known], values if probabilities else values[:, 0]
+
+
+def _score(
+    fit: OutOfBagResults, metric: Metric, y: NDArray[np.float64], predicted: NDArray[Any]
+) -> float:
+    if fit.classes is None:
+        return metric.score(y, predicted.astype(np.float64))
+    codes = y.astype(np.int64)
+    observed = codes if metric.needs_probabilities else fit.classes.to_numpy()[codes]
+    return metric.score(observed, predicted)

@@ -1,30 +1,315 @@
-"""Kinds of models that can be compared, and how each is fitted and predicts test rows."""
+"""Kinds of models that can be compared, the tables to compare them on, and their scores."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
 from odrf.design import INDICATORS, Design, Response, TrainingData, build_design
+from odrf.design.columns import TEXT, check_frame, contents
 from odrf.design.encoding import unseen_levels_expected
-from odrf.design.functions import looked_up_in
+from odrf.design.folds import RowsToDivide
+from odrf.design.formula import read_formula
+from odrf.design.functions import EVENT, START, TIME, looked_up_in
+from odrf.design.response import SURVIVAL
+from odrf.design.structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
+from odrf.design.survival_times import SurvivalTimes
+from odrf.design.weights import raw_weights, row_labels, rows_that_count
 from odrf.engine.factors import Matrix, indicated
-from odrf.errors import InputError
-from odrf.evaluation.survival.estimators_of_times import structured_times, survival_by_estimator
-from odrf.evaluation.tasks import kind_asked
+from odrf.errors import InputError, no_frame
+from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
+from odrf.public import public
 from odrf.results.base import AnyResults
 
-__all__ = ["Model", "Split", "named", "predictions", "read_models"]
+__all__ = [
+    "UNNAMED",
+    "BesideFormula",
+    "Model",
+    "Scoring",
+    "Split",
+    "Task",
+    "arguments_given",
+    "check_formulas",
+    "check_predicted",
+    "check_same_kind",
+    "kind_asked",
+    "named",
+    "named_tables",
+    "predictions",
+    "predictions_of_all",
+    "read_models",
+    "read_task",
+    "structured_times",
+    "survival_by_estimator",
+    "with_weight",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Tables to compare models on, each with its formula and response.
+# ------------------------------------------------------------------------------------------------
+
+WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
+UNNAMED = "data"
+"""Name of a single table, which the user has not named."""
+
+
+@public
+@dataclass(frozen=True, eq=False)
+class BesideFormula:
+    """What divides the rows of tables, and so is no predictor unless a formula names it.
+
+    Attributes
+    ----------
+    structure : mapping of str to str or array-like
+        The arguments `groups`, `order` and `strata` that were given.
+    folds : str or None
+        The column that holds the folds.
+    formulas : sequence of str
+        Those of models, beside the formula of a table.
+    """
+
+    structure: Mapping[str, str | ArrayLike] = field(default_factory=dict)
+    folds: str | None = None
+    formulas: Sequence[str] = ()
+
+    def left_out(self, formula: str, data: pd.DataFrame, env: EvalEnvironment) -> pd.DataFrame:
+        """Return the table without these columns, except those that formulas name."""
+        aside = [*self.structure.values(), self.folds]
+        present = [name for name in aside if isinstance(name, str) and name in data.columns]
+        unnamed = [
+            name
+            for name in dict.fromkeys(present)
+            if not any(_names(each, name, data, env) for each in (formula, *self.formulas))
+        ]
+        return data.drop(columns=unnamed)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A table and the response to be predicted in it.
+
+    Attributes
+    ----------
+    name : str
+    formula : str
+    data : DataFrame
+        Its n rows that have a response.  Text columns are categorical, so that levels which a fold
+        lacks stay known.
+    response : Response
+        With the kind and the classes of the whole table.
+    y : (n,) float64
+        The response, or class codes 0 … K - 1; of times to an event residuals, as in
+        `TrainingData`.
+    table : DataFrame
+        The N rows and all columns, as the user gave them.
+    used : (N,) bool
+        Which of these have a response.
+    structure : RowStructure or None
+        Groups, order and strata of the n rows.
+    times : TimesToScore or None
+        Times and events, if the response is ``Surv()``.
+    """
+
+    name: str
+    formula: str
+    data: pd.DataFrame
+    response: Response
+    y: NDArray[np.float64]
+    table: pd.DataFrame
+    used: NDArray[np.bool_]
+    structure: RowStructure | None
+    times: TimesToScore | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """K, 1 if there are no classes."""
+        return self.response.n_classes
+
+    @property
+    def events(self) -> NDArray[np.bool_] | None:
+        """Which rows (n,) had an event; None if the response is no time to an event."""
+        return None if self.times is None else self.times.times.event > 0
+
+    @property
+    def rows(self) -> RowsToDivide:
+        """What folds of the rows depend on."""
+        return RowsToDivide(self.y, self.n_classes, None, self.structure, self.events)
+
+    def structure_of(self, rows: NDArray[Any]) -> dict[str, NDArray[np.int64]]:
+        """Return by argument the codes of groups, order and strata that `rows` have."""
+        given = {name: getattr(self.structure, name, None) for name in STRUCTURE_ARGUMENTS}
+        return {name: codes[rows] for name, codes in given.items() if codes is not None}
+
+    def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any] | TimesToScore:
+        """Return responses of rows as the metric takes them: numbers, labels, codes, times."""
+        if self.times is not None:
+            return self.times.keeping(rows)
+        classes = self.response.classes
+        if classes is None:
+            return self.y[rows]
+        codes = self.y[rows].astype(np.int64)
+        return codes if metric.needs_probabilities else classes.to_numpy()[codes]
+
+    def check_formula(self, formula: str, env: EvalEnvironment) -> None:
+        """Raise `InputError` if another formula is invalid, or has another response."""
+        kind = kind_asked(self.response)
+        _, training = build_design(formula, self.data, kind=kind, with_times=True, env=env)
+        if not np.array_equal(training.y, self.y):
+            raise InputError(
+                f"formula {formula!r} has another response than {self.formula!r}: all models must "
+                "predict the same response"
+            )
+
+
+def arguments_given(**arguments: str | ArrayLike | None) -> dict[str, str | ArrayLike]:
+    """Return the arguments that are not None, by their names."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def kind_asked(response: Response) -> str:
+    """Return the argument `kind` by which another formula is read to have a like response."""
+    return "auto" if response.kind == SURVIVAL else response.kind
+
+
+def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
+    """Return pairs of formula and table by the name of the table.
+
+    Raises
+    ------
+    InputError
+        If `data` is neither a table nor a mapping of names to tables, or holds none; if two names
+        read alike.
+    """
+    if isinstance(data, pd.DataFrame):
+        return {UNNAMED: (formula, data)}
+    if not isinstance(data, Mapping):
+        raise no_frame("data", data, ", or a mapping of names to data frames")
+    if not data:
+        raise InputError("data holds no tables: name at least one, as in {'mine': table}")
+    tables = {
+        str(name): table if isinstance(table, tuple) and len(table) == 2 else (formula, table)
+        for name, table in data.items()
+    }
+    if len(tables) < len(data):
+        raise InputError("data has names that read alike: use different names")
+    return tables
+
+
+def read_task(
+    name: str,
+    formula: Any,
+    data: Any,
+    env: EvalEnvironment,
+    beside: BesideFormula | None = None,
+    with_times: bool = False,
+) -> Task:
+    """Return the task of a formula and a table, whose rows without a response are left out.
+
+    So are columns `beside` the formula that no formula names.  `with_times` tells whether the
+    response may be ``Surv()``.
+
+    Raises
+    ------
+    InputError
+        If the formula or the table is invalid.
+    """
+    if not isinstance(data, pd.DataFrame):
+        raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
+    try:
+        check_frame(data)
+        beside = beside or BesideFormula()
+        kept = _text_as_categories(beside.left_out(formula, data, env))
+        design, training = build_design(formula, kept, with_times=with_times, env=env)
+        structure = read_structure(data, **beside.structure, rows=training.complete)
+    except InputError as error:
+        raise InputError(f"table {name!r}: {error}") from error
+    used = training.complete
+    times = None if training.times is None else times_to_score(training.times)
+    rows, response = kept[used], design.response
+    return Task(name, formula, rows, response, training.y, data, used, structure, times)
+
+
+def check_same_kind(tasks: list[Task]) -> None:
+    """Raise `InputError` if responses differ in kind: numbers, classes, times to an event."""
+    of_kind = {task.response.kind: task.name for task in tasks}
+    if len(of_kind) > 1:
+        kinds = [kind for kind in WORDS if kind in of_kind]
+        first, second = [f"{WORDS[kind]} in table {of_kind[kind]!r}" for kind in kinds[:2]]
+        raise InputError(
+            f"the response is {first} and {second}, and no metric can be used for both: call "
+            "compare once for each kind of table"
+        )
+
+
+def with_weight(
+    data: pd.DataFrame, weights: str, of_rows: Mapping[str, Any]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the rows of a table that have a weight other than 0 in the column `weights`.
+
+    With them the arguments `of_rows`, of which lists and arrays have a value for each row.
+    """
+    counted = rows_that_count(raw_weights(weights, data))
+    if counted.all():
+        return data, dict(of_rows)
+    kept = {
+        name: row_labels(name, value, data).to_numpy()[counted]
+        if isinstance(value, Sequence | np.ndarray | pd.Series) and not isinstance(value, str)
+        else value
+        for name, value in of_rows.items()
+    }
+    return data[counted], kept
+
+
+def _names(formula: str, column: str, data: pd.DataFrame, env: EvalEnvironment) -> bool:
+    """Return whether a formula names the column, be it as in ``. - column``."""
+    try:
+        read_formula(formula, [name for name in data.columns if name != column], env)
+    except InputError:
+        return True
+    return False
+
+
+def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
+    text = [name for name in data.columns if contents(data[name]) == TEXT]
+    return data.astype(dict.fromkeys(text, "category"))
+
+
+# ------------------------------------------------------------------------------------------------
+# Estimators for times to an event, of this package or of scikit-survival: how they are asked.
+# ------------------------------------------------------------------------------------------------
+
+
+def structured_times(times: SurvivalTimes) -> NDArray[np.void]:
+    """Return times as scikit-survival takes them: fields "event", "time"; also "start" if late."""
+    late = [] if times.start is None else [(START, np.float64)]
+    y = np.empty(len(times), dtype=[(EVENT, np.bool_), *late, (TIME, np.float64)])
+    y[EVENT], y[TIME] = times.event > 0, times.time
+    if times.start is not None:
+        y[START] = times.start
+    return y
+
+
+def survival_by_estimator(
+    estimator: Any, X: NDArray[np.float32], at: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the survival (n, G) that a fitted estimator predicts at the times (G,)."""
+    return np.stack([curve(at) for curve in estimator.predict_survival_function(X)])
+
+
+# ------------------------------------------------------------------------------------------------
+# Kinds of models that can be compared, and how each is fitted and predicts test rows.
+# ------------------------------------------------------------------------------------------------
 
 FEWEST = 2
 
@@ -349,3 +634,110 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
         j = np.searchsorted(design.first, last, side="right") - 1
         values[design.first[j] : last, values[last] == 1] = np.nan
     return values[~tells]
+
+
+# ------------------------------------------------------------------------------------------------
+# Scoring models that are fitted to the same training rows on the same test rows.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """The models, the metric, and the environment in which formulas look up functions."""
+
+    named_models: dict[str, Model]
+    metric: Metric
+    env: EvalEnvironment
+
+    def scores(
+        self, task: Task, train: NDArray[Any], test: NDArray[Any], seed: int, where: str
+    ) -> list[float]:
+        """Return each model's score.
+
+        Parameters
+        ----------
+        task : Task
+        train, test : arrays of row numbers, or masks (n,)
+        seed : int
+            For the models that take one.
+        where : str
+            Description of the rows, for the message if a model fails.
+
+        Raises
+        ------
+        InputError
+            If a model fails, or its score is not finite; the message names it.
+        """
+        split = Split(
+            task.formula,
+            task.response,
+            task.data.iloc[train],
+            task.data.iloc[test],
+            seed,
+            self.metric.needs_probabilities,
+            self.env,
+            task.structure_of(train),
+            task.times.at if task.times is not None and self.metric.needs_curves else None,
+        )
+        observed = task.observed(test, self.metric)
+        scores = [
+            self.metric.score(observed, predicted)
+            for predicted in predictions_of_all(self.named_models, split, where)
+        ]
+        for name, score in zip(self.named_models, scores, strict=True):
+            if not np.isfinite(score):
+                raise InputError(
+                    f"metric {self.metric.name!r} is {score} for model {name!r} on {where}: use "
+                    "another metric, or more test rows, as of fewer folds"
+                )
+        return scores
+
+
+def predictions_of_all(
+    named_models: Mapping[str, Model], split: Split, where: str
+) -> Iterator[NDArray[Any]]:
+    """Yield each model's predictions of the test rows, fitted to the training rows.
+
+    `where` describes the rows, for the message if a model fails.
+
+    Raises
+    ------
+    InputError
+        If a model fails; the message names it.
+    """
+    for name, model in named_models.items():
+        try:
+            predicted = predictions(model, split)
+        except Exception as error:  # a user's model may raise anything
+            cause = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+            raise InputError(f"model {name!r} fails on {where}: {cause}{error}") from error
+        yield predicted
+
+
+def check_formulas(
+    named_models: Mapping[str, Model], tasks: Sequence[Task], env: EvalEnvironment
+) -> None:
+    """Raise `InputError` if the formula of a model cannot be used on one of the tables."""
+    for name, model in named_models.items():
+        if model.formula is None:
+            continue
+        for task in tasks:
+            try:
+                task.check_formula(model.formula, env)
+            except InputError as error:
+                raise InputError(f"model {name!r}: {error}") from error
+
+
+def check_predicted(named_models: Mapping[str, Model], metric: Metric) -> None:
+    """Raise `InputError` if the metric needs probabilities or curves and a model has none."""
+    for name, model in named_models.items():
+        if metric.needs_probabilities and not model.has_probabilities:
+            raise InputError(
+                f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
+                'estimator with probabilities, or metric="error"'
+            )
+        if metric.needs_curves and not model.has_curves:
+            raise InputError(
+                f"model {name!r} has no predict_survival_function, which metric={metric.name!r} "
+                'needs: use an estimator with survival curves, or metric="uno_c"'
+            )

@@ -9,10 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
-from odrf.api.guided_forests import graf
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
+from odrf.api.guided import graf
+from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.errors import InputError
 from odrf.sklearn.constructors import OF_CLASSES

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.api.handing_out import grown_by
+from odrf.api.calling import grown_by
 from odrf.checks import AUTO, MOST, checked_choice, checked_whole
 from odrf.errors import InputError
 from odrf.public.arguments import BACKENDS

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
-from odrf.api.guided_forests import graf
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
+from odrf.api.guided import graf
+from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.sklearn.continuing import Growing, Updating
 from odrf.sklearn.estimator import FunctionEstimator

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from odrf.api.boosting import odbt
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
 from odrf.api.trees import odt
 from odrf.design.formula import quoted
 from odrf.design.functions import EVENT, START, TIME

@@ -12,9 +12,8 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
-from odrf.evaluation.comparison import Comparison, FoldsUsed
+from odrf.evaluation.compare import Comparison, FoldsUsed, critical_difference
 from odrf.evaluation.metrics import METRICS
-from odrf.evaluation.paired import critical_difference
 
 
 def made(metric="error", tables=("data",), cv=5, repeats=2):

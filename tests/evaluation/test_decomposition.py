@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.evaluation.decomposition import james, kohavi_wolpert, squared
+from odrf.evaluation.bias_variance import james, kohavi_wolpert, squared
 from odrf.simulate.problem import one_hot
 from reference import decomposition as reference
 

@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.evaluation.power_law import fit_power_law
+from odrf.evaluation.learning_curve import fit_power_law
 from odrf.sklearn import AutoRegressor
 
 # Pruned trees take ten times as long, and are evaluated by the same code.

@@ -8,8 +8,7 @@ from sklearn import metrics as sk
 
 from odrf import InputError
 from odrf.design.survival_times import SurvivalTimes
-from odrf.evaluation.metrics import METRICS, metric_for
-from odrf.evaluation.survival.times_to_score import times_to_score
+from odrf.evaluation.metrics import METRICS, metric_for, times_to_score
 
 RNG = np.random.default_rng(8)
 Y, PREDICTED = RNG.normal(size=(2, 40))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
-from odrf.evaluation.paired import (
+from odrf.evaluation.compare import (
     bonferroni,
     corrected_std_error,
     corrected_t,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.evaluation.power_law import (
+from odrf.evaluation.learning_curve import (
     PowerLaw,
     bootstrap_levels,
     bootstrap_power_laws,

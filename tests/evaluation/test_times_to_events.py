@@ -12,8 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import odrf
 from odrf import InputError, compare, learning_curve, simulate, tune
-from odrf.evaluation.metrics import METRICS
-from odrf.evaluation.survival.times_to_score import times_to_score
+from odrf.evaluation.metrics import METRICS, times_to_score
 from odrf.sklearn import ODRFSurvival
 from odrf.statistics.survival.discrimination import harrells_c, unos_c
 from odrf.statistics.survival.observation import censoring_curve

@@ -12,8 +12,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.evaluation.metrics import METRICS, metric_for
-from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
+from odrf.evaluation.metrics import METRICS, metric_for, out_of_bag_score
 
 
 @pytest.fixture(scope="module")

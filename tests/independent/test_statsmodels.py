@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from statsmodels.stats.libqsturng import qsturng
 from statsmodels.stats.proportion import proportion_confint
 
-from odrf.evaluation.paired import critical_difference
+from odrf.evaluation.compare import critical_difference
 from odrf.pruning.validation import held_out_sums
 from odrf.statistics.calibration import clopper_pearson, variance_of_groups
 from odrf.statistics.effects import function_of_estimates, joint_test, with_errors

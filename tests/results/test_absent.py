@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odrf.api.loading_fits import RESULTS
+from odrf.api.load import RESULTS
 from odrf.results.unsupported import ABSENT, why_unsupported
 
 OF_CHUNKS = {"StreamedResults": "ODRFResults", "AllRowsResults": "ODTResults"}

@@ -12,9 +12,9 @@ import pytest
 
 import odrf
 from hostile import HOSTILE, complaint, small_table
-from odrf.evaluation.comparison import Comparison
+from odrf.evaluation.compare import Comparison
 from odrf.evaluation.learning_curve import LearningCurve
-from odrf.evaluation.tuned import Tuning
+from odrf.evaluation.tuning import Tuning
 from odrf.exports.mean_prediction import PredictionResults
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance import ProjectionImportance, StrengthCorrelation

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, kstest
 
-from odrf.evaluation.paired import corrected_t, signed_rank
+from odrf.evaluation.compare import corrected_t, signed_rank
 from odrf.statistics.curves import CurveSpread, bands
 from odrf.statistics.effects import joint_test, with_errors
 from odrf.statistics.importance_tests import judged_differences

@@ -25,7 +25,7 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     out = folder / "out.csv"
     words = ["stacks.py", "--data", str(folder), "--trees", "20", "--out", str(out)]
     monkeypatch.setattr("sys.argv", words)
-    monkeypatch.setattr("odrf.api.automatic.MOST_ROUNDS", 5)
+    monkeypatch.setattr("odrf.api.stack.MOST_ROUNDS", 5)
     assert stacks.main() == 0
     lines = pd.read_csv(out)
     assert lines["table"].unique().tolist() == ["score", "sides"]

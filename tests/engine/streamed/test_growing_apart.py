@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from patsy import EvalEnvironment
 
 import odrf
-from odrf.api.growth_request import requested
+from odrf.api.calling import requested
 from odrf.design import build_design
 from odrf.engine.chunks import (
     Gathering,

@@ -26,7 +26,10 @@ from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
 
-__all__ = ["load"]
+__all__ = [
+    "load",
+]
+
 
 RESULTS: dict[str, Any] = {
     kind.__name__: kind

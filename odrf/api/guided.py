@@ -22,7 +22,10 @@ from odrf.options.guided import GuidedControl, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
-__all__ = ["graf", "guided_control"]
+__all__ = [
+    "graf",
+    "guided_control",
+]
 
 
 @public

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from odrf.api.boosting import odbt
 from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
-from odrf.api.oblique_forests import odrf
+from odrf.api.forests import odrf
 from odrf.checks import Seed
 from odrf.design import Design, TrainingData
 from odrf.design.functions import environment
@@ -23,7 +23,11 @@ from odrf.options.stack import StackedControl, resolve_stacked
 from odrf.public import public
 from odrf.results.stack import AutoResults
 
-__all__ = ["auto", "models_of_stack"]
+__all__ = [
+    "auto",
+    "models_of_stack",
+]
+
 
 # Rounds of the boosted runs, at most: out-of-bag rows choose how many are kept.
 MOST_ROUNDS = 150

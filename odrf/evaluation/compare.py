@@ -1,0 +1,693 @@
+"""Comparison of models by cross-validation, all on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata, studentized_range, wilcoxon
+from scipy.stats import t as student
+
+from odrf import plots
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.design.folds import Division, FoldRows, Folds, read_division
+from odrf.design.functions import environment
+from odrf.engine.running import in_order
+from odrf.errors import InputError
+from odrf.evaluation.metrics import Metric, metric_for
+from odrf.evaluation.models import (
+    UNNAMED,
+    BesideFormula,
+    Scoring,
+    Task,
+    arguments_given,
+    check_formulas,
+    check_predicted,
+    check_same_kind,
+    named_tables,
+    read_models,
+    read_task,
+)
+from odrf.public import public
+from odrf.public.progress import progress_bar
+from odrf.text.summary import Card, Carded, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "Comparison",
+    "FoldsUsed",
+    "bonferroni",
+    "compare",
+    "corrected_std_error",
+    "corrected_t",
+    "critical_difference",
+    "differences",
+    "mean_ranks",
+    "signed_rank",
+    "wins",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# Statistics of methods that are compared on the same folds, or on the same tables.
+#
+# References
+# ----------
+# J. Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+# Machine Learning Research 7.
+#
+# C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+# ------------------------------------------------------------------------------------------------
+
+DIGITS = 12
+
+
+def differences(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``first - second`` (J,), rounded to 12 digits of the largest value.
+
+    Losses that differ only by rounding, as from another order of summation, become ties.
+    """
+    scale = float(max(np.abs(first).max(), np.abs(second).max()))
+    if scale == 0:
+        return np.zeros(len(first))
+    return scale * np.round((first - second) / scale, DIGITS)
+
+
+def signed_rank(difference: NDArray[np.float64]) -> float:
+    """Return the p-value of Wilcoxon's signed-rank test that differences (J,) tend below 0.
+
+    It is 1 if all differences are 0.
+    """
+    if not difference.any():
+        return 1.0
+    return float(wilcoxon(difference, alternative="less").pvalue)
+
+
+def corrected_std_error(values: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
+    """Return the standard errors of means over folds (Nadeau and Bengio 2003).
+
+    The training sets of the folds overlap, so the scores of the folds are not independent and the
+    plain standard error, √(variance / J), is far too small.  This one is
+    √((1/J + n_test/n_train)·variance).
+
+    Parameters
+    ----------
+    values : (J, …) float64
+        Scores of J folds.
+    ratio : float
+        n_test / n_train.
+
+    Returns
+    -------
+    (…) float64
+    """
+    return np.sqrt((1.0 / len(values) + ratio) * np.var(values, axis=0, ddof=1))
+
+
+def corrected_t(difference: NDArray[np.float64], ratio: float) -> tuple[float, float]:
+    """Return the corrected resampled t, and the p-value that the mean is below 0.
+
+    t = mean / √((1/J + n_test/n_train)·variance), on J - 1 degrees of freedom (Nadeau and Bengio
+    2003; for repeated cross-validation Bouckaert and Frank 2004).
+
+    Parameters
+    ----------
+    difference : (J,) float64
+        Differences of two methods on J folds.
+    ratio : float
+        n_test / n_train.
+
+    Returns
+    -------
+    t, p : float
+        0 and 1 if all differences are 0; NaN if they are equal otherwise, and do not tell how they
+        vary.
+    """
+    if not difference.any():
+        return 0.0, 1.0
+    if not np.ptp(difference) > 0:
+        return np.nan, np.nan
+    t = float(difference.mean() / corrected_std_error(difference, ratio))
+    return t, float(student.cdf(t, len(difference) - 1))
+
+
+def bonferroni(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p-values (T,) of T tests, adjusted by Bonferroni's correction."""
+    return np.minimum(1.0, len(p) * p)
+
+
+def mean_ranks(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each method's mean rank (m,) from losses (J, m): 1 is best, ties get mean ranks."""
+    return rankdata(losses, axis=1).mean(axis=0)
+
+
+def wins(losses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how often no method has a smaller loss, for each method (m,); losses are (J, m)."""
+    return (losses == losses.min(axis=1, keepdims=True)).sum(axis=0)
+
+
+def critical_difference(methods: int, tables: int, level: float = 0.05) -> float:
+    """Return the difference of mean ranks that is significant by Nemenyi's test (Demšar 2006).
+
+    Parameters
+    ----------
+    methods, tables : int
+        Number of methods that are ranked, and number of tables.
+    level : float, default 0.05
+        Significance level for all pairs together.
+
+    Examples
+    --------
+    >>> round(critical_difference(4, 14), 3)
+    1.254
+    """
+    quantile = studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(methods * (methods + 1) / (6 * tables)))
+
+
+# ------------------------------------------------------------------------------------------------
+# Result of `compare`: scores of models on the same folds, and tests between them.
+# ------------------------------------------------------------------------------------------------
+
+
+class FoldsUsed(NamedTuple):
+    """Folds of a comparison.
+
+    Attributes
+    ----------
+    k : int
+        Number of folds; of tables with different numbers, the largest.
+    spelled : str
+        The arguments that make the folds, as the call shows them.
+    by : str
+        The name of the method, such as "10-fold cross-validation".
+    ratio : float
+        Number of test rows divided by number of training rows, of all folds.
+    """
+
+    k: int
+    spelled: str
+    by: str
+    ratio: float
+
+
+# Why there is no t-test.
+EQUAL = (
+    "Where two models differ by the same in all folds, these do not tell how the difference "
+    "varies: there is no t-test."
+)
+
+
+@public
+class Comparison(Carded):
+    """Scores of models on the same folds, with standard errors, ranks and tests.
+
+    Made by `odrf.compare`.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        One row for each fold, one column for each model.
+    metric : Metric
+        The metric of the scores.
+    formula : str or None
+        None if every table has its own formula.
+    sizes : dict of str to int
+        Rows of each table.
+    folds : FoldsUsed
+    seed : int
+
+    Attributes
+    ----------
+    scores : DataFrame
+        The score of each model (columns) on each fold.  Indexed by ``table``, ``repeat`` and
+        ``fold``; the last two count from 1.
+    metric : Metric
+    formula : str or None
+    sizes : dict of str to int
+    folds : FoldsUsed
+        The number of folds, the name of the method, and how many rows test beside those that train.
+    seed : int
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> models = {"all": ("progression ~ .", odrf.odt), "two": ("progression ~ bmi + bp", odrf.odt)}
+    >>> comparison = odrf.compare("progression ~ .", data, models, cv=5, seed=1)
+    >>> comparison.table.columns.tolist()
+    ['estimate', 'std_error', 'rank', 'wins']
+    >>> comparison.pairs.index.tolist()
+    [('all', 'two'), ('two', 'all')]
+    """
+
+    def __init__(
+        self,
+        scores: pd.DataFrame,
+        metric: Metric,
+        formula: str | None,
+        sizes: dict[str, int],
+        folds: FoldsUsed,
+        seed: int,
+    ) -> None:
+        self.scores, self.metric, self.formula = scores, metric, formula
+        self.sizes, self.folds, self.seed = sizes, folds, seed
+
+    @property
+    def call(self) -> str:
+        """The call that made the comparison."""
+        metric = self.metric
+        name = repr(metric.name) if metric.kind is not None else metric.name
+        repeats = f", repeats={self.repeats}" if self.repeats > 1 else ""
+        return (
+            f"compare({self.formula!r}, data, models, {self.folds.spelled}{repeats}, "
+            f"metric={name}, seed={self.seed})"
+        )
+
+    @property
+    def cv(self) -> int:
+        """Number of folds; of tables with different numbers, the largest."""
+        return self.folds.k
+
+    @property
+    def repeats(self) -> int:
+        """How often each table was divided into folds."""
+        return int(self.scores.index.get_level_values("repeat").max())
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(self.scores.columns)
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """Mean score of each model (columns) on each table."""
+        return self.scores.groupby(level="table", sort=False).mean()
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row for each model, the best first.
+
+        - ``estimate``: mean score over the folds.  With several tables, the mean of their means;
+          compare it only if all responses have the same unit, otherwise compare ranks.
+        - ``std_error``: its standard error, corrected for the overlap of training sets (Nadeau and
+          Bengio 2003); with several tables, the standard error over tables.
+        - ``rank``: mean rank over the folds, or over the tables; 1 is best.
+        - ``wins``: number of folds, or tables, on which no model is better.  Ties count for each.
+        """
+        losses = self._losses
+        ratio = 0.0 if self._several_tables else self._ratio
+        table = pd.DataFrame(
+            {
+                "estimate": self.metric.sign * losses.mean(axis=0),
+                "std_error": corrected_std_error(losses, ratio),
+                "rank": mean_ranks(losses),
+                "wins": wins(losses),
+            },
+            index=self.scores.columns,
+        )
+        order = table["rank"] if self._several_tables else self.metric.sign * table["estimate"]
+        return table.loc[order.sort_values(kind="stable").index]
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """Tests, for each ordered pair of models, that `model` is better than `than`.
+
+        ``difference`` is the mean difference of their scores.
+
+        Wilcoxon's one-sided signed-rank test, over the folds, or over the means of several tables
+        (Demšar 2006): ``p_value_wilcoxon``, and ``p_adjusted_wilcoxon`` after Bonferroni's
+        correction for all pairs.
+
+        With one table also the one-sided corrected resampled t-test (Nadeau and Bengio 2003):
+        ``statistic_t``, with the sign of the difference, ``p_value_t`` and ``p_adjusted_t``.  It
+        allows for training sets that overlap; it is NaN where the scores differ by the same in all
+        folds.  Wilcoxon's test takes the folds for independent,
+        so its p-values are too small.
+        """
+        losses = dict(zip(self.models, self._losses.T, strict=True))
+        ordered = list(permutations(self.models, 2))
+        between = [differences(losses[model], losses[than]) for model, than in ordered]
+        table = pd.DataFrame(
+            {
+                # adding 0.0 turns -0.0 into 0.0
+                "difference": [self.metric.sign * pair.mean() + 0.0 for pair in between],
+                "p_value_wilcoxon": [signed_rank(pair) for pair in between],
+            },
+            index=pd.MultiIndex.from_tuples(ordered, names=["model", "than"]),
+        )
+        table["p_adjusted_wilcoxon"] = bonferroni(table["p_value_wilcoxon"].to_numpy())
+        if not self._several_tables:
+            t, p = np.array([corrected_t(pair, self._ratio) for pair in between]).T
+            table["statistic_t"] = self.metric.sign * t + 0.0
+            table["p_value_t"] = p
+            table["p_adjusted_t"] = bonferroni(table["p_value_t"].to_numpy())
+        return table
+
+    @property
+    def critical_difference(self) -> float | None:
+        """The difference of mean ranks that is significant at 5 % by Nemenyi's test.
+
+        None with one table, whose folds are not independent.
+        """
+        if not self._several_tables:
+            return None
+        return critical_difference(len(self.models), len(self.sizes))
+
+    def summary(self) -> Summary:
+        """Return scores and tests, as a summary with text, HTML and LaTeX output."""
+        return Summary(
+            "Comparison of models", self.call, self._facts(), self._sections(), self._notes()
+        )
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw each model's mean score, the best on top; with several tables, the mean ranks.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        Axes
+            Dots with one standard error to either side, as in `table`.  With several tables the
+            diagram of Demšar (2006), in which a bar joins models whose ranks differ by less than
+            `critical_difference`.
+        """
+        if self.critical_difference is None:
+            return plots.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
+        return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
+
+    def _card(self) -> Card:
+        return Card("Comparison of models", self._facts(), self.table)
+
+    @property
+    def _several_tables(self) -> bool:
+        return len(self.sizes) > 1
+
+    @property
+    def _ratio(self) -> float:
+        """Number of test rows divided by number of training rows."""
+        return self.folds.ratio
+
+    @property
+    def _has_random_folds(self) -> bool:
+        return self.folds.by == f"{self.cv}-fold cross-validation"
+
+    @cached_property
+    def _losses(self) -> NDArray[np.float64]:
+        """Losses (J, m) of the models on J folds, or on J tables; smaller is better."""
+        scores = self.means if self._several_tables else self.scores
+        return self.metric.sign * scores.to_numpy()
+
+    def _facts(self) -> dict[str, str]:
+        better = "larger" if self.metric.greater_is_better else "smaller"
+        fewest, most = min(self.sizes.values()), max(self.sizes.values())
+        facts = {"Models": str(len(self.models))}
+        if self._several_tables:
+            facts["Tables"] = str(len(self.sizes))
+        facts |= {
+            "Rows": str(fewest) if fewest == most else f"{fewest} to {most}",
+            "Folds": f"{self.cv}" + (f" × {self.repeats} repeats" if self.repeats > 1 else ""),
+            **({} if self._has_random_folds else {"Held out by": self.folds.by}),
+            "Metric": self.metric.words,
+            "Better": better,
+        }
+        if self.critical_difference is not None:
+            facts["Critical difference"] = f"{self.critical_difference:.3g}"
+        return facts
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        sections = {"Models, the best first": self.table.rename_axis(None)}
+        order = {name: place for place, name in enumerate(self.table.index)}
+        kept = [(model, than) for model, than in self.pairs.index if order[model] < order[than]]
+        kept.sort(key=lambda pair: (order[pair[0]], order[pair[1]]))
+        pairs = self.pairs.loc[kept]
+        pairs.index = pd.Index([f"{model} / {than}" for model, than in kept])
+        sections["Pairs: the first better than the second"] = pairs
+        if self._several_tables:
+            sections["Mean scores by table"] = self.means
+        return sections
+
+    def _notes(self) -> tuple[str, ...]:
+        tests = len(self.models) * (len(self.models) - 1)
+        adjusted = f"Adjusted p-values: Bonferroni's correction for {tests} one-sided tests."
+        if self._several_tables:
+            return (
+                "Ranks and tests are over the tables' means (Demšar 2006); mean ranks that differ "
+                f"by more than the critical difference do so at 5 % (Nemenyi). {adjusted}",
+            )
+        return (
+            "std_error and the t-test are corrected for training sets that overlap (Nadeau and "
+            "Bengio 2003); Wilcoxon's test is not, so its p-values are too small. "
+            f"{adjusted}",
+            *((EQUAL,) if self.pairs["statistic_t"].isna().any() else ()),
+        )
+
+
+# ------------------------------------------------------------------------------------------------
+# Comparison of models by cross-validation, all on the same folds.
+# ------------------------------------------------------------------------------------------------
+
+Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
+
+
+@public
+def compare(
+    formula: str | None,
+    data: Tables,
+    models: Mapping[str, Any],
+    *,
+    cv: Folds = 10,
+    repeats: int = 1,
+    metric: str | Callable[[NDArray, NDArray], float] = "auto",
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
+    seed: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Compare models by cross-validation, all on the same folds.
+
+    Parameters
+    ----------
+    formula : str or None
+        The model, such as ``"y ~ ."``; see `odt`.  If the classes are numbers, write
+        ``"C(y) ~ ."``.  None if every table comes with its own formula.
+    data : DataFrame or mapping
+        One table, or several by name: for each a data frame, or a pair (formula, data frame).
+        Rows whose response is missing are left out.  A model must predict all others, also those
+        with missing values of predictors.  Where the training rows of a fold lack a level of a
+        factor, fits of this package take its test rows to have none of the known levels, without a
+        warning.
+    models : mapping of str to model
+        Two or more by name, each one of
+
+        - a function of formula and data that returns a fit with ``predict(newdata)``, such as
+          `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
+          as ``predict(newdata, type="prob")``, for survival as ``predict(newdata,
+          type="survival", times=times)``.  If it has an argument `seed` that is not set yet,
+          a seed is passed to it.  Options are set in it: of events of several causes, for example,
+          ``functools.partial(odrf.odrf, cause=…)`` splits for one of them;
+        - a formula with the same response, for `odrf`;
+        - a pair of a formula with the same response and one of the other kinds of models;
+        - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
+          fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
+          training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
+          of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
+          estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For times to
+          an event it is one of `odrf.sklearn`, or of scikit-survival.
+    cv : int, str, array-like or splitter, default 10
+        - A number of folds, stratified by class, or by whether rows had an event.
+        - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
+          do not see this column unless a formula names it.
+        - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
+          ``random_state`` is None and it draws rows at random, a seed is set.
+
+        Every test row counts once, also if a model is fitted with case weights.
+    repeats : int, default 1
+        How often the table is divided into new folds.
+    metric : str or callable, default "auto"
+        - For a numeric response ``"mse"`` (the default), ``"rmse"``, ``"mae"``, ``"r2"``.
+        - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
+          ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
+          the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
+        - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
+          ``"uno_c"`` and ``"harrell_c"`` of risks.  Up to which time events count, and the
+          weights that make up for censored rows, follow from all rows of the table, as in
+          ``score()`` of a fit.
+        - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  For
+          times to an event it takes a data frame with the columns ``time`` and ``event``, and
+          ``start`` if rows enter late, and an array (n,) of risks.  It returns a number; smaller is
+          better.
+
+        Metrics of times to an event are those of the events of all causes.
+    groups : str or array-like, optional
+        Which rows belong together, such as all rows of one subject: the name of a column, or a
+        value for each row of the only table.  If `cv` is a number, folds hold out whole groups.
+    order : str or array-like, optional
+        The time of each row: numbers, dates or times, as for `groups`, and not together with it.
+        If `cv` is a number, the rows are divided into ``cv + 1`` blocks of successive times, and
+        each but the first tests models that are fitted to all rows before it.
+    strata : str or array-like, optional
+        The stratum of each row, as for `groups`.  If `cv` is a number, folds keep the shares of
+        the strata; those in time do not.
+    seed : int, SeedSequence or Generator, optional
+        Makes the comparison reproducible, for any number of threads.  `Comparison.seed` is the
+        seed that was used.
+    n_jobs : int, optional
+        Threads, one fold each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
+        Models have their own threads beside these.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    Comparison
+        Scores, mean scores with standard errors, and tests for each pair of models.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, or a model fails; the message says which and what to do.
+
+    Notes
+    -----
+    A model with arguments `groups`, `order` or `strata` that are not set yet, such as `odrf.odrf`,
+    gets those of the training rows.  Columns that they name are no predictors unless a formula
+    names them.
+
+    References
+    ----------
+    J. Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7.
+
+    C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from functools import partial
+    >>> models = {"oblique": odrf.odt, "axis": partial(odrf.odt, projection="axis")}
+    >>> comparison = odrf.compare("diagnosis ~ .", odrf.load_data("breast_cancer"), models, seed=1)
+    >>> comparison.scores.shape
+    (10, 2)
+    >>> comparison.table.index[0]
+    'oblique'
+    """
+    env = environment(2)
+    named_models = read_models(models)
+    formulas = [model.formula for model in named_models.values() if model.formula is not None]
+    structure = arguments_given(groups=groups, order=order, strata=strata)
+    beside = BesideFormula(structure, cv if isinstance(cv, str) else None, formulas)
+    tasks = []
+    for name, (table_formula, table) in named_tables(formula, data).items():
+        tasks.append(read_task(name, table_formula, table, env, beside, with_times=True))
+    check_same_kind(tasks)
+    kind = tasks[0].response.kind
+    score = metric_for(metric, kind, max(task.n_classes for task in tasks))
+    check_predicted(named_models, score)
+    check_formulas(named_models, tasks, env)
+    repeats, seed = checked_whole("repeats", repeats, 1, MOST), checked_seed(seed)
+    divisions = [_division(cv, task) for task in tasks]
+    scoring = Scoring(named_models, score, env)
+    folds = [
+        fold
+        for number, (task, division) in enumerate(zip(tasks, divisions, strict=True))
+        for fold in _folds(task, number, division, repeats, seed)
+    ]
+    rows = []
+    with progress_bar(total=len(folds), unit="fold", progress=progress) as bar:
+        for row in in_order(partial(_scores, scoring), folds, checked_jobs(n_jobs)):
+            rows.append(row)
+            bar.update()
+    index = pd.MultiIndex.from_tuples(
+        [(fold.task.name, fold.repeat, fold.number) for fold in folds],
+        names=["table", "repeat", "fold"],
+    )
+    scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(named_models), name="model"))
+    sizes = {task.name: len(task.y) for task in tasks}
+    k = max(fold.number for fold in folds)
+    used = FoldsUsed(
+        k,
+        _spelled({"cv": k if is_whole(cv) else cv, **structure}),
+        divisions[0].words(k, tasks[0].rows),
+        sum(fold.rows.test.sum() for fold in folds) / sum(fold.rows.train.sum() for fold in folds),
+    )
+    return Comparison(scores, score, formula, sizes, used, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """One fold of a table; fold and repeat count from 1."""
+
+    task: Task
+    repeat: int
+    number: int
+    rows: FoldRows
+    seed: int
+
+    def __str__(self) -> str:
+        return f"table {self.task.name!r}, repeat {self.repeat}, fold {self.number}"
+
+
+def _spelled(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as the call shows them: numbers and names of columns, but no values."""
+    return ", ".join(
+        f"{name}={value!r}" if isinstance(value, int | str) else f"{name}=…"
+        for name, value in arguments.items()
+    )
+
+
+def _division(cv: Folds, task: Task) -> Division:
+    """Return how the rows of a table are divided; an error names the table."""
+    try:
+        return read_division(cv, task.rows, task.data.index, task.used, task.table)
+    except InputError as error:
+        if task.name == UNNAMED:
+            raise
+        raise InputError(f"table {task.name!r}: {error}") from error
+
+
+def _folds(task: Task, number: int, division: Division, repeats: int, seed: int) -> Iterator[_Fold]:
+    """Divide a table; each division has a seed, and each fold a seed for its models.
+
+    Raises
+    ------
+    InputError
+        If there are several repeats, and the folds are the same in each.
+    """
+    before: list[FoldRows] = []
+    for repeat in range(repeats):
+        sequence = np.random.SeedSequence(seed, spawn_key=(number, repeat))
+        state = sequence.generate_state((division.k or 0) + 1)
+        folds = division.folds(task.rows, int(state[-1]))
+        if not division.is_random(task.rows) and repeat > 0 and _are_same(before, folds):
+            raise InputError(
+                f"repeats={repeats}: every repeat has the same folds; use repeats=1, or a number "
+                "of random folds as cv="
+            )
+        before, seeds = folds, sequence.generate_state(len(folds))
+        for k, rows in enumerate(folds):
+            yield _Fold(task, repeat + 1, k + 1, rows, int(seeds[k]))
+
+
+def _are_same(some: list[FoldRows], others: list[FoldRows]) -> bool:
+    return len(some) == len(others) and all(
+        (one.test == other.test).all() for one, other in zip(some, others, strict=True)
+    )
+
+
+def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
+    """Return each model's score on a fold."""
+    return scoring.scores(fold.task, *fold.rows, fold.seed, str(fold))

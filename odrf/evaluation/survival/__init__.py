@@ -1,1 +1,0 @@
-"""Comparing models of times to an event."""
