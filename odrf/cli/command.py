@@ -1,22 +1,42 @@
-"""What a command is, and the arguments that several commands share."""
+"""What a command is, its arguments, options as words, and written predictions."""
 
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from textwrap import fill
 from typing import Any, NoReturn
 
-from odrf.cli.messages import show
-from odrf.cli.table_files import FORMATS
-from odrf.cli.written_predictions import OF_TIMES
-from odrf.errors import nearest
+import pandas as pd
+from patsy import EvalEnvironment
+
+from odrf import auto, graf, odbt, odrf, odt
+from odrf.api.calling import DESIGN_ARGUMENTS
+from odrf.cli.output import report, show, write_target
+from odrf.cli.tables import COMPRESSIONS, FORMATS
+from odrf.design import Design, build_design
+from odrf.design.columns import check_frame
+from odrf.design.formula import read_formula
+from odrf.design.functions import looked_up_in
+from odrf.design.trusted import require_trusted
+from odrf.design.weights import offset_of
+from odrf.errors import InputError, allowed, nearest
+from odrf.public.arguments import suggestion
+from odrf.text.names import free_name
 
 __all__ = [
     "EXIT_CODES",
+    "KINDS_OF_FITS",
+    "OF_TIMES",
     "Command",
     "CommandParser",
     "add_format",
@@ -28,8 +48,106 @@ __all__ = [
     "add_seed",
     "add_settings",
     "add_table",
+    "check_type",
+    "checked_design",
     "command_parser",
+    "predicted",
+    "read_grid",
+    "read_model_words",
+    "read_options",
+    "read_value",
+    "require_harmless",
+    "times_asked",
+    "without_names",
+    "write_predictions",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# Predictions of a fit for the rows of a table, and where they are written.
+# ------------------------------------------------------------------------------------------------
+
+OF_CLASSES = ("class", "prob", "cumulative")
+OF_TIMES = ("risk", "survival", "hazard", "incidence", "time", "rmst", "lost", "quantile", "link")
+# Types of fits for times to an event that others have, too.
+OF_OTHERS = ("quantile", "link")
+PREDICTED = {
+    "regression": "a number",
+    "classification": "a class",
+    "survival": "a time to an event",
+}
+DEFAULTS = {"survival": "risk"}
+
+
+def predicted(
+    fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any], progress: bool
+) -> pd.DataFrame:
+    """Return the predictions, a row for each row of the table.
+
+    Its numbers are called ``row``, or ``row_`` if a column of predictions is called so.
+    """
+    values = _predicted(fit, new, type, {**options, "progress": progress})
+    return values.rename_axis(free_name("row", [str(column) for column in values.columns]))
+
+
+def _predicted(
+    fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any]
+) -> pd.DataFrame:
+    if type is None and fit.kind == "classification":
+        labels = pd.DataFrame({"prediction": fit.predict(new, type="class", **options)})
+        return labels.join(fit.predict(new, type="prob", **options).add_prefix("prob_"))
+    type = type or DEFAULTS.get(fit.kind, "response")
+    values = fit.predict(new, type=type, **options)
+    if isinstance(values, pd.Series):
+        return values.to_frame("prediction")
+    if isinstance(values.columns, pd.MultiIndex):
+        values.columns = pd.Index([f"{cause} {time}" for cause, time in values.columns])
+    return values
+
+
+def check_type(type: str | None, times: str | None, kind: str) -> None:
+    """Raise `InputError` if `type` or `times` is not for a response of this kind."""
+    if type in OF_CLASSES and kind != "classification":
+        raise InputError(f"--type {type} needs classes, and the response is {PREDICTED[kind]}")
+    of_times = {
+        f"--type {type}": type in OF_TIMES and type not in OF_OTHERS,
+        "--times": times is not None,
+    }
+    for words, given in of_times.items():
+        if given and kind != "survival":
+            raise InputError(
+                f"{words} is for times to an event, and the response is {PREDICTED[kind]}: leave it out"
+            )
+
+
+def times_asked(text: str | None) -> dict[str, list[float]]:
+    """Return the argument `times` of ``--times``, if it is given.
+
+    Raises
+    ------
+    InputError
+        It is no list of numbers.
+    """
+    if text is None:
+        return {}
+    try:
+        return {"times": [float(part) for part in text.split(",")]}
+    except ValueError:
+        raise InputError(f"--times {text}: write numbers, as in --times 365,730") from None
+
+
+def write_predictions(predictions: pd.DataFrame, path: Path) -> None:
+    """Write predictions as csv, each with the number of its row."""
+    content = BytesIO()
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    predictions.to_csv(content, compression=compression)
+    write_target(path, content.getvalue())
+    report(f"wrote predictions of {len(predictions)} rows to {path}")
+
+
+# ------------------------------------------------------------------------------------------------
+# What a command is, and the arguments that several commands share.
+# ------------------------------------------------------------------------------------------------
 
 SET = "--set"
 EXIT_CODES = """\
@@ -184,3 +302,226 @@ def add_out(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="T1,T2,…",
         help="for times to an event: at which times, such as 365,730",
     )
+
+
+# ------------------------------------------------------------------------------------------------
+# Formulas from outside: their functions are those of the package, none of anybody else.
+# ------------------------------------------------------------------------------------------------
+
+# Functions in a formula are looked up here: none beside those of the package.
+NO_NAMES = EvalEnvironment([{}])
+
+
+def without_names(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call a function whose formulas find no names but those of the package."""
+    with looked_up_in(NO_NAMES):
+        return call(*args, **options)
+
+
+def require_harmless(formula: Any, data: pd.DataFrame) -> None:
+    """Raise `InputError` if the formula is none, or would run other code than the package's."""
+    check_frame(data)
+    require_trusted(read_formula(formula, list(data.columns), NO_NAMES))
+
+
+def checked_design(formula: str, data: pd.DataFrame, options: Mapping[str, Any]) -> Design:
+    """Return the design of a harmless formula; raise `InputError` before a long fit would."""
+    require_harmless(formula, data)
+    given = {name: options[name] for name in DESIGN_ARGUMENTS if name in options}
+    aside = offset_of(options.get("offset"), data).column
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit will say it
+        return build_design(formula, data, with_times=True, env=NO_NAMES, aside=aside, **given)[0]
+
+
+# ------------------------------------------------------------------------------------------------
+# Options of functions as words, such as ``min_leaf=5``: plain values, never code.
+# ------------------------------------------------------------------------------------------------
+
+# Arguments that a command fills in another way.
+ELSEWHERE = {
+    "formula": "it is an argument of its own",
+    "data": "it is the table",
+    "newdata": "it is a table of its own",
+    "models": "use --model",
+    "model": "use --model",
+    "grid": "use --grid",
+    "fixed": "name the option itself",
+    "type": "use --type",
+    "training": "new rows are no training rows",
+    "progress": "use --progress",
+}
+# Options that hold a value for each row: the command line names their column.
+COLUMNS = ("weights", "offset", "groups", "order", "strata")
+WORDS = {"true": True, "false": False, "none": None, "null": None}
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+QUOTES = "\"'"
+
+
+def read_options(
+    words: Iterable[str], functions: Sequence[Callable[..., Any]], place: str = "--set"
+) -> dict[str, Any]:
+    """Return options by name.
+
+    Parameters
+    ----------
+    words : iterable of str
+        Each ``name=value``.
+    functions : sequence of callable
+        Whose arguments the names must be.
+    place : str, default "--set"
+        Where the words were written, for messages.
+
+    Raises
+    ------
+    InputError
+        A word is no ``name=value``, its name is no argument or is given twice, or its value is
+        code.
+    """
+    return _by_name(words, functions, place, read_value)
+
+
+def read_grid(
+    words: Iterable[str], functions: Sequence[Callable[..., Any]]
+) -> dict[str, list[Any]]:
+    """Return the values to try of each option, from words such as ``min_leaf=2,5,10``."""
+
+    def values(name: str, text: str, place: str) -> list[Any]:
+        return [read_value(name, part, place) for part in _parts(text)]
+
+    return _by_name(words, functions, "--grid", values)
+
+
+def read_value(name: str, text: str, place: str) -> Any:
+    """Return a value: a literal of Python, a word of JSON, or else the text itself."""
+    text = text.strip()
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        value = WORDS.get(text.lower(), text)
+        if isinstance(value, str) and name not in COLUMNS and _is_code(text):
+            raise InputError(
+                f"{place} {name}={text} is code, which the command line does not run: use a plain "
+                "value, or fit in Python"
+            ) from None
+    if name in COLUMNS and value is not None and not isinstance(value, str):
+        if isinstance(value, list | tuple | dict | set):
+            raise InputError(f"{place} {name}={text}: name a column of the table, not its values")
+        return text
+    return value
+
+
+def _by_name(
+    words: Iterable[str],
+    functions: Sequence[Callable[..., Any]],
+    place: str,
+    read: Callable[[str, str, str], Any],
+) -> dict[str, Any]:
+    known = {name for function in functions for name in inspect.signature(function).parameters}
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise InputError(f"{place} {word}: write name=value, as in {place} min_leaf=5")
+        if name in found:
+            raise InputError(f"{place} gives {name!r} twice: leave one of them out")
+        if name in ELSEWHERE and name in known:
+            raise InputError(f"{place} {name}: {ELSEWHERE[name]}")
+        if name not in known:
+            offered = sorted(known - ELSEWHERE.keys())
+            titles = " and ".join(f"{function.__name__}()" for function in functions)
+            has, it_has = ("has", "it has") if len(functions) == 1 else ("have", "they have")
+            hint = suggestion(name, offered)
+            raise InputError(
+                f"{place} {name}: {titles} {has} no such option{hint}; {it_has} "
+                f"{', '.join(offered)}"
+            )
+        found[name] = read(name, text, place)
+    return found
+
+
+def _is_code(text: str) -> bool:
+    """Return whether a text calls or makes a function."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return any(isinstance(node, ast.Call | ast.Lambda) for node in ast.walk(tree))
+
+
+def _parts(text: str) -> list[str]:
+    """Divide a text at its commas, except those within brackets and quotes."""
+    parts, closing, quote = [""], [""], ""
+    for character in text:
+        if character == "," and not quote and len(closing) == 1:
+            parts.append("")
+            continue
+        parts[-1] += character
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in QUOTES:
+            quote = character
+        elif character in BRACKETS:
+            closing.append(BRACKETS[character])
+        elif character == closing[-1]:
+            closing.pop()
+    return parts
+
+
+# ------------------------------------------------------------------------------------------------
+# The functions that commands call, by the names that they have on the command line.
+# ------------------------------------------------------------------------------------------------
+
+KINDS_OF_FITS: dict[str, Callable[..., Any]] = {
+    "forest": odrf,
+    "tree": odt,
+    "boost": odbt,
+    "graf": graf,
+    "auto": auto,
+}
+
+
+def read_model_words(texts: Iterable[str], data: pd.DataFrame) -> dict[str, Any]:
+    """Return models to compare, by name.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Each a kind of fit and its options, such as ``"tree max_leaves=5"``, and before them, if
+        wanted, a name and ``=``.
+    data : DataFrame
+        For the formulas of models that have one of their own.
+
+    Raises
+    ------
+    InputError
+        A kind is unknown, an option is, a formula would run code, or two names are the same.
+    """
+    models: dict[str, Any] = {}
+    for text in texts:
+        name, model = _read_model(text, data)
+        if name in models:
+            raise InputError(f"--model: two models are called {name!r}: write NAME=KIND for one")
+        models[name] = model
+    return models
+
+
+def _read_model(text: str, data: pd.DataFrame) -> tuple[str, Any]:
+    try:
+        first, *words = shlex.split(text) or [""]
+    except ValueError as error:
+        raise InputError(f"--model {text}: {error}: write quotes in pairs") from error
+    name, equals, kind = first.rpartition("=")
+    if kind not in KINDS_OF_FITS:
+        raise allowed("the kind of --model", kind, KINDS_OF_FITS)
+    own = [word.partition("=")[2] for word in words if word.startswith("formula=")]
+    others = [word for word in words if not word.startswith("formula=")]
+    function = KINDS_OF_FITS[kind]
+    model: Any = partial(function, **read_options(others, [function], f"--model {kind}"))
+    if len(own) > 1:
+        raise InputError(f"--model {text}: it has several formulas: leave one")
+    if own:
+        require_harmless(own[0], data)
+        model = (own[0], model)
+    return (name if equals else text), model

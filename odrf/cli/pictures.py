@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backend_bases import FigureCanvasBase
 
-from odrf.cli.targets import write_target
+from odrf.cli.output import write_target
 from odrf.errors import allowed
 
 __all__ = ["check_format", "write_plot"]

@@ -4,22 +4,20 @@ Those for times to an event take these as scikit-survival does.  All need scikit
 ``pip install "odrf[sklearn]"`` installs.
 """
 
-from odrf.sklearn.classifiers import (
-    AutoClassifier,
-    GRAFClassifier,
-    ODBTClassifier,
-    ODRFClassifier,
-    ODTClassifier,
-)
 from odrf.sklearn.conversion import estimator_of
-from odrf.sklearn.regressors import (
+from odrf.sklearn.estimators import (
+    AutoClassifier,
     AutoRegressor,
+    GRAFClassifier,
     GRAFRegressor,
+    ODBTClassifier,
     ODBTRegressor,
+    ODRFClassifier,
     ODRFRegressor,
+    ODTClassifier,
     ODTRegressor,
 )
-from odrf.sklearn.step_function import StepFunction
+from odrf.sklearn.inputs import StepFunction
 from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival
 
 __all__ = [

@@ -19,20 +19,18 @@ from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
-from odrf.sklearn.classifiers import (
-    AutoClassifier,
-    GRAFClassifier,
-    ODBTClassifier,
-    ODRFClassifier,
-    ODTClassifier,
-)
 from odrf.sklearn.constructors import ASIDE
 from odrf.sklearn.estimator import FunctionEstimator
-from odrf.sklearn.regressors import (
+from odrf.sklearn.estimators import (
+    AutoClassifier,
     AutoRegressor,
+    GRAFClassifier,
     GRAFRegressor,
+    ODBTClassifier,
     ODBTRegressor,
+    ODRFClassifier,
     ODRFRegressor,
+    ODTClassifier,
     ODTRegressor,
 )
 from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival

@@ -6,19 +6,44 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from odrf.api.calling import grown_by
+from odrf.checks import AUTO, MOST, checked_choice, checked_whole
 from odrf.design.formula import quoted
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
+from odrf.public.arguments import BACKENDS
 from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
-from odrf.sklearn.inputs import predictors_of, response_name, weights_of, with_columns
-from odrf.sklearn.sharing import threads_for, with_threads
+from odrf.sklearn.inputs import (
+    feature_names,
+    predictors_of,
+    response_name,
+    threads_for,
+    weights_of,
+    with_columns,
+    with_threads,
+)
 
-__all__ = ["FunctionEstimator"]
+__all__ = [
+    "FunctionEstimator",
+    "Growing",
+    "StackedEstimator",
+    "TreeEstimator",
+    "Updating",
+    "passed_nodes",
+]
+
+
+# ------------------------------------------------------------------------------------------------
+# What all estimators share: they call a function of the package, and predict by its result.
+# ------------------------------------------------------------------------------------------------
 
 Same = TypeVar("Same", bound="FunctionEstimator")
 
@@ -161,3 +186,194 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn 1.5
         return {"allow_nan": self._keeps_empty_cells()}
+
+
+# ------------------------------------------------------------------------------------------------
+# The nodes that rows pass on their way to the leaves, as scikit-learn shows them.
+# ------------------------------------------------------------------------------------------------
+
+
+def passed_nodes(forest: Forest, leaves: NDArray[np.int64]) -> csr_matrix:
+    """Return which of the m nodes of all trees each row passes, (n, m) with ones.
+
+    Parameters
+    ----------
+    forest : Forest
+    leaves : (n, B) int64
+        The number of each row's leaf within each tree.
+    """
+    n, above = len(leaves), forest.parents()
+    nodes = (leaves + forest.root[:-1]).ravel()
+    rows = np.repeat(np.arange(n), forest.n_trees)
+    passed = [(rows, nodes)]
+    while len(nodes):
+        nodes = above[nodes]
+        rows, nodes = rows[nodes >= 0], nodes[nodes >= 0]
+        passed.append((rows, nodes))
+    at = tuple(np.concatenate(part) for part in zip(*passed, strict=True))
+    ones = np.ones(len(at[0]), dtype=np.int64)
+    return csr_matrix((ones, at), shape=(n, forest.n_nodes))
+
+
+# ------------------------------------------------------------------------------------------------
+# What estimators have whose results are trees of one kind: leaves, paths, and their impurity.
+# ------------------------------------------------------------------------------------------------
+
+
+class TreeEstimator(FunctionEstimator):
+    """Base class of estimators with trees of one kind."""
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        (n,) or (n, B) int64
+            The number of the leaf within its tree: for one tree, or for each of B trees.
+        """
+        return self._asked(X, type="leaf").to_numpy(dtype=np.int64)
+
+    def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, NDArray[np.int64]]:
+        """Return the nodes that each row passes.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        csr_matrix of shape (n, m)
+            1 for the nodes on the row's way, from the root to its leaf.  Of several trees a pair:
+            this matrix for the nodes of all trees one after the other, and an array (B + 1,) that
+            says where the nodes of each tree begin.
+        """
+        leaves = self.apply(X)
+        forest = self.results_.forest
+        path = passed_nodes(forest, leaves.reshape(len(leaves), -1))
+        return path if leaves.ndim == 1 else (path, forest.root)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity decrease of each column of X, as shares of their sum.
+
+        The rows that chose the splits also judge them, so that columns with many values seem more
+        important than they are.  ``results_.importance()`` has importances by other rows.
+        """
+        check_is_fitted(self)
+        shares = self.results_.importance("impurity")["share"]
+        return shares.reindex(feature_names(self), fill_value=0.0).to_numpy(dtype=np.float64)
+
+
+# ------------------------------------------------------------------------------------------------
+# Estimators that go on from an earlier fit: by more trees, or by more rows.
+# ------------------------------------------------------------------------------------------------
+
+Continued = TypeVar("Same", bound="Updating")
+
+# Options that may change between fits with warm_start=True.
+FREE = ("n_trees", "n_jobs", "backend", "progress")
+
+
+class Growing(TreeEstimator):
+    """Base class of estimators whose fit can have more trees: with ``warm_start=True``."""
+
+    _extra: ClassVar[dict[str, Any]] = {"warm_start": False}
+    _last_fit: Any
+
+    def _grown(
+        self, response: str, table: pd.DataFrame, weights: NDArray[np.float64] | None
+    ) -> Any:
+        if not self.warm_start:
+            self._last_fit = None
+            return super()._grown(response, table, weights)
+        options = {key: value for key, value in self._options().items() if key not in FREE}
+        options["random_state"] = self.random_state
+        rows = joblib.hash((response, table, weights))
+        last = getattr(self, "_last_fit", None)
+        if last is None or not hasattr(self, "results_"):
+            grown = super()._grown(response, table, weights)
+        elif last[:2] == (options, rows):
+            grown = self._with_more(last[2])
+        else:
+            raise InputError(
+                "warm_start=True adds trees to those of the fit before, which was to other rows "
+                "or with other options: set warm_start=False for a new fit"
+            )
+        # only now: after an error, or Ctrl-C, the fit before is still the last one
+        self._last_fit = (options, rows, self.n_trees)
+        return grown
+
+    def _with_more(self, before: int) -> Any:
+        """Return the results with as many trees as `n_trees` has more than `before`."""
+        more = checked_whole("n_trees", self.n_trees, 1, MOST) - before
+        if more < 0:
+            raise InputError(
+                f"n_trees={self.n_trees}: with warm_start=True it cannot be below the {before} "
+                "trees of the fit before; set warm_start=False for a new fit"
+            )
+        if not more:
+            return self.results_
+        backend = checked_choice("backend", getattr(self, "backend", AUTO), BACKENDS)
+        n_jobs = threads_for(self.n_jobs)
+        with grown_by(backend, n_jobs):
+            return self.results_.grow(more, n_jobs=n_jobs, progress=self.progress)
+
+
+class Updating(TreeEstimator):
+    """Base class of estimators whose fit can have more rows: by ``partial_fit``."""
+
+    def partial_fit(self: Continued, X: Any, y: Any, sample_weight: Any = None) -> Continued:
+        """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
+
+        All rows are kept, so that the result is that of ``results_.update()``: the trees take new
+        rows into account nearly as if they had been there from the start.  Options are those of the
+        first call; of what is set later, only `n_jobs` and `progress` count.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a column or a weight is invalid.  The message names it and says what to use.
+        """
+        if not hasattr(self, "results_"):
+            return self.fit(X, y, sample_weight)
+        self._last_fit: Any = None  # with warm_start=True the next fit() begins anew
+        table, _, weights = self._training_table(X, y, sample_weight, fitting=False)
+        each = np.ones(len(table)) if weights is None else weights
+        self.results_ = self.results_.update(
+            table, weights=each, n_jobs=threads_for(self.n_jobs), progress=self.progress
+        )
+        return self
+
+
+# ------------------------------------------------------------------------------------------------
+# What estimators have whose results are a stack of several models.
+# ------------------------------------------------------------------------------------------------
+
+
+class StackedEstimator(FunctionEstimator):
+    """Base class of estimators with several models: no leaves, and nothing to go on from."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each column of X by held-out rows, as shares of their sum.
+
+        It is the weighted mean of what the models say, except smoothers, as in
+        ``results_.importance()``; there an importance can be below 0, here it is then 0.  It is
+        computed when it is first asked for.
+        """
+        check_is_fitted(self)
+        shares = self.results_.importance()["share"].clip(lower=0.0)
+        return shares.reindex(feature_names(self), fill_value=0.0).to_numpy(dtype=np.float64)

@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
+import numba
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from joblib.parallel import get_active_backend
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from odrf.checks import checked_jobs
 from odrf.design.columns import listed, rows_listed
+from odrf.design.functions import EVENT, START, TIME
 from odrf.design.weights import check_weights, row_numbers
+from odrf.engine.running import usual_threads
 from odrf.errors import InputError
+from odrf.fits.stack.fit import StackedFit
 from odrf.public import in_pandas
 from odrf.public.frames import in_native_order
+from odrf.statistics.survival.curves import StepCurve
 from odrf.text.names import free_name
 
 __all__ = [
+    "StepFunction",
+    "TimesAndEvents",
     "class_column",
     "feature_names",
     "number_column",
     "predictors_of",
     "response_name",
+    "step_functions",
+    "threads_for",
+    "times_and_events",
     "weights_of",
     "with_columns",
+    "with_threads",
 ]
+
+
+# ------------------------------------------------------------------------------------------------
+# From what scikit-learn's tools hand over to the data frame that the functions take.
+# ------------------------------------------------------------------------------------------------
 
 # The names of an argument of check_array since scikit-learn 1.6, and before.
 _NAMES = inspect.signature(check_array).parameters
@@ -179,3 +199,197 @@ def weights_of(
     weights = row_numbers("sample_weight", np.asarray(sample_weight), frame)
     check_weights(weights if some_positive else np.append(weights, 1.0), "sample_weight")
     return None if (weights == 1).all() else weights
+
+
+# ------------------------------------------------------------------------------------------------
+# Threads beside the workers of joblib: together no more than there are cores.
+# ------------------------------------------------------------------------------------------------
+
+Result = TypeVar("Result", bound=Any)
+
+
+def threads_for(n_jobs: int | None) -> int | None:
+    """Return the argument `n_jobs` of the functions for that of an estimator.
+
+    It is the same, except for None and -1 in a worker of joblib.  joblib tells each of its worker
+    processes how many threads it may use, by the variables that libraries read, Numba among them; a
+    worker thread gets one.
+    """
+    checked_jobs(n_jobs)
+    backend, _ = get_active_backend()
+    if not backend.nesting_level or n_jobs not in (None, -1):
+        return n_jobs
+    if multiprocessing.parent_process() is None:
+        return 1
+    return min(usual_threads(), numba.config.NUMBA_NUM_THREADS)
+
+
+def with_threads(results: Result, n_jobs: int | None) -> Result:
+    """Return the results, which predict with so many threads; the predictions are the same."""
+    fit, threads = results.fit, checked_jobs(n_jobs)
+    if fit.control.n_jobs == threads:
+        return results
+    return type(results)(_threaded(fit, threads))
+
+
+def _threaded(fit: Any, threads: int) -> Any:
+    """Return the fit with so many threads; of a stack, also its models with trees."""
+    threaded = replace(fit, control=replace(fit.control, n_jobs=threads))
+    if not isinstance(fit, StackedFit):
+        return threaded
+    grown = {name: _threaded(part, threads) for name, part in fit.grown.items()}
+    parts = tuple(part._replace(fit=grown.get(part.name, part.fit)) for part in fit.parts)
+    return replace(threaded, parts=parts)
+
+
+# ------------------------------------------------------------------------------------------------
+# Times to an event as scikit-survival hands them over: a structured array, or a data frame.
+# ------------------------------------------------------------------------------------------------
+
+FORMS = (
+    "a structured array, or a data frame, with one column of events, bool or of 0 and 1, and one "
+    "of times, as scikit-survival has it; or with two of times, start and stop"
+)
+
+
+class TimesAndEvents(NamedTuple):
+    """Times and events of n rows.
+
+    Attributes
+    ----------
+    columns : DataFrame
+        As `odrf.design.functions.Censored.columns` gives them.
+    names : dict of str to str
+        By the names of these columns those that they have in y.
+    """
+
+    columns: pd.DataFrame
+    names: dict[str, str]
+
+    def named_apart(self, others: pd.Index) -> dict[str, str]:
+        """Return the names that they have in y, each different from those of `others`."""
+        names: dict[str, str] = {}
+        for column, given in self.names.items():
+            names[column] = free_name(given or column, {*others, *names.values()})
+        return names
+
+
+def times_and_events(estimator: Any, y: Any, n: int) -> TimesAndEvents:
+    """Return the times and events of n rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The message names it.
+    y : structured array (n,), or data frame of any library that narwhals knows
+        One column is bool, or else holds 0 and 1 alone: the event.  Or it is categorical, with one
+        category for each cause after the first one, which means censored.  The others are the time;
+        or start and stop.
+    n : int
+
+    Returns
+    -------
+    TimesAndEvents
+
+    Raises
+    ------
+    ValueError
+        y is of another form, of another length, or has missing values.
+    """
+    frame = in_pandas(y)
+    if isinstance(y, np.ndarray) and y.dtype.names is not None and y.ndim == 1:
+        frame = pd.DataFrame({name: y[name] for name in y.dtype.names})
+    if not isinstance(frame, pd.DataFrame):
+        what = "None" if y is None else type(y).__name__
+        raise InputError(f"{type(estimator).__name__} takes y as {FORMS}; it is {what}")
+    check_consistent_length(frame, range(n))
+    tells = [name for name in frame.columns if _tells_events(frame[name])]
+    tells = tells or [name for name in frame.columns if _holds_0_and_1(frame[name])]
+    if len(tells) != 1 or frame.shape[1] not in (2, 3):
+        raise InputError(
+            f"y has the columns {[str(name) for name in frame.columns]}, {len(tells)} of them "
+            f"events: {type(estimator).__name__} takes {FORMS}"
+        )
+    empty = frame.isna().any(axis=1).to_numpy()
+    if empty.any():
+        raise InputError(f"y is missing in {rows_listed(empty, frame.index)}: leave these rows out")
+    times = [name for name in frame.columns if name != tells[0]]
+    names = dict(zip([TIME] if len(times) == 1 else [START, TIME], times, strict=True))
+    names[EVENT] = tells[0]
+    return TimesAndEvents(
+        pd.DataFrame({column: frame[name].array for column, name in names.items()}),
+        {column: str(name) for column, name in names.items()},
+    )
+
+
+def _holds_0_and_1(column: pd.Series) -> bool:
+    numeric = pd.api.types.is_numeric_dtype(column.dtype)
+    return numeric and bool(column.isin([0, 1]).all())
+
+
+def _tells_events(column: pd.Series) -> bool:
+    return bool(
+        pd.api.types.is_bool_dtype(column.dtype) or isinstance(column.dtype, pd.CategoricalDtype)
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# A predicted curve of one row, as scikit-survival's tools take it.
+# ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction:
+    """A right-continuous step function of time, with the attributes of scikit-survival's.
+
+    Attributes
+    ----------
+    curve : StepCurve
+
+    Examples
+    --------
+    >>> curve = StepFunction(StepCurve(np.array([1.0, 3.0]), np.array([0.5, 0.2]), 1.0))
+    >>> curve([0.5, 1.0, 2.0, 3.0])
+    array([1. , 0.5, 0.5, 0.2])
+    >>> float(curve(2.0)), curve.domain
+    (0.5, (0.0, 3.0))
+    """
+
+    curve: StepCurve
+
+    @property
+    def x(self) -> NDArray[np.float64]:
+        """The times (R,) at which it steps, ascending."""
+        return self.curve.times
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        """Its values (R,) from each of these times on."""
+        return self.curve.values
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """0 and the last of these times, beyond which it stays as it is."""
+        return 0.0, float(self.x[-1])
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Return the values at times of any shape.
+
+        Raises
+        ------
+        InputError
+            A time is negative, infinite or missing.
+        """
+        times = np.asarray(x, dtype=np.float64)
+        if not (np.isfinite(times) & (times >= 0)).all():
+            raise InputError("x must be one or more finite times of at least 0")
+        return self.curve(times)
+
+
+def step_functions(
+    times: NDArray[np.float64], values: NDArray[np.float64], before: float
+) -> NDArray[np.object_]:
+    """Return n curves, from their values (n, R) at ascending times (R,) and `before` these."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = [StepFunction(StepCurve(times, line, before)) for line in values]
+    return found

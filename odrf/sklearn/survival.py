@@ -17,12 +17,8 @@ from odrf.design.functions import EVENT, START, TIME
 from odrf.design.survival_times import read_causes, read_times
 from odrf.errors import InputError
 from odrf.sklearn.constructors import OF_TIMES
-from odrf.sklearn.continuing import Growing
-from odrf.sklearn.estimator import FunctionEstimator
-from odrf.sklearn.inputs import weights_of, with_columns
-from odrf.sklearn.step_function import step_functions
-from odrf.sklearn.times_and_events import times_and_events
-from odrf.sklearn.tree_estimator import TreeEstimator
+from odrf.sklearn.estimator import FunctionEstimator, Growing, TreeEstimator
+from odrf.sklearn.inputs import step_functions, times_and_events, weights_of, with_columns
 from odrf.statistics.survival.discrimination import harrells_c
 
 __all__ = ["ODBTSurvival", "ODRFSurvival", "ODTSurvival"]

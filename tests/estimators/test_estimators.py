@@ -28,7 +28,7 @@ from odrf.sklearn import (
     ODTClassifier,
     ODTRegressor,
 )
-from odrf.sklearn.sharing import threads_for
+from odrf.sklearn.inputs import threads_for
 
 pytestmark = pytest.mark.usefixtures("quick_stacks")
 

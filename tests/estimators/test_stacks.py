@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import odrf
 from odrf.errors import InputError
 from odrf.sklearn import AutoClassifier, AutoRegressor
-from odrf.sklearn.sharing import with_threads
+from odrf.sklearn.inputs import with_threads
 
 pytestmark = pytest.mark.usefixtures("quick_stacks")
 

@@ -9,9 +9,8 @@ import pytest
 
 import odrf
 from odrf.api.calling import DESIGN_ARGUMENTS
-from odrf.cli.functions_called import KINDS_OF_FITS
+from odrf.cli.command import ELSEWHERE, KINDS_OF_FITS, read_options
 from odrf.cli.running import COMMANDS, parser_of
-from odrf.cli.set_options import ELSEWHERE, read_options
 from odrf.design.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.errors import InputError

@@ -25,6 +25,7 @@ __all__ = [
     "require_one_stdin",
 ]
 
+
 FORMATS = ("csv", "csv2", "tsv", "parquet")
 # What separates columns, and what decimals; csv2 is what R calls so.
 SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}
