@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf import load_data
+from odrf import load_data, simulate
 from odrf.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -315,3 +315,163 @@ def test_unknown_arguments_are_named_with_the_way_out(arguments, way_out, inside
     assert stop.value.code == 2
     message = f"odrf: error: unknown arguments: {' '.join(arguments)}{way_out}\n"
     assert capsys.readouterr().err.endswith(message)
+
+
+# ------------------------------------------------------------------------------------------------
+# Commands on tables of times to an event.
+# ------------------------------------------------------------------------------------------------
+
+FORMULA_OF_TIMES_TO_EVENTS = "Surv(time, event) ~ ."
+
+
+@pytest.fixture(scope="module")
+def folder_of_times_to_events(tmp_path_factory):
+    made = tmp_path_factory.mktemp("lifetimes")
+    data = simulate.proportional_hazards(p=3, relevant=2).sample(120, seed=1)
+    data.to_csv(made / "table.csv", index=False)
+    data = pd.read_csv(made / "table.csv")
+    odrf.odrf(FORMULA_OF_TIMES_TO_EVENTS, data, n_trees=8, seed=1).save(made / "forest.odrf")
+    odrf.odt("x1 ~ x2", data, alpha=None, seed=1).save(made / "number.odrf")
+    names = np.array(["no", "a", "b"])[np.where(data["event"], 1 + np.arange(120) % 2, 0)]
+    causes = data.assign(event=pd.Categorical(names, ["no", "a", "b"]))
+    odrf.odrf(FORMULA_OF_TIMES_TO_EVENTS, causes, n_trees=8, seed=1).save(made / "causes.odrf")
+    return made
+
+
+@pytest.fixture
+def inside_of_times_to_events(folder_of_times_to_events, monkeypatch):
+    monkeypatch.chdir(folder_of_times_to_events)
+    return folder_of_times_to_events
+
+
+@pytest.fixture
+def fit(folder_of_times_to_events):
+    return odrf.load(folder_of_times_to_events / "forest.odrf")
+
+
+def output_of_times_to_events(capsys, *arguments):
+    assert main(arguments) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def table_of(text):
+    return pd.read_csv(io.StringIO(text), index_col="row")
+
+
+@pytest.mark.usefixtures("inside_of_times_to_events")
+def test_a_fit_is_that_of_the_function_of_times_to_events(capsys, fit):
+    found = output_of_times_to_events(
+        capsys,
+        "fit",
+        FORMULA_OF_TIMES_TO_EVENTS,
+        "table.csv",
+        "--set",
+        "n_trees=8",
+        "--seed",
+        "1",
+        "--json",
+    )
+    described = json.loads(found)
+    assert described["kind"] == "survival"
+    assert described["classes"] is None
+    assert described["leaves"] == fit.n_leaves.tolist()
+    short = output_of_times_to_events(
+        capsys, FORMULA_OF_TIMES_TO_EVENTS, "table.csv", "--trees", "8", "--seed", "1"
+    )
+    assert "Integrated Brier score" in short
+    assert str(fit.summary()).split("Scores")[1] == short.rstrip("\n").split("Scores")[1]
+
+
+@pytest.mark.usefixtures("inside_of_times_to_events")
+def test_predictions_are_risks_or_curves_at_times(capsys, fit):
+    data = pd.read_csv("table.csv")
+    risks = table_of(output_of_times_to_events(capsys, "predict", "forest.odrf", "table.csv"))
+    np.testing.assert_allclose(risks["prediction"], fit.predict(data), rtol=1e-12)
+    for how in (["--times", "0.5,1"], ["--set", "times=0.5,1"]):
+        curves = output_of_times_to_events(
+            capsys, "predict", "forest.odrf", "table.csv", "--type", "survival", *how
+        )
+        expected = fit.predict(data, type="survival", times=[0.5, 1.0])
+        np.testing.assert_allclose(table_of(curves), expected, rtol=1e-12)
+    of_causes = output_of_times_to_events(
+        capsys, "predict", "causes.odrf", "table.csv", "--type", "incidence", "--times", "1"
+    )
+    assert table_of(of_causes).columns.tolist() == ["a 1.0", "b 1.0"]
+
+
+@pytest.mark.usefixtures("inside_of_times_to_events")
+def test_quantiles_of_numbers(capsys):
+    data = pd.read_csv("table.csv")
+    forest = odrf.odrf("x1 ~ x2", data, n_trees=8, seed=1)
+    forest.save("numbers.odrf")
+    asked = ["predict", "numbers.odrf", "table.csv", "--type", "quantile"]
+    usual, chosen = forest.predict(data, "quantile"), forest.predict(data, quantiles=[0.1, 0.9])
+    np.testing.assert_allclose(
+        table_of(output_of_times_to_events(capsys, *asked)), usual, rtol=1e-12
+    )
+    found = table_of(output_of_times_to_events(capsys, *asked, "--set", "quantiles=[0.1,0.9]"))
+    np.testing.assert_allclose(found, chosen, rtol=1e-12)
+    assert found.columns.tolist() == ["0.1", "0.9"]
+
+
+@pytest.mark.usefixtures("inside_of_times_to_events")
+def test_rows_are_predicted_by_the_fit_at_once(capsys, fit):
+    how = ["--predict", "table.csv", "--out", "new.csv", "--type", "rmst", "--times", "1"]
+    output_of_times_to_events(
+        capsys,
+        "forest",
+        FORMULA_OF_TIMES_TO_EVENTS,
+        "table.csv",
+        "--set",
+        "n_trees=8",
+        "--seed",
+        "1",
+        *how,
+    )
+    expected = fit.predict(pd.read_csv("table.csv"), type="rmst", times=1.0)
+    np.testing.assert_allclose(pd.read_csv("new.csv", index_col="row"), expected, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("inside_of_times_to_events")
+def test_studies(capsys):
+    models = ["--model", "tree", "--model", "boost n_trees=5"]
+    compared = output_of_times_to_events(
+        capsys, "compare", FORMULA_OF_TIMES_TO_EVENTS, "table.csv", *models, "--set", "cv=3",
+        "--set", "metric=uno_c", "--seed", "1", "--json",
+    )  # fmt: skip
+    assert json.loads(compared)["metric"] == "uno_c"
+    tuned = output_of_times_to_events(
+        capsys, "tune", FORMULA_OF_TIMES_TO_EVENTS, "table.csv", "--grid", "min_leaf=2,20", "--set", "n_trees=8",
+        "--seed", "1", "--json",
+    )  # fmt: skip
+    assert json.loads(tuned)["metric"] == "integrated_brier"
+
+
+@pytest.mark.usefixtures("inside_of_times_to_events")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "forest.odrf", "table.csv", "--type", "prob"], "needs classes, and the resp"),
+        (["predict", "forest.odrf", "table.csv", "--type", "trees"], "type='trees' is not known"),
+        (["predict", "number.odrf", "table.csv", "--type", "risk"], "is for times to an event"),
+        (["predict", "number.odrf", "table.csv", "--times", "1"], "--times is for times to an"),
+        (["predict", "forest.odrf", "table.csv", "--times", "1"], "times= is for the types"),
+        (["predict", "forest.odrf", "table.csv", "--times", "a"], "write numbers, as in --times"),
+        (
+            ["predict", "forest.odrf", "table.csv", "--times", "1", "--set", "times=1"],
+            "are the same",
+        ),
+        (
+            ["fit", FORMULA_OF_TIMES_TO_EVENTS, "table.csv", "--times", "1"],
+            "--times needs --predict",
+        ),
+        (["graf", FORMULA_OF_TIMES_TO_EVENTS, "table.csv"], "is a time to an event"),
+    ],
+)
+def test_refusals(capsys, arguments, message):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("odrf: error: ")
+    assert message in captured.err
+    assert captured.err.count("\n") == 1

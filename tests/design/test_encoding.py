@@ -1,18 +1,29 @@
+""""""
+
 from __future__ import annotations
 
+import datetime
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+import odrf
 from odrf.design.columns import Values
 from odrf.design.encoding import (
     BASIS,
     INDICATORS,
     PLAIN,
     GatheredLevels,
+    difference,
+    learn_durations,
     learn_encoding,
+    learn_moments,
     observed_levels,
     unseen_levels_expected,
     unseen_levels_refused,
@@ -158,3 +169,281 @@ def test_several_columns_that_are_not_numbers():
 def test_a_level_given_twice():
     with pytest.raises(InputError, match="a level twice"):
         learn_encoding(values(["a"], nominal=True, levels=("a", "a")))
+
+
+# ------------------------------------------------------------------------------------------------
+# Dates, times, periods and durations as predictors.
+# ------------------------------------------------------------------------------------------------
+
+DAYS = np.random.default_rng(0).integers(0, 60, 80)
+RESPONSE = DAYS + np.random.default_rng(1).normal(size=80)
+WHEN = pd.Series(pd.Timestamp("2020-03-01") + pd.to_timedelta(DAYS, "D"))
+
+
+def of_arrow(values: list, dtype: pa.DataType) -> pd.Series:
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, type=dtype)))
+
+
+def values_of_moments(data: object) -> Values:
+    return Values("x", pd.Series(data))
+
+
+DATES = {
+    "date": WHEN,
+    "nanoseconds": WHEN.astype("datetime64[ns]"),
+    "seconds": WHEN.astype("datetime64[s]"),
+    "zone": WHEN.dt.tz_localize("UTC"),
+    "objects": WHEN.astype(object),
+    "days of Python": WHEN.dt.date,
+    "times of Python": pd.Series(WHEN.dt.to_pydatetime(), dtype=object),
+    "periods": WHEN.dt.to_period("D"),
+    "periods as objects": WHEN.dt.to_period("D").astype(object),
+    "arrow": of_arrow(WHEN.tolist(), pa.timestamp("us")),
+    "arrow with a zone": of_arrow(WHEN.dt.tz_localize("UTC").tolist(), pa.timestamp("us", "UTC")),
+    "arrow days": of_arrow(WHEN.dt.date.tolist(), pa.date32()),
+}
+DURATIONS = {
+    "duration": pd.Series(pd.to_timedelta(DAYS, "D")),
+    "nanoseconds": pd.Series(pd.to_timedelta(DAYS, "D")).astype("timedelta64[ns]"),
+    "objects": pd.Series(pd.to_timedelta(DAYS, "D")).astype(object),
+    "of Python": pd.Series([datetime.timedelta(int(day)) for day in DAYS], dtype=object),
+    "arrow": of_arrow([datetime.timedelta(int(day)) for day in DAYS], pa.duration("us")),
+}
+
+
+@pytest.mark.parametrize("column", DATES.values(), ids=DATES)
+def test_dates_of_any_type_are_seconds_since_the_first_one(column):
+    encoding = learn_moments(Values("x", column))
+    seconds = (DAYS - DAYS.min()) * 86400.0
+    np.testing.assert_array_equal(encoding.encode(Values("x", column)), [seconds])
+    data = pd.DataFrame({"y": RESPONSE, "x": column})
+    tree = odrf.odt("y ~ x", data, max_leaves=4, alpha=None, seed=1)
+    plain = odrf.odt("y ~ x", data.assign(x=seconds), max_leaves=4, alpha=None, seed=1)
+    assert tree.predict(data).equals(plain.predict())
+    assert tree.predict(data[:1]).equals(plain.predict()[:1])
+
+
+@pytest.mark.parametrize("column", DURATIONS.values(), ids=DURATIONS)
+def test_durations_of_any_type_are_seconds(column):
+    encoding = learn_durations(Values("x", column))
+    np.testing.assert_array_equal(encoding.encode(Values("x", column)), [DAYS * 86400.0])
+    data = pd.DataFrame({"y": RESPONSE, "x": column})
+    tree = odrf.odt("y ~ x", data, max_leaves=4, alpha=None, seed=1)
+    plain = odrf.odt("y ~ x", data.assign(x=DAYS * 86400.0), max_leaves=4, alpha=None, seed=1)
+    assert tree.predict(data).equals(plain.predict())
+
+
+def test_cuts_are_written_as_dates_in_the_zone_of_the_data():
+    column = pd.Series(pd.date_range("2021-03-01", periods=80, tz="America/New_York"))
+    data = pd.DataFrame({"when": column, "wait": pd.to_timedelta(np.arange(80), "h")})
+    data["y"] = np.where(np.arange(80) < 40, 0.0, 1.0)
+    tree = odrf.odt("y ~ when", data, max_leaves=2, alpha=None, seed=1)
+    assert "when <= 2021-04-09 12:00 " in tree.rules()
+    tree = odrf.odt("y ~ wait", data, max_leaves=2, alpha=None, seed=1)
+    assert "wait <= 142200 s " in tree.rules()
+
+
+def test_rules_say_what_a_date_counts_as_in_a_sum():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"when": WHEN.dt.tz_localize("UTC"), "a": rng.normal(size=80)})
+    data["wait"] = pd.to_timedelta(rng.integers(99, size=80), "h")
+    data["y"] = DAYS / 20 + data["a"] + data["wait"].dt.total_seconds() / 1e5
+    rules = odrf.odt("y ~ .", data, n_singles=1, n_projections=30, alpha=None, seed=1).rules()
+    first = WHEN.min()
+    assert f"in sums, when counts as the seconds since {first} (UTC)" in rules
+    assert "in sums, wait counts as its seconds" in rules
+
+
+@pytest.mark.parametrize("column", DATES.values(), ids=DATES)
+def test_a_month_can_be_taken_in_the_formula(column):
+    data = pd.DataFrame({"y": RESPONSE, "x": column})
+    tree = odrf.odt("y ~ C(x.dt.month) + x.dt.day", data, seed=1)
+    assert tree.design.columns[:2] == ("C(x.dt.month)[3]", "C(x.dt.month)[4]")
+    assert tree.predict(data).equals(tree.predict())
+
+
+def test_new_dates_may_be_far_away_and_of_another_unit():
+    encoding = learn_moments(
+        values_of_moments(pd.to_datetime(["2020-01-01", "2020-01-02"]).as_unit("ns"))
+    )
+    far = pd.Series(np.array(["9999-01-01", "0001-01-01", "2020-01-01"], "datetime64[s]"))
+    seconds = encoding.encode(values_of_moments(far))[0]
+    assert seconds[1] < -9e9 < 0 == seconds[2] < 7e9 < seconds[0]
+
+
+def test_zones_differ_but_the_moment_counts():
+    encoding = learn_moments(
+        values_of_moments(pd.to_datetime(["2020-01-01"]).tz_localize("Europe/Zurich"))
+    )
+    new = pd.to_datetime(["2019-12-31 23:00"]).tz_localize("UTC")
+    assert encoding.encode(values_of_moments(new)).tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_a_zone_in_training_or_new_data_only(zone):
+    first = pd.to_datetime(["2020-01-01"]).tz_localize(zone)
+    other = first.tz_localize("UTC" if zone is None else None)
+    before = "had no time zone" if zone is None else "had the time zone UTC"
+    with pytest.raises(InputError, match=f"'x' {before} in training"):
+        learn_moments(values_of_moments(first)).encode(values_of_moments(other))
+
+
+def test_dates_of_several_kinds():
+    mixed = [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01", tz="UTC")]
+    with pytest.raises(InputError, match=r"'x' holds dates .*pd\.to_datetime"):
+        learn_moments(values_of_moments(pd.Series(mixed, dtype=object)))
+
+
+def test_a_row_alone_is_the_row_in_the_table():
+    data = pd.DataFrame({"y": RESPONSE, "x": WHEN, "a": np.arange(80.0)})
+    tree = odrf.odt("y ~ .", data, alpha=None, seed=1)
+    one = tree.row_predictor()
+    for i in (0, 7, 30):
+        row = data.loc[i, ["x", "a"]]
+        assert one(row.tolist()) == one(dict(row)) == tree.predict(data).iloc[i]
+
+
+def test_a_number_is_no_date_in_a_row():
+    data = pd.DataFrame({"y": RESPONSE, "x": WHEN})
+    with pytest.raises(InputError, match="'x' held dates in training"):
+        odrf.odt("y ~ .", data, alpha=None, seed=1).row_predictor()([86400.0])
+
+
+def test_saved_dates(tmp_path):
+    data = pd.DataFrame({"y": RESPONSE, "x": WHEN.dt.tz_localize("UTC"), "z": DURATIONS["arrow"]})
+    tree = odrf.odt("y ~ .", data, seed=1)
+    tree.save(tmp_path / "tree")
+    assert odrf.load(tmp_path / "tree").predict(data).equals(tree.predict(data))
+
+
+WHOLE = st.integers(-(2**63), 2**63 - 1)
+
+
+@example([-256, 0], 4755801206503244033)
+@given(st.lists(WHOLE, min_size=1), WHOLE)
+def test_differences_of_whole_numbers_are_rounded_once(whole, low):
+    expected = [float(each - low) for each in whole]
+    found = difference(np.array(whole, dtype=np.int64), low)
+    np.testing.assert_array_equal(found, expected)
+
+
+# ------------------------------------------------------------------------------------------------
+# What columns of any type are taken as, and what cannot be a predictor.
+# ------------------------------------------------------------------------------------------------
+
+N = 60
+WHOLE_OF_CHOSEN_ENCODING = np.random.default_rng(0).integers(0, 40, N)
+LEVEL = np.array(list("abcd"))[WHOLE_OF_CHOSEN_ENCODING // 10]
+RESPONSE_OF_CHOSEN_ENCODING = WHOLE_OF_CHOSEN_ENCODING + np.random.default_rng(1).normal(size=N)
+
+
+NUMBERS = {
+    "nullable": pd.Series(WHOLE_OF_CHOSEN_ENCODING, dtype="Int64"),
+    "nullable floats": pd.Series(WHOLE_OF_CHOSEN_ENCODING, dtype="Float64"),
+    "small": pd.Series(WHOLE_OF_CHOSEN_ENCODING, dtype="int8"),
+    "unsigned": pd.Series(WHOLE_OF_CHOSEN_ENCODING, dtype="uint64"),
+    "half": pd.Series(WHOLE_OF_CHOSEN_ENCODING, dtype="float16"),
+    "long": pd.Series(WHOLE_OF_CHOSEN_ENCODING.astype(np.longdouble)),
+    "sparse": pd.Series(
+        pd.arrays.SparseArray(WHOLE_OF_CHOSEN_ENCODING.astype(float), fill_value=0.0)
+    ),
+    "sparse integers": pd.Series(WHOLE_OF_CHOSEN_ENCODING).astype("Sparse[int]"),
+    "objects": pd.Series(WHOLE_OF_CHOSEN_ENCODING, dtype=object),
+    "objects of two types": pd.Series(
+        [int(k) if k % 2 else float(k) for k in WHOLE_OF_CHOSEN_ENCODING], dtype=object
+    ),
+    "decimals": pd.Series([Decimal(int(k)) for k in WHOLE_OF_CHOSEN_ENCODING]),
+    "arrow": of_arrow(WHOLE_OF_CHOSEN_ENCODING.tolist(), pa.int64()),
+    "arrow floats": of_arrow(WHOLE_OF_CHOSEN_ENCODING.astype(float).tolist(), pa.float32()),
+    "arrow decimals": of_arrow(
+        [Decimal(int(k)) for k in WHOLE_OF_CHOSEN_ENCODING], pa.decimal128(9, 2)
+    ),
+}
+TRUTH = {
+    "nullable": pd.Series(WHOLE_OF_CHOSEN_ENCODING > 20, dtype="boolean"),
+    "objects": pd.Series((WHOLE_OF_CHOSEN_ENCODING > 20).tolist(), dtype=object),
+    "sparse": pd.Series(pd.arrays.SparseArray(WHOLE_OF_CHOSEN_ENCODING > 20)),
+    "arrow": of_arrow((WHOLE_OF_CHOSEN_ENCODING > 20).tolist(), pa.bool_()),
+}
+LABELS = {
+    "text": pd.Series(LEVEL),
+    "objects": pd.Series(LEVEL.tolist(), dtype=object),
+    "string": pd.Series(LEVEL, dtype="string"),
+    "category": pd.Series(pd.Categorical(LEVEL)),
+    "unused levels": pd.Series(pd.Categorical(LEVEL, list("abcdefg"))),
+    "arrow": of_arrow(LEVEL.tolist(), pa.string()),
+    "arrow dictionary": of_arrow(LEVEL.tolist(), pa.string()).astype(
+        pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    ),
+}
+
+
+def predicted(x: object) -> list[float]:
+    data = pd.DataFrame({"y": RESPONSE_OF_CHOSEN_ENCODING, "x": x})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = odrf.odt("y ~ x", data, max_leaves=4, alpha=None, seed=1)
+        first = tree.predict(data).tolist()
+        assert first == tree.predict().tolist()
+        assert tree.predict(data.iloc[[3]]).tolist() == first[3:4]
+    return first
+
+
+@pytest.mark.parametrize("column", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_of_any_type(column):
+    assert predicted(column) == predicted(WHOLE_OF_CHOSEN_ENCODING.astype(float))
+
+
+@pytest.mark.parametrize("column", TRUTH.values(), ids=TRUTH)
+def test_truth_values_of_any_type(column):
+    assert predicted(column) == predicted((WHOLE_OF_CHOSEN_ENCODING > 20).astype(float))
+
+
+@pytest.mark.parametrize("column", LABELS.values(), ids=LABELS)
+def test_labels_of_any_type(column):
+    assert predicted(column) == predicted(LEVEL)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([[1, 2]] * N, r"'x' holds lists .*pd\.DataFrame\(data\['x'\]\.tolist\(\)\)"),
+        ([(1, 2)] * N, "'x' holds lists"),
+        ([np.ones(2)] * N, "'x' holds arrays .*make a column of each part"),
+        ([{"a": 1}] * N, r"'x' holds dictionaries .*pd\.json_normalize\(data\['x'\]\)"),
+        ([{1}] * N, "'x' holds sets .*a column for each element"),
+        (of_arrow([[1]] * N, pa.list_(pa.int64())), "'x' holds lists"),
+        (of_arrow([{"a": 1}] * N, pa.struct([("a", pa.int64())])), "'x' holds dictionaries"),
+        (WHOLE_OF_CHOSEN_ENCODING * 1j, "'x' holds complex numbers .*two columns"),
+        ([b"a"] * N, "'x' holds bytes .*decode"),
+        (
+            [datetime.time(int(k) % 24) for k in WHOLE_OF_CHOSEN_ENCODING],
+            "'x' holds times of day .*the hour",
+        ),
+        ([1, "a"] * (N // 2), r"'x' holds mixed values .*pd\.to_numeric"),
+        ([f"name {k}" for k in range(N)], "'x' is text with 60 different values in 60 rows.*leave"),
+        (np.arange(N).astype(str), r"'x' is text .*numbers with pd\.to_numeric\(data\['x'\]\)"),
+        (
+            pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d"),
+            r"'x' is text .*dates with pd\.to_datetime\(data\['x'\]\)",
+        ),
+    ],
+)
+def test_what_cannot_be_a_predictor_is_refused_with_the_way_out(column, message):
+    with pytest.raises(InputError, match=message):
+        predicted(pd.Series(column))
+
+
+def test_names_of_rows_are_a_factor_if_the_formula_says_so():
+    data = pd.DataFrame({"y": RESPONSE_OF_CHOSEN_ENCODING, "x": [f"name {k}" for k in range(N)]})
+    assert len(odrf.odt("y ~ C(x)", data, seed=1).design.columns) == N
+    assert len(odrf.odt("y ~ x", data.astype({"x": "category"}), seed=1).design.columns) == N
+    assert len(odrf.odt("y ~ x", data[:20], seed=1).design.columns) == 20
+
+
+def test_thousands_of_levels_are_a_factor():
+    rng = np.random.default_rng(3)
+    x = [f"no. {k}" for k in rng.integers(5000, size=20_000)]
+    data = pd.DataFrame({"y": rng.normal(size=20_000), "x": x})
+    tree = odrf.odt("y ~ x", data, max_leaves=2, alpha=None, seed=1)
+    assert len(tree.design.columns) == data["x"].nunique() > 4500

@@ -7,7 +7,10 @@ from importlib.util import find_spec
 
 import pytest
 
+import odrf
 from apart import script
+from odrf.engine.growth import forest_builder
+from odrf.engine.trees import routing
 
 # `others` in a module, so that new processes find its function.
 OTHERS = """
@@ -66,3 +69,45 @@ def test_other_processes_and_threads_give_the_same_bits(tmp_path):
     done = script(main, *BY)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{by} same fits same predictions" for by in BY]
+
+
+# ------------------------------------------------------------------------------------------------
+# What goes wrong in a thread that works reaches the caller, and the session goes on.
+# ------------------------------------------------------------------------------------------------
+
+SMALL = {"projection": "axis", "blend": False, "seed": 1}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("error", [MemoryError("no room"), FloatingPointError(), SystemError("x")])
+def test_an_error_in_growth_reaches_the_caller(rows, monkeypatch, n_jobs, error):
+    expected = odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL).predict(rows)
+    grow, calls = forest_builder.grow_one, []
+
+    def failing(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 5:
+            raise error
+        return grow(*arguments, **options)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(forest_builder, "grow_one", failing)
+        with pytest.raises(type(error)) as raised:
+            odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL)
+    assert raised.value is error
+    again = odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL)
+    assert again.predict(rows).equals(expected)
+
+
+def test_an_error_in_a_prediction_reaches_the_caller(rows, monkeypatch):
+    fit = odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=3, **SMALL)
+    expected = fit.predict(rows)
+
+    def failing(*_):
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(routing, "leaves_of", failing)
+        with pytest.raises(MemoryError, match="no room"):
+            fit.predict(rows)
+    assert fit.predict(rows).equals(expected)

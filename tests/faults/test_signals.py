@@ -7,9 +7,7 @@ import signal
 
 import pytest
 
-from apart import begun
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+from apart import begun, command, python
 
 # The command, with a save that writes its first bytes and then takes its time.  It sleeps a little
 # at a time: Python answers a signal that comes just before a sleep after it.
@@ -28,6 +26,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("sent", "status", "said"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
@@ -46,6 +45,7 @@ def test_a_signal_leaves_no_file_half_written(written, tmp_path, sent, status, s
     assert target.read_bytes() == b"before"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
     """As under nohup."""
     code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)" + SLOW.replace("600", "5")
@@ -56,3 +56,87 @@ def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "Oblique random forest" in out
+
+
+# ------------------------------------------------------------------------------------------------
+# A reader that leaves, as `head` does, ends the command quietly; so does a pipe for messages.
+# ------------------------------------------------------------------------------------------------
+
+
+def closed():
+    """Return the writing end of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return writing
+
+
+COMMANDS = {
+    "json": lambda table: ["fit", "y ~ .", table, "--set", "n_trees=3", "--json"],
+    "help": lambda table: ["--help"],
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_reader_that_leaves_is_no_error(written, name):
+    writing = closed()
+    done = command(*COMMANDS[name](written), stdout=writing)
+    os.close(writing)
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("arguments", [["y ~ .", "absent.csv"], ["--nothing"]])
+def test_a_refusal_that_nobody_reads_has_its_status(arguments):
+    writing = closed()
+    done = command(*arguments, stderr=writing)
+    os.close(writing)
+    assert done.returncode == 2
+    assert done.stdout == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_the_work_goes_on_when_nobody_reads_messages(written, tmp_path):
+    writing = closed()
+    words = ["y ~ .", written, "--trees", "3", "--progress", "--plot", tmp_path / "p.png"]
+    done = command(*words, stderr=writing)
+    os.close(writing)
+    assert done.returncode == 0
+    assert (tmp_path / "p.png").stat().st_size > 1000
+    assert "Oblique random forest" in done.stdout
+
+
+# ------------------------------------------------------------------------------------------------
+# Ctrl-C at a thousand moments while threads work: each ends the wait, and none locks a thread.
+#
+# `benchmarks/reliability/faults.py` interrupts functions and methods at random moments.
+# ------------------------------------------------------------------------------------------------
+
+# A lock that stays locked is noticed at the end, when the process waits for its threads.
+CODE = """
+import random, signal, time
+from odrf.engine.running import in_order
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+random.seed(1)
+interrupts, others, end = 0, [], time.monotonic() + 2
+while time.monotonic() < end:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 4e-3))
+        for _ in range(50):
+            list(in_order(lambda task: time.sleep(1e-5), range(20), 2))
+    except KeyboardInterrupt:
+        interrupts += 1
+    except RuntimeError as error:
+        others.append(error)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(interrupts > 100, others)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupt_is_an_interrupt_at_any_moment():
+    done = python(CODE)
+    assert done.stdout == "True []\n"
+    assert done.returncode == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,13 +11,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from competing_rows import competing_rows
 from forests import same_bits
+from odrf.design.survival_times import SurvivalTimes
 from odrf.engine.numeric import apportion, streams
 from odrf.engine.resamples import SUBSAMPLE, Sampling, draw_counts
+from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, survival_of_trees
 from odrf.fits import blending
 from odrf.fits import blending as judging
-from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
+from odrf.fits.blending import (
+    JUDGED,
+    Blended,
+    EvidenceOfCurves,
+    Kind,
+    _in_turn,
+    grow_blend,
+    judge_of_pilots,
+    pilot_evidence,
+    pilot_trees,
+)
 from problems import noisy
+from reference.survival import inverse, observed
+from survival_rows import grown_survival_trees
 
 quick = settings(deadline=None)
 
@@ -198,3 +214,75 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     assert (whole.log_loss is not None) == (classes > 0)
     for one, other in zip(blocks.log_loss or (), whole.log_loss or (), strict=True):
         assert np.array_equal(one, other)
+
+
+# ------------------------------------------------------------------------------------------------
+# What blends of survival trees are chosen by, against its definition, row by row.
+# ------------------------------------------------------------------------------------------------
+
+B = 3
+
+
+def weight_at(twin, i, t):
+    """The inverse probability that the state of row i at t is seen; 0 if it is not."""
+    if twin.time[i] > t:
+        return inverse(observed(twin, t, True))
+    return inverse(observed(twin, twin.time[i], False)) if twin.event[i] else 0.0
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=competing_rows(), seed=st.integers(0, 99), about=st.sampled_from(["all", "a", "one"]))
+def test_errors_are_those_of_different_trees_out_of_bag(rows, seed, about):
+    """Of incidences of all causes or of one; or of survival, if there is one cause."""
+    table, sampling = rows.table._replace(start=None), Sampling(SUBSAMPLE, 0.6)
+    names = ("event",) if about == "one" else tuple("abc"[: rows.n_causes])
+    cause = table.event.astype(np.int64) if about == "one" else rows.cause
+    times = SurvivalTimes(table.time, cause, None, names)
+    X, forest, draws = grown_survival_trees(table, seed, sampling, B)
+    judge = EvidenceOfCurves(times, table.weights, "a" if about == "a" else None)
+    found = judge(
+        [[forest.tree(b) for b in range(B)]], X, np.zeros(len(cause)), np.ones(len(cause)),
+        [sampling], streams(seed, 0, B), 1,
+    )  # fmt: skip
+    at = np.unique(np.quantile(table.time[table.event], JUDGED, method="lower"))
+    grid = np.searchsorted(table.event_times, at, side="right")
+    curves, n = leaf_curves(forest, X, times.ranks, draws), len(cause)
+    judged = {"all": range(rows.n_causes), "a": [0], "one": [None]}[about]
+    twin = table.twin(np.arange(n))
+    unseen = draws.all_unseen()
+    total = pairs = 0.0
+    for k in judged:
+        of_trees = forest, curves, X, grid
+        if k is None:
+            values, states = survival_of_trees(*of_trees, slice(0, n)), table.time[:, None] > at
+        else:
+            values = incidence_of_trees(*of_trees, k, slice(0, n))
+            states = (table.time[:, None] <= at) & (cause[:, None] == 1 + k)
+        for i, case in enumerate(table.weights):
+            weights = np.array([weight_at(twin, i, t) for t in at])
+            for one, other in permutations(np.flatnonzero(unseen[:, i]), 2):
+                errors = (values[one, i] - states[i]) * (values[other, i] - states[i])
+                total += case * float(weights @ errors)
+                pairs += case / len(judged)
+    assert found.errors[0] == pytest.approx(total / pairs if pairs else 0.0, abs=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------
+# What judges the pilot trees of a blend: errors of the response, or of curves of its causes.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cause", [None, "b"])
+def test_curves_are_judged_for_the_cause_that_splits_are_about(cause):
+    times = SurvivalTimes(np.arange(1.0, 5.0), np.array([1, 2, 0, 1]), None, ("a", "b"))
+    weights = np.array([1.0, 2.0, 1.0, 0.5])
+    judge = judge_of_pilots(
+        SimpleNamespace(times=times, weights=weights), SimpleNamespace(cause=cause)
+    )
+    assert judge.times is times and judge.case_weights is weights and judge.cause == cause
+
+
+def test_other_responses_are_judged_by_their_errors():
+    assert judge_of_pilots(SimpleNamespace(times=None), SimpleNamespace(cause=None)) is (
+        pilot_evidence
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
 
+from odrf import InputError as InputErrorRuleFunction
 from odrf.errors import InputError
 from odrf.options.sizes import (
     CV,
@@ -17,6 +19,7 @@ from odrf.options.sizes import (
     NONE,
     RATE,
     Rule,
+    RuleFunction,
     complexity_parameter,
     rate_along,
     row_share,
@@ -84,3 +87,34 @@ def test_what_is_no_share_is_refused(share):
 def test_a_rate_is_followed_over_powers_of_ten():
     along = rate_along(3.0, math.sqrt, 50)
     np.testing.assert_allclose(along, [3 * math.sqrt(50.0 * 10.0**k) for k in EXPONENTS])
+
+
+# ------------------------------------------------------------------------------------------------
+# Functions of n are restored after loading if they can be imported by name.
+# ------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_is_its_function():
+    def rule(n):
+        return n / 7
+
+    assert RuleFunction("alpha", rule).function is rule
+
+
+def test_named_functions_of_modules_are_found_again():
+    again = pickle.loads(pickle.dumps(RuleFunction("max_leaves", math.sqrt)))
+    assert again.function is math.sqrt and again.option == "max_leaves"
+
+
+class Nameless:
+    def __call__(self, n):
+        return 0.5
+
+
+@pytest.mark.parametrize("function", [lambda n: n / 2, Nameless()])
+def test_other_functions_raise_when_they_are_needed(function):
+    again = pickle.loads(pickle.dumps(RuleFunction("sample_fraction", function)))
+    with pytest.raises(
+        InputErrorRuleFunction, match=r"sample_fraction= was a function of n, .* fit with a named"
+    ):
+        _ = again.function

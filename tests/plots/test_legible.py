@@ -6,18 +6,15 @@ from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
 from legible import faint_texts, faults_of
+from odrf import plots, simulate
+from odrf.plots.style import line_of
 from odrf.reports.checks import PLOTS
 from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
-
-pytestmark = [
-    pytest.mark.filterwarnings("error"),
-    # of an old matplotlib beside a new pyparsing
-    pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning"),
-]
 
 # inches: a page is no wider
 WIDEST = 20.5
@@ -48,6 +45,8 @@ def drawings(name, shown, p):
     return draw
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 @pytest.mark.parametrize("group, p", CASES, ids=lambda value: getattr(value, "__name__", value))
 def test_texts_neither_overlap_nor_leave_the_figure(group, p):
     faults = {}
@@ -65,6 +64,8 @@ def test_texts_neither_overlap_nor_leave_the_figure(group, p):
     assert faults == {}
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 @pytest.mark.parametrize(
     "group, p", [(results_of, 3), (reports_of, 3), (studies_of, MANY)],
     ids=lambda value: getattr(value, "__name__", value),
@@ -81,6 +82,8 @@ def test_texts_can_be_read_on_a_dark_background(group, p):
     assert faint == {}
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 @pytest.mark.parametrize("size", [(4.5, 3.0), (2.0, 1.5)])
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 def test_trees_in_small_axes(size, kind):
@@ -89,6 +92,8 @@ def test_trees_in_small_axes(size, kind):
     assert faults_of(ax.figure) == []
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 @pytest.mark.parametrize("height", [1.6, 2.4])
 def test_labels_of_low_figures(height):
     reports = reports_of(MANY)
@@ -98,6 +103,8 @@ def test_labels_of_low_figures(height):
         assert faults_of(ax.figure) == [], name
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 def test_one_direction_and_no_direction():
     data = odrf.load_data("diabetes")
     stump = odrf.odt("progression ~ bmi", data, max_leaves=2, seed=1)
@@ -107,12 +114,16 @@ def test_one_direction_and_no_direction():
     assert [text.get_text() for text in ax.texts] == ["no splits"]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 def test_only_columns_of_the_directions_are_drawn():
     importance = results_of(MANY)["forest of numbers"].projection_importance(top=3)
     taking_part = (importance.coefficients != 0).any(axis=1).sum()
     assert len(importance.plot().get_yticklabels()) == min(taking_part, 40) < MANY
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 @pytest.mark.parametrize(
     "name", ["friedman1", "friedman2", "rings", "trunk", "impulse", "orthant", "circle", "bars"]
 )
@@ -121,9 +132,114 @@ def test_simulated_problems(name):
     assert faults_of(ax.figure) == []
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning")
 @pytest.mark.parametrize("problem", ["impulse", "circle"])
 def test_pixels(problem):
     data = getattr(odrf.simulate, problem)().sample(60, seed=1)
     pixels = odrf.odrf("y ~ .", data, n_trees=3, seed=1).pixel_importance()
     assert faults_of(pixels.plot_image().figure) == []
     repr(pixels), pixels._repr_html_()
+
+
+# ------------------------------------------------------------------------------------------------
+# Plots name what they show: axes, groups, weights, and what all estimates have in common.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def closed():
+    yield
+    plt.close("all")
+
+
+def names_beside(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_what_estimates_have_in_common_is_in_the_title():
+    data = simulate.friedman1().sample(120, seed=1)
+    data["half"] = np.where(data["x5"] > 0.5, "upper", "lower")
+    fit = odrf.odrf("y ~ x1 + x2 + half", data, n_trees=5, seed=1)
+    by_half = fit.comparisons("x1", contrast=(0, 1), by="half").plot()
+    assert by_half.get_title() == "Comparisons: differences; x1, 1 - 0"
+    assert names_beside(by_half) == ["half = lower", "half = upper"]
+    several = fit.comparisons(["x1", "x2"], contrast=(0, 1)).plot()
+    assert several.get_title() == "Comparisons: differences; 1 - 0"
+    assert names_beside(several) == ["x1", "x2"]
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_tests_of_importance_have_the_plain_names():
+    data = simulate.friedman1(p=5).sample(120, seed=1)
+    ax = odrf.odrf("y ~ .", data, n_trees=5, seed=1).plot("importance", type="conditional")
+    assert set(names_beside(ax)) == {"x1", "x2", "x3", "x4", "x5"}
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_lines_of_many_classes_differ():
+    assert len({line_of(k) for k in range(24)}) == 24
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_groups_at_risk_are_named():
+    data = odrf.load_data("gbsg2")
+    fit = odrf.odrf("Surv(time, event) ~ nodes + age", data, n_trees=5, seed=1)
+    texts = [text.get_text() for text in fit.plot("curves").texts]
+    assert {"at risk", "lowest", "2", "3", "highest"} <= set(texts)
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_pixels_have_rows_and_columns():
+    bars = simulate.bars(6).sample(60, seed=1)
+    ax = odrf.odrf("y ~ .", bars, n_trees=3, seed=1).pixel_importance().plot_image()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("column", "row")
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_few_values_of_an_option_are_each_a_tick():
+    table = pd.DataFrame({"error": [0.2, 0.3, 0.4], "std_error": 0.01})
+    ax = plots.plot_option("min_leaf", pd.Series([5, 1, 60]), table, "error rate")
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "5", "60"]
+    assert not ax.xaxis.get_minorticklocs().size
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_rings_are_round():
+    assert simulate.rings().plot().get_aspect() == 1.0
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_sizes_of_a_forest_are_means():
+    data = simulate.friedman1().sample(80, seed=1)
+    path = odrf.odrf("y ~ .", data, n_trees=5, seed=1).pruning_path()
+    (top,) = path.plot().child_axes
+    assert top.get_xlabel() == "leaves, mean of the trees"
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_leaves_are_counted_in_whole_numbers():
+    data = simulate.friedman1().sample(80, seed=1)
+    panels = odrf.odt("y ~ .", data, max_leaves="sqrt", seed=1).consistency().plot()
+    ticks = panels[2].get_yticks()
+    assert (ticks == ticks.round()).all()
+
+
+@pytest.mark.usefixtures("few_pilots")
+@pytest.mark.usefixtures("closed")
+def test_a_surrogate_of_classes_counts_each_row_once():
+    data = odrf.load_data("penguins")
+    tree = odrf.odrf("species ~ .", data, n_trees=5, seed=1).surrogate(max_leaves=4).tree
+    counts = tree.nodes["count"]
+    assert counts[0] == len(data) == counts[tree.nodes["leaf"]].sum()

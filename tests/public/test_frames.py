@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from decimal import Decimal
 from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -16,7 +18,7 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.public import in_pandas
-from odrf.public.frames import in_native_order, series_in_pandas
+from odrf.public.frames import in_native_order, series_in_pandas, types_of_columns
 
 BIG = 2**60
 TABLE = pl.DataFrame(
@@ -255,3 +257,51 @@ def test_folds_and_times_may_have_another_byte_order():
     fit = FITS["survival"](data)
     found = fit.predict(data, type="survival", times=data["t"].to_numpy()[[3, 9]])
     pd.testing.assert_frame_equal(found, fit.predict(native, type="survival", times=[4, 10]))
+
+
+# ------------------------------------------------------------------------------------------------
+# Types of columns are those that pandas lists, however it keeps the columns.
+# ------------------------------------------------------------------------------------------------
+
+TABLE_OF_TYPES_OF_COLUMNS = pd.DataFrame(
+    {
+        "real": [1.5, 2.5],
+        "whole": [1, 2],
+        "flag": [True, False],
+        "text": ["a", "b"],
+        "factor": pd.Categorical(["x", "y"]),
+        "day": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+        "short": np.array([1, 2], dtype=np.int16),
+        "nullable": pd.array([1, None], dtype="Int64"),
+        "object": [{}, None],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TABLE_OF_TYPES_OF_COLUMNS,
+        TABLE_OF_TYPES_OF_COLUMNS[["real"]],
+        TABLE_OF_TYPES_OF_COLUMNS[[]],
+        TABLE_OF_TYPES_OF_COLUMNS.iloc[:0],
+        TABLE_OF_TYPES_OF_COLUMNS.iloc[1:, ::2],
+        TABLE_OF_TYPES_OF_COLUMNS.T,
+    ],
+)
+def test_types_are_those_that_pandas_lists(table):
+    assert types_of_columns(table) == set(table.dtypes)
+
+
+def test_types_of_columns_that_were_replaced_added_or_deleted():
+    table = TABLE_OF_TYPES_OF_COLUMNS.copy()
+    table["real"] = table["real"].astype("float32")
+    table["more"] = [1 + 2j, 3j]
+    del table["flag"], table["day"]
+    table.insert(0, "whole again", table.pop("whole"))
+    assert types_of_columns(table) == set(table.dtypes)
+
+
+def test_pandas_is_asked_where_its_blocks_are_unknown():
+    frame = SimpleNamespace(dtypes=[np.dtype(float), np.dtype(int), np.dtype(float)])
+    assert types_of_columns(cast(Any, frame)) == {np.dtype(float), np.dtype(int)}

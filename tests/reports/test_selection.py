@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 import odrf
 from blends import with_few_pilots
 from odrf import InputError
+from odrf.errors import InputError as InputErrorNoPredictorConfirmed
 from odrf.fits.growing import refit_beside_shadows
+from odrf.reports import selection
 
 NEEDED = ["a", "b", "f"]
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def pilots():
     with with_few_pilots():
         yield
@@ -45,12 +48,13 @@ def shadows(forest):
     return forest.select_variables("boruta", rounds=25)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def closed():
     yield
     plt.close("all")
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_steps_drop_one_of_few_predictors(steps, forest):
     table = steps.table
     assert table["predictors"].tolist() == [6, 5, 4, 3, 2, 1]
@@ -61,6 +65,7 @@ def test_steps_drop_one_of_few_predictors(steps, forest):
     assert table["dropped"].iloc[-1] == ""
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_each_step_is_the_forest_of_its_predictors(steps, forest, noisy):
     best = steps.best("1se")
     kept = steps.selected("1se")
@@ -74,6 +79,7 @@ def test_each_step_is_the_forest_of_its_predictors(steps, forest, noisy):
     assert pickle.loads(pickle.dumps(best)).oob_error == best.oob_error
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_rules_of_choice(steps):
     table = steps.table
     least = table["error"].min()
@@ -84,6 +90,7 @@ def test_rules_of_choice(steps):
         steps.best("2se")
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_shadows_tell_noise_from_signal(shadows):
     decision = shadows.table["decision"]
     assert (decision[NEEDED] == "confirmed").all()
@@ -95,6 +102,7 @@ def test_shadows_tell_noise_from_signal(shadows):
     assert set(shadows.selected(tentative=True)) >= set(NEEDED)
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_shadows_are_permuted_copies(forest):
     fit = refit_beside_shadows(forest.fit, [4, 0], 7)
     own = forest.design.recipe.columns_of([4, 0])
@@ -110,12 +118,14 @@ def test_shadows_are_permuted_copies(forest):
     np.testing.assert_array_equal(np.sort(fit.data.X[-1]), np.sort(fit.data.X[half - 1]))
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_selections_are_reproducible(forest, steps):
     assert forest.select_variables().table.equals(steps.table)
     one, other = (forest.select_variables("boruta", rounds=2).table for _ in range(2))
     assert one.equals(other)
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_summaries_and_drawings(steps, shadows):
     assert "backward elimination" in str(steps.summary())
     assert repr(steps).startswith("Backward elimination of predictors in 6 steps")
@@ -130,6 +140,7 @@ def test_summaries_and_drawings(steps, shadows):
     assert [text.get_text() for text in ax.get_yticklabels()] == list(shadows.table.index)
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_a_drop_of_more_predictors_at_once(noisy):
     data = noisy.assign(**{f"z{i}": np.random.default_rng(i).random(120) for i in range(9)})
     forest = odrf.odrf("y ~ . - c", data, n_trees=20, subset_size=12, seed=1)
@@ -138,6 +149,7 @@ def test_a_drop_of_more_predictors_at_once(noisy):
     assert steps.table["dropped"].iloc[0].count(",") == 6
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_nothing_confirmed():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("yabc"))
@@ -149,6 +161,7 @@ def test_nothing_confirmed():
     )
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
@@ -164,7 +177,36 @@ def test_bad_options(number_forest, method, options, message):
         number_forest.select_variables(method, **options)
 
 
+@pytest.mark.usefixtures("pilots", "closed")
 def test_no_rows_out_of_bag(table):
     forest = odrf.odrf("y ~ a + b", table, n_trees=3, resample="none", seed=1)
     with pytest.raises(InputError, match='resample="none" leaves none'):
         forest.select_variables()
+
+
+# ------------------------------------------------------------------------------------------------
+# What is said if shadows confirm no predictor.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rounds", "tentative", "advice"),
+    [
+        (1, False, r"use best\(tentative=True\), or select_variables\(\"boruta\"\) with more"),
+        (12, False, "all are rejected"),
+        (12, True, "all are rejected"),
+    ],
+)
+def test_the_advice_is_one_that_can_help(monkeypatch, rounds, tentative, advice):
+    monkeypatch.setattr(selection, "refit_beside_shadows", lambda fit, which, seed: which)
+    steps = SimpleNamespace(
+        importances_of=lambda which: np.r_[np.zeros(len(which)), np.ones(len(which))],
+        grown_on=None,
+        error="",
+    )
+    fit = SimpleNamespace(
+        design=SimpleNamespace(predictors=["a", "b"]), control=SimpleNamespace(seed=1), call=""
+    )
+    found = selection.ShadowSelection(fit, rounds, False, lambda fit: fit, steps)
+    with pytest.raises(InputErrorNoPredictorConfirmed, match=advice):
+        found.best(tentative)

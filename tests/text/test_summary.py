@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import shutil
+import subprocess
+from functools import cache
 from html.parser import HTMLParser
+from importlib import import_module
+from pkgutil import walk_packages
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from odrf.text.summary import Summary
+import odrf
+from odrf.text.summary import Card, Carded, Summary
+from shown import MANY, SIZES, reports_of, results_of, studies_of
 
 
 @pytest.fixture
@@ -133,3 +144,174 @@ def test_numbers_that_are_text_stand_to_the_right_and_words_to_the_left():
 def test_facts_of_unequal_length_stand_in_one_column_if_two_are_too_wide():
     facts = {"Time": "0.3 s", "Trees": "6", "File": "20 kB", "Known from": "a trial " * 7}
     assert max(map(len, str(Summary("Title", "call()", facts, {}, ())).split("\n"))) <= 100
+
+
+# ------------------------------------------------------------------------------------------------
+# What prompts, notebooks and papers show of every result and report, with names of any kind.
+# ------------------------------------------------------------------------------------------------
+
+WIDTH, LINES = 100, 12
+CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, MANY)]
+every = pytest.mark.parametrize(
+    "group, p", CASES, ids=lambda value: getattr(value, "__name__", value)
+)
+VOID = {"br"}
+
+
+@cache
+def summaries_of(group, p):
+    return {name: shown.summary() for name, shown in group(p).items()}
+
+
+class Reader(HTMLParser):
+    """Reads a page: its open elements, and each cell's text and style."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.cells = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append([dict(attrs)["style"], ""])
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["td"]:
+            self.cells[-1][1] += data
+
+
+@pytest.mark.filterwarnings("error")
+@every
+def test_cards_are_a_dozen_lines(group, p):
+    for name, shown in group(p).items():
+        lines = repr(shown).split("\n")
+        assert len(lines) <= LINES, name
+        assert max(map(len, lines)) <= WIDTH, name
+        assert lines[0].strip(), name
+
+
+@pytest.mark.filterwarnings("error")
+@every
+def test_summaries_are_at_most_100_characters_wide(group, p):
+    for name, summary in summaries_of(group, p).items():
+        assert max(map(len, str(summary).split("\n"))) <= WIDTH, name
+
+
+@pytest.mark.filterwarnings("error")
+@every
+def test_pages_are_well_formed_and_numbers_stand_to_the_right(group, p):
+    for name, shown in group(p).items():
+        for page in (shown._repr_html_(), summaries_of(group, p)[name]._repr_html_()):
+            reader = Reader()
+            reader.feed(page)
+            assert reader.open == [], name
+            assert "<style>" in page, name
+            assert page.count("<table>") == page.count("</table>"), name
+        table = [cell for cell in reader.cells if "right" in cell[0]]
+        assert all(re.fullmatch(r"|nan|-?inf|-?[\d.]+(e[+-]\d+)?", text) for _, text in table)
+
+
+def latex_faults(latex):
+    """Return what pdflatex would not read in a table, by rules."""
+    faults = [f"not ASCII: {letter!r}" for letter in set(latex) if not letter.isascii()]
+    plain = re.sub(r"\\[a-zA-Z]+(\{\})?|\\\\|\\[^a-zA-Z]", "", latex)
+    faults += [f"not escaped: {letter}" for letter in "%#_^~" if letter in _text_of(plain)]
+    if re.search(r"(\\\\|rule)\s*(\[|\*)", latex):
+        faults.append("the end of a row takes what follows for its argument")
+    if plain.count("{") != plain.count("}") or plain.count("$") % 2:
+        faults.append("braces or mathematics without an end")
+    for spec, body in re.findall(
+        r"\\begin\{tabular\}\{(.*?)\}\n(.*?)\\end\{tabular\}", latex, re.S
+    ):
+        columns = len(re.sub(r"p\{[^}]*\}?", "p", spec))
+        rows = [row for row in body.split("\n") if row.endswith(r"\\")]
+        faults += [row for row in rows if len(re.findall(r"(?<!\\)&", row)) != columns - 1]
+    return faults
+
+
+def _text_of(latex):
+    """Return LaTeX without mathematics, where powers are allowed."""
+    return re.sub(r"\$[^$]*\$", "", latex)
+
+
+@pytest.mark.filterwarnings("error")
+@every
+def test_latex_follows_the_rules(group, p):
+    for name, summary in summaries_of(group, p).items():
+        assert latex_faults(summary.as_latex()) == [], name
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(tmp_path):
+    groups = (results_of, 3), (reports_of, 3), (studies_of, MANY)
+    shown = [summary for group in groups for summary in summaries_of(*group).values()]
+    pages = "\n\\clearpage\n".join(summary.as_latex() for summary in shown)
+    (tmp_path / "all.tex").write_text(
+        "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+        f"{pages}\n\\end{{document}}\n",
+        encoding="utf-8",
+    )
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all.tex"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert run.returncode == 0, run.stdout[-2000:]
+
+
+# ------------------------------------------------------------------------------------------------
+# Cards, and that all results and reports have one.
+# ------------------------------------------------------------------------------------------------
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")))
+
+
+def test_everything_with_a_summary_has_a_card():
+    modules = [import_module(info.name) for info in walk_packages(odrf.__path__, "odrf.")
+               if "__main__" not in info.name]  # fmt: skip
+    classes = {
+        thing
+        for module in modules
+        for _, thing in inspect.getmembers(module, inspect.isclass)
+        if hasattr(thing, "summary") and thing.__module__.startswith("odrf.")
+    }
+    assert len(classes) > 15
+    assert {one for one in classes if not issubclass(one, Carded)} == set()
+    assert {one for one in classes if one.__repr__ is not Carded.__repr__} == set()
+
+
+@example("", {"0" * 96: ""}, None, [])
+@example("", {"0" * 300: "many words " * 50, "0" * 301: "x"}, None, [])
+@given(
+    st.text(max_size=300),
+    st.dictionaries(words, words, max_size=30),
+    st.one_of(st.none(), st.integers(0, 200)),
+    st.lists(st.integers(0, 199), max_size=6),
+)
+def test_a_card_is_never_larger_than_its_page(title, facts, rows, kept):
+    if rows is None:
+        card = Card(" ".join(title.split()), facts)
+    else:
+        table = pd.DataFrame({"a name of many letters" * 3: range(rows), "word": "much ado " * 30})
+        card = Card(" ".join(title.split()), facts, table, tuple(k for k in kept if k < rows))
+    lines = card.as_text().split("\n")
+    assert len(lines) <= 12
+    assert max(map(len, lines)) <= 100
+
+
+def test_rows_to_keep_are_shown_with_the_ends():
+    table = pd.DataFrame({"leaves": range(864)})
+    text = Card("Path", {"Rule": "weakest link"}, table, (300, 301)).as_text()
+    numbers = [line.split()[0] for line in text.split("\n")[3:-1]]
+    assert {"0", "300", "301", "863"} <= set(numbers)
+    assert text.endswith("… 856 more rows: see table")
+    assert len(numbers) == 8
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8])
+def test_short_tables_are_shown_in_full(rows):
+    text = Card("Title", {"Rows": "3"}, pd.DataFrame({"a": range(rows)}), (0,)).as_text()
+    assert "more" not in text
+    assert len(text.split("\n")) == 3 + rows

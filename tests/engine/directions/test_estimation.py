@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
 import reference.directions as twin
+import reference.discriminants as twin_of_scatter
+import reference.pursuit as twin_of_pursuit
+from odrf.engine.compiling import kernel
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, TWO_LEVELS, FeatureGroups
 from odrf.engine.directions.estimation import (
     RIDGE,
     _sigmoid,
+    between,
     centre,
+    class_scatter_for,
     covariances,
     lda,
     least_squares,
     logistic,
     moments,
     normalise,
+    pursue,
+    pursuit_for,
+    running_lines,
+    whiten,
+    within,
 )
 from odrf.engine.directions.samplers import workspace
+from odrf.engine.directions.subsets import load_terms as loaded
+from odrf.engine.factors import factors_of
+from odrf.engine.numeric import streams
+from odrf.engine.rows import gather_rows
+from problems import indicators
+from reference.level_scores import score_levels
+from samples import classed
 
 FAMILIES = ["least_squares", "logistic", "lda"]
 quick = settings(deadline=None)
@@ -228,3 +246,206 @@ def test_normalise_gives_length_1_or_says_no(theta):
 @pytest.mark.parametrize("theta", [[0.0, 0.0], [np.nan, 1.0], [np.inf, 0.0], [1e200, 1.0]])
 def test_normalise_refuses_what_has_no_usable_length(theta):
     assert not normalise(np.array(theta), 2)
+
+
+# ------------------------------------------------------------------------------------------------
+# Terms of directions: the rows on which they are estimated, and factors that are left out.
+# ------------------------------------------------------------------------------------------------
+
+USED, SCORED, LEVELS = 20, 100, 10
+GROUPS = FeatureGroups(
+    np.array([0, 1, 1 + LEVELS, 2 + LEVELS]), np.array([PLAIN, INDICATORS, PLAIN], dtype=np.int8)
+)
+
+
+@kernel
+def load_terms(rows, order, q, total, share, work):
+    """Call what only kernels can call."""
+    return loaded(rows, 0, USED, SCORED, GROUPS, order, q, TWO_LEVELS, False, total, share, work)
+
+
+def load(predictors, effect, seed, times=1):
+    """The terms of some predictors of a node in which levels have an effect, or none.
+
+    They are loaded so many times, for the same target.
+    """
+    rng = np.random.default_rng(seed)
+    level = rng.integers(0, LEVELS, SCORED)
+    y = rng.random(SCORED) + effect * level
+    numbers = rng.random((2, SCORED))
+    X = np.vstack([numbers[:1], indicators(level, LEVELS), numbers[1:]]).astype(np.float32)
+    rows = gather_rows(
+        streams(seed, 0, 1)[0], X, y, rng.uniform(0.5, 2, SCORED),
+        np.ones(SCORED, dtype=np.int64), True, factors_of(X, GROUPS),
+    )  # fmt: skip
+    work = workspace(2 + LEVELS, SCORED, 2 + LEVELS, L=LEVELS if times > 1 else 0)
+    work.weights[:], work.target[:] = rows.weights, rows.y
+    total, share = moments(work.target, work.weights, SCORED, work.moment)
+    differs = score_levels(level[rows.at] + 1, LEVELS, rows.y, rows.weights).of_levels.any()
+    order = np.array(predictors)
+    for _ in range(times - 1):
+        load_terms(rows, order, len(order), total, share, work)
+        moments(work.target, work.weights, SCORED, work.moment)
+        work.Z[:], work.scores[:], work.column[:], work.term[:] = np.nan, np.nan, -1, -1
+        work.covariance[:], work.excess[:] = np.nan, np.nan
+    return load_terms(rows, order, len(order), total, share, work), work, bool(differs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("predictors", [[0, 1], [1, 2], [0, 1, 2]])
+@pytest.mark.parametrize("effect", [0.0, 1.0])
+def test_directions_are_estimated_on_the_first_rows(predictors, effect, seed):
+    (terms, total, share), work, differs = load(predictors, effect, seed)
+    assert terms == len(predictors) - (not differs)
+    assert work.size[0] == len(predictors) - 1 + differs * LEVELS
+    a, t = work.weights[:USED], work.target[:USED]
+    assert total == pytest.approx(a.sum())
+    assert share == pytest.approx(np.average(t, weights=a))
+    np.testing.assert_allclose(work.moment[:USED], a * (t - np.average(t, weights=a)))
+
+
+def test_both_kinds_of_factors_were_met():
+    met = {load([0, 1], effect, seed)[2] for effect in (0.0, 1.0) for seed in range(5)}
+    assert met == {False, True}
+
+
+def test_a_factor_whose_levels_do_not_differ_is_not_scored_again():
+    (terms, _, _), work, differs = load(
+        [1], 0.0, next(s for s in range(9) if not load([1], 0, s)[2])
+    )
+    assert (terms, differs, work.levels.dismissed[0]) == (0, False, SCORED)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("predictors", [[1], [1, 2], [0, 1, 2]])
+@pytest.mark.parametrize("effect", [0.0, 1.0])
+def test_kept_scores_are_those_of_the_first_time(predictors, effect, seed):
+    (terms, total, share), first, differs = load(predictors, effect, seed)
+    (again, *others), second, _ = load(predictors, effect, seed, times=2)
+    assert (again, *others) == (terms, total, share)
+    np.testing.assert_array_equal(first.size, second.size)
+    size = first.size[0]
+    for name in ("scores", "column", "term"):
+        np.testing.assert_array_equal(getattr(first, name)[:size], getattr(second, name)[:size])
+    np.testing.assert_array_equal(first.Z[:terms, :USED], second.Z[:terms, :USED])
+    for name in ("covariance", "excess") if differs else ():
+        np.testing.assert_array_equal(getattr(first, name)[:terms], getattr(second, name)[:terms])
+    assert second.levels.kept[0, 0] == (SCORED if differs else 0)
+
+
+# ------------------------------------------------------------------------------------------------
+# Running lines and projection pursuit against their twins, and what they promise.
+# ------------------------------------------------------------------------------------------------
+
+
+def lines(u, t, a, half):
+    m = len(u)
+    fit, slope = np.empty(m), np.empty(m)
+    running_lines(u, t, a, m, half, pursuit_for(1, m), fit, slope)
+    return fit, slope
+
+
+def pursued(Z, t, a, steps, half):
+    """Call the kernel as a node does; Z is (m, d)."""
+    m, d = Z.shape
+    work = workspace(d, m)
+    work.Z[:] = Z.T
+    total, _ = moments(t, a, m, work.moment)
+    assert covariances(work.Z, d, m, a, work.moment, total, work, work.theta)
+    least_squares(d, work, work.theta)
+    pursue(work.Z, d, m, t, a, total, steps, half, work, pursuit_for(d, m), work.theta)
+    return work.theta[:d]
+
+
+@quick
+@example(2, 1, 4, 122962)  # two equal numbers, whose variance is not exactly 0
+@given(
+    st.integers(2, 40), st.integers(1, 45), st.sampled_from([2, 4, 9, 1000]), st.integers(0, 10**9)
+)
+def test_lines_are_those_of_the_twin(m, half, grid, seed):
+    rng = np.random.default_rng(seed)
+    u = rng.integers(0, grid, m) / (grid - 1) - 0.5
+    t, a = rng.random(m), rng.uniform(0.2, 3.0, m)
+    found, expected = lines(u, t, a, half), twin_of_pursuit.running_lines(u, t, a, half)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+@quick
+@given(st.integers(1, 20), st.integers(0, 10**9))
+def test_a_line_is_left_as_it_is_and_the_order_of_the_rows_is_nothing(half, seed):
+    rng = np.random.default_rng(seed)
+    u, a = np.round(rng.normal(size=40), 1), rng.uniform(0.2, 3.0, 40)
+    fit, _ = lines(u, 2 * u + 1, a, half)
+    distinct = np.unique(u)
+    inner = np.isin(u, distinct[1:-1])
+    np.testing.assert_allclose(fit[inner], (2 * u + 1)[inner], atol=1e-9)
+    t, order = rng.random(40), rng.permutation(40)
+    for one, other in zip(
+        lines(u, t, a, half), lines(u[order], t[order], a[order], half), strict=True
+    ):
+        np.testing.assert_allclose(one[order], other, rtol=1e-7, atol=1e-9)
+
+
+@quick
+@given(st.integers(30, 80), st.integers(2, 5), st.integers(0, 3), st.integers(0, 10**9))
+def test_directions_are_those_of_the_twin(m, d, steps, seed):
+    rng = np.random.default_rng(seed)
+    Z, a = rng.random((m, d)), rng.uniform(0.2, 3.0, m)
+    t = np.cos(3 * Z @ rng.normal(size=d)) + rng.normal(size=m) / 5
+    found = pursued(Z, t, a, steps, 12)
+    np.testing.assert_allclose(found, twin_of_pursuit.pursue(Z, t, a, steps, 12), atol=1e-6)
+    start = pursued(Z, t, a, 0, 12)
+    assert twin_of_pursuit.loss(Z, t, a, 12, found) <= twin_of_pursuit.loss(Z, t, a, 12, start) * (
+        1 + 1e-9
+    )
+
+
+@pytest.mark.parametrize("shape", [np.square, np.sin, np.tanh])
+def test_a_planted_direction_is_found(shape):
+    rng = np.random.default_rng(8)
+    Z, theta = rng.uniform(-1, 1, (1000, 4)), np.array([0.8, -0.6, 0.0, 0.0])
+    t = shape(3 * Z @ theta + 0.5) + rng.normal(size=1000) / 10
+    assert abs(pursued(Z, t, np.ones(1000), 10, 100) @ theta) > 0.99
+
+
+def test_what_cannot_be_smoothed_is_left():
+    Z = np.repeat([[0.0, 0.0], [1.0, 0.0]], 20, axis=0)
+    t = Z[:, 0] + np.tile([0.0, 0.1], 20)
+    np.testing.assert_allclose(np.abs(pursued(Z, t, np.ones(40), 3, 5)), [1, 0], atol=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------
+# Scatter between classes and within them, against matrix formulas.
+# ------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(classed())
+def test_roots_and_within_are_those_of_the_twin_and_whitened_roots_solve(sample):
+    Z, y, a = sample
+    m, d = Z.shape
+    classes, A = class_scatter_for(7, d), np.empty((d, d))
+    g = between(np.ascontiguousarray(Z.T), d, m, a, y, a @ Z, a.sum(), classes)
+    present = np.unique(y)
+    assert g == len(present)
+    np.testing.assert_allclose(classes.weight[:g], [a[y == k].sum() for k in present])
+    roots = classes.roots[:g]
+    np.testing.assert_allclose(
+        roots.T @ roots, twin_of_scatter.between(Z, y, a), atol=1e-12 * a.sum()
+    )
+
+    classes.total[:] = twin_of_scatter.scatter(Z, a)
+    within(classes.roots, g, d, 0.3, classes, A)
+    W = twin_of_scatter.scatter(Z, a) - twin_of_scatter.between(Z, y, a)
+    expected = 0.7 * W + 0.3 * np.diag(np.diag(W))
+    np.testing.assert_allclose(np.tril(A), np.tril(expected), atol=1e-12 * a.sum())
+
+    A = expected + np.eye(d)
+    assert whiten(A.copy(), g, d, classes)
+    np.testing.assert_allclose(
+        classes.whitened[:g] @ classes.whitened[:g].T,
+        roots @ np.linalg.solve(A, roots.T),
+        atol=1e-9 * a.sum(),
+    )
+    assert not whiten(np.zeros((d, d)), g, d, classes)

@@ -6,14 +6,28 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
+from odrf.design.missing import LARGEST
+from odrf.design.scaling import FARTHEST, Scaling
 from odrf.engine.running import ROWS_PER_BLOCK
 from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.routing import FEW, FEWEST_ROWS, leaf_nodes, leaves_of, predict
+from odrf.engine.trees.packing import pack
+from odrf.engine.trees.routing import (
+    FEW,
+    FEWEST_ROWS,
+    leaf_nodes,
+    leaves_of,
+    predict,
+    predict_row,
+    scale_row,
+    walk,
+)
 from problems import noisy, problems
 from reference.forests import leaf
 from reference.forests import predict as twin_predict
 from reference.randomness import Stream, draw_counts
+from reference.walking import end, records
 
 
 @settings(max_examples=60, deadline=None)
@@ -126,3 +140,136 @@ def test_no_rows():
     forest = noisy(n=20).grow(2)
     assert leaf_nodes(forest, np.empty((5, 0), dtype=np.float32), 2).shape == (0, 2)
     assert predict(forest, np.empty((5, 0), dtype=np.float32), 2).shape == (0, 1)
+
+
+# ------------------------------------------------------------------------------------------------
+# One row alone, against the same row among others.
+# ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.integers(1, 4), st.data())
+def test_a_row_alone_gets_the_same_bits(problem, n_trees, data):
+    forest = problem.grow(n_trees)
+    kept = data.draw(st.lists(st.booleans(), min_size=forest.n_nodes, max_size=forest.n_nodes))
+    for trees in [forest, forest.keeping(np.array(kept)), forest.keeping(forest.order < 0)]:
+        found = [predict_row(trees.packed, trees.value, x.copy()) for x in problem.X.T]
+        assert np.array(found).tobytes() == predict(trees, problem.X, 1).tobytes()
+        np.testing.assert_allclose(found, twin_predict(trees, problem.X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_trees", [1, 300])
+def test_few_trees_and_many(n_trees):
+    problem = noisy(n=60, n_projections=2)
+    forest = problem.grow(n_trees)
+    expected = predict(forest, problem.X, 1)
+    for i in [0, 59]:
+        found = predict_row(forest.packed, forest.value, np.ascontiguousarray(problem.X[:, i]))
+        assert found.tobytes() == expected[i].tobytes()
+
+
+def scaled(raw, mixture, level, low, width):
+    """The scaled columns, and whether all are finite."""
+    x = np.empty(len(mixture), dtype=np.float32)
+    columns = np.array(mixture, np.int32), np.array(level, np.int32)
+    fine = scale_row(
+        np.array(raw, float), *columns, np.array(low, float), np.array(width, float), LARGEST,
+        FARTHEST, x,
+    )  # fmt: skip
+    return x, fine
+
+
+numbers = st.floats(-1e300, 1e300)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(numbers, numbers, st.floats(0, 1e300)), min_size=1, max_size=6))
+def test_numbers_are_scaled_as_many_rows_are(columns):
+    raw, low, width = map(list, zip(*columns, strict=True))
+    x, fine = scaled(raw, range(len(raw)), [-1] * len(raw), low, width)
+    assert fine
+    with np.errstate(over="ignore"):
+        expected = Scaling(np.array(low), np.array(width), np.zeros(len(low), dtype=bool)).apply(
+            np.array(raw)[:, np.newaxis]
+        )
+    assert x.tobytes() == expected[:, 0].tobytes()
+
+
+def test_indicators_mark_their_level():
+    x, fine = scaled([0.5, 2.0], [0, 1, 1, 1], [-1, 0, 1, 2], [0, 0, 0, 0], [1, 1, 1, 0])
+    assert fine
+    # the last level's column was constant in training
+    assert x.tolist() == [0.5, 0, 0, 0]
+    assert scaled([0.5, 1.0], [0, 1, 1], [-1, 0, 1], [0, 0, 0], [1, 1, 1])[0].tolist() == [
+        0.5,
+        0,
+        1,
+    ]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e301])
+@pytest.mark.parametrize("width", [0.0, 1.0])
+def test_what_is_not_finite_is_told(value, width):
+    assert not scaled([1.0, value], [0, 1], [-1, -1], [0, 0], [1, width])[1]
+
+
+# ------------------------------------------------------------------------------------------------
+# Walkers end where each alone would.
+# ------------------------------------------------------------------------------------------------
+
+
+@njit
+def walked(rows, stride, walkers, starts, words, floats, leaves):
+    n = np.uint64(len(walkers))
+    walk(rows, np.uint64(stride), walkers, starts, n, words, floats, None, None, leaves)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.booleans(), st.data())
+def test_walkers_end_where_the_twin_does(problem, one_row, data):
+    packed = problem.grow(3).packed
+    places = [place for root in packed.root.tolist() for place in records(packed, root)]
+    if not places:
+        return
+    p, n = problem.X.shape
+    starts = data.draw(st.lists(st.sampled_from(places), min_size=n, max_size=n))
+    walkers = data.draw(st.permutations(range(n)))
+    rows = np.ascontiguousarray(problem.X.T)
+    leaves = np.full(n, -1, dtype=np.int32)
+    walked(
+        rows.ravel(), 0 if one_row else p, np.array(walkers, np.uint32),
+        np.array(starts, np.uint64), packed.words, packed.floats, leaves,
+    )  # fmt: skip
+    for walker, place in zip(walkers, starts, strict=True):
+        assert leaves[walker] == end(packed, place, rows[0 if one_row else walker])
+
+
+@given(st.lists(st.integers(0, 9), min_size=3, max_size=3), st.integers(0, 2**32 - 1))
+def test_records_of_any_number_of_terms(n_terms, seed):
+    """A root with two splits as its children; the last record ends where the array does."""
+    rng = np.random.default_rng(seed)
+    start = np.concatenate([[0], np.cumsum(n_terms), np.full(4, sum(n_terms))])
+    packed = pack(
+        np.array([0, 7]),
+        np.array([1, 3, 5, -1, -1, -1, -1]),
+        rng.normal(size=7).astype(np.float32),
+        start,
+        rng.integers(0, 4, start[-1]),
+        rng.normal(size=start[-1]).astype(np.float32),
+    )
+    rows = rng.normal(size=(20, 4)).astype(np.float32)
+    leaves = np.full(20, -1, dtype=np.int32)
+    walked(
+        rows.ravel(), 4, np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64), packed.words,
+        packed.floats, leaves,
+    )  # fmt: skip
+    assert leaves.tolist() == [end(packed, 0, row) for row in rows]
+
+
+def test_nobody_walks():
+    none = np.empty(0, dtype=np.float32)
+    leaves = np.array([7], dtype=np.int32)
+    walked(
+        none, 0, np.empty(0, np.uint32), np.empty(0, np.uint64), none.view(np.int32), none, leaves
+    )
+    assert leaves[0] == 7

@@ -1,0 +1,213 @@
+"""The task of a tree: gathered rows are those that it drew, and the tree is the engine's."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from patsy import EvalEnvironment
+
+import odrf
+from odrf.api.calling import requested
+from odrf.design import build_design
+from odrf.engine.chunks import (
+    Gathering,
+    HashedDraw,
+    Recipe,
+    RowBlock,
+    add_to_leaves,
+    draw_keys,
+    grown_apart,
+    growth_bytes,
+    leaf_scale,
+    mark_drawn,
+    sums_in_units,
+)
+from odrf.engine.factors import layout_of, stored, with_rows
+from odrf.engine.growth.forest_builder import grow_forest
+from odrf.engine.numeric import streams
+from odrf.engine.resamples import ALL_ROWS, Sampling
+from odrf.engine.trees.forest import Forest
+from odrf.fits.growing import one_kind
+from reference.hashed_draws import draws_row, splitmix
+from reference.leaf_sums import leaf_sums
+
+TREES, FRACTION = 3, 0.4
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A table with a factor of many levels, as one block, and the options of its trees."""
+    data = odrf.load_data("auto_mpg").dropna().reset_index(drop=True)
+    data["place"] = [f"place {i % 9}" for i in range(len(data))]
+    design, training = build_design("mpg ~ .", data, env=EvalEnvironment.capture())
+    options = {**odrf.odrf.__wrapped__.__kwdefaults__, "seed": 3}
+    request = requested(odrf.odrf, options, {"blend": False})
+    control = one_kind(request, design, training)
+    numbers = np.arange(training.n_rows, dtype=np.uint64)
+    block = RowBlock(numbers, training.X, training.y, training.weights)
+    return block, Recipe(design.feature_groups, control.settings, control.mixture, False)
+
+
+def cut(block: RowBlock, ends: list[int]) -> list[RowBlock]:
+    return [
+        RowBlock(
+            block.numbers[a:b], with_rows(block.X, slice(a, b)), block.y[a:b], block.weights[a:b]
+        )
+        for a, b in pairwise(ends)
+    ]
+
+
+def equal(one: Forest, other: Forest) -> bool:
+    names = [field.name for field in fields(Forest) if field.name != "surrogates"]
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    return all(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f") for a, b in pairs)
+
+
+@settings(max_examples=10)
+@given(cuts=st.lists(st.integers(0, 392), max_size=4), n_jobs=st.integers(1, 2))
+def test_gathered_rows_are_those_drawn(rows, cuts, n_jobs):
+    block, _ = rows
+    draw = HashedDraw(draw_keys(5, 0, TREES), FRACTION)
+    gathering = Gathering(draw, n_jobs)
+    for part in cut(block, [0, *sorted(cuts), len(block.y)]):
+        gathering.add(part)
+    for t, key in enumerate(draw.keys.tolist()):
+        drawn = [draws_row(key, number, FRACTION) for number in block.numbers.tolist()]
+        assert gathering.n_rows(t) == sum(drawn)
+        found = gathering.take(t)
+        assert np.array_equal(stored(found.X), stored(block.X)[:, drawn])
+        assert layout_of(found.X) == layout_of(block.X)
+        assert np.array_equal(found.y, block.y[drawn])
+        assert np.array_equal(found.weights, block.weights[drawn])
+        assert gathering.n_rows(t) == 0
+
+
+def test_the_tree_is_that_of_the_engine_on_these_rows_wherever_it_grows(rows):
+    block, recipe = rows
+    gathering = Gathering(HashedDraw(draw_keys(5, 0, 1), FRACTION), 1)
+    gathering.add(block)
+    drawn, stream = gathering.take(0), streams(3, 0, 1)
+    tree = grown_apart(drawn, recipe, stream[0])
+    sampling = Sampling(ALL_ROWS, 1.0)
+    forest = grow_forest(
+        drawn.X, drawn.y, drawn.weights, recipe.feature_groups, sampling, recipe.settings,
+        recipe.mixture, stream, 1, lambda: None,
+    )  # fmt: skip
+    assert equal(tree, forest)
+    task = pickle.loads(pickle.dumps((drawn, recipe, stream[0])))
+    assert equal(grown_apart(*task, abreast=2), tree)
+    assert tree.count[0] == len(drawn.y)
+
+
+def test_growth_takes_more_with_more_rows_columns_and_classes():
+    least = growth_bytes(1000, 10, 1)
+    assert growth_bytes(2000, 10, 1) == 2 * least
+    assert growth_bytes(1000, 20, 1) > least
+    assert growth_bytes(1000, 10, 3) > least
+
+
+# ------------------------------------------------------------------------------------------------
+# Draws by a hash: they depend on seed, tree and row number alone, and are as good as random.
+# ------------------------------------------------------------------------------------------------
+
+WORDS = st.integers(0, 2**64 - 1)
+
+
+def test_the_hash_is_that_of_splitmix():
+    # the first numbers of the generator with the state 1234567, as its authors' code gives them
+    assert [splitmix(1234567, r) for r in range(3)] == [
+        6457827717110365317, 3203168211198807973, 9817491932198370423,
+    ]  # fmt: skip
+
+
+@given(
+    keys=st.lists(WORDS, min_size=1, max_size=4),
+    rows=st.lists(WORDS, min_size=1, max_size=20),
+    fraction=st.floats(0, 1),
+)
+def test_a_row_is_drawn_as_the_twin_says(keys, rows, fraction):
+    drawn = np.empty((len(keys), len(rows)), dtype=bool)
+    mark_drawn(np.array(keys, np.uint64), np.array(rows, np.uint64), fraction, drawn)
+    assert drawn.tolist() == [[draws_row(key, row, fraction) for row in rows] for key in keys]
+
+
+@given(cuts=st.lists(st.integers(0, 500), max_size=5), n_jobs=st.integers(1, 3))
+def test_draws_are_the_same_whatever_the_chunks(cuts, n_jobs):
+    draw = HashedDraw(draw_keys(7, 0, 20), 0.3)
+    rows, weights = np.arange(500, dtype=np.uint64), np.ones(500)
+    weights[::7] = 0.0
+    whole = draw.drawn(rows, weights, 1)
+    ends = [0, *sorted(cuts), 500]
+    parts = [draw.drawn(rows[a:b], weights[a:b], n_jobs) for a, b in pairwise(ends)]
+    assert np.array_equal(np.concatenate(parts, axis=1), whole)
+    assert not whole[:, ::7].any()
+    some = draw.of_trees(5, 9).drawn(rows, weights, 1)
+    assert np.array_equal(some, whole[5:9])
+
+
+def test_shares_are_right_and_trees_and_neighbours_independent():
+    n, fraction = 200_000, 0.1
+    draw = HashedDraw(draw_keys(1, 0, 8), fraction)
+    drawn = draw.drawn(np.arange(n, dtype=np.uint64), np.ones(n), 1)
+    sd = np.sqrt(fraction * (1 - fraction) / n)
+    assert np.abs(drawn.mean(axis=1) - fraction).max() < 4 * sd
+    pairs = [(a, b) for a in range(8) for b in range(a)]
+    both = np.array([(drawn[a] & drawn[b]).mean() for a, b in pairs])
+    followed = (drawn[:, 1:] & drawn[:, :-1]).mean(axis=1)
+    of_pairs = np.sqrt(fraction**2 * (1 - fraction**2) / n)
+    assert np.abs(both - fraction**2).max() < 4.5 * of_pairs
+    assert np.abs(followed - fraction**2).max() < 4.5 * of_pairs
+
+
+def test_another_seed_and_another_tree_have_other_keys():
+    keys = np.concatenate([draw_keys(seed, 0, 50) for seed in range(4)])
+    assert len(np.unique(keys)) == 200
+    assert np.array_equal(draw_keys(3, 10, 20), draw_keys(3, 0, 50)[10:20])
+
+
+@pytest.mark.parametrize(("fraction", "share"), [(0.0, 0.0), (1.0, 1.0)])
+def test_the_ends(fraction, share):
+    draw = HashedDraw(draw_keys(1, 0, 2), fraction)
+    assert draw.drawn(np.arange(50, dtype=np.uint64), np.ones(50), 1).mean() == share
+
+
+# ------------------------------------------------------------------------------------------------
+# Sums over the rows in leaves are those of the twin, in whatever blocks the rows come.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [1, 3])
+@settings(max_examples=15)
+@given(seed=st.integers(0, 999), n=st.integers(1, 30), cut=st.integers(0, 30))
+def test_sums_are_those_of_the_twin(K, seed, n, cut):
+    rng = np.random.default_rng(seed)
+    leaves = rng.integers(0, 7, (3, n)).astype(np.int32)
+    unseen, weights = rng.random((3, n)) < 0.6, rng.integers(0, 3, n).astype(float)
+    y = rng.integers(0, K, n).astype(float) if K > 1 else rng.normal(size=n)
+    scale = leaf_scale(n, (y.min(), y.max()), weights.max(), K > 1)
+    parts = np.zeros((2, 7, K + 1), dtype=np.int64)
+    for sums, a, b in ((parts[0], 0, min(cut, n)), (parts[1], min(cut, n), n)):
+        add_to_leaves(leaves[:, a:b], unseen, a, y, weights, K > 1, scale, sums)
+    found = sums_in_units(parts[1] + parts[0], scale)
+    twin = leaf_sums(leaves, unseen, y - scale.centre if K == 1 else y, weights, 7, K)
+    assert np.allclose(found, twin, rtol=1e-12, atol=1e-12)
+    whole = np.zeros((7, K + 1), dtype=np.int64)
+    add_to_leaves(leaves, unseen, 0, y, weights, K > 1, scale, whole)
+    assert np.array_equal(whole, parts.sum(axis=0))
+
+
+@pytest.mark.parametrize("n", [1, 2**10, 2**40])
+@pytest.mark.parametrize("span", [(0.0, 0.0), (-1.0, 1.0), (1e9, 1e9 + 1), (-1e280, 1e280)])
+@pytest.mark.parametrize("heaviest", [2.0**-40, 1.0, 2.0**40])
+def test_no_sum_of_so_many_rows_is_too_large(n, span, heaviest):
+    scale = leaf_scale(n, span, heaviest, False)
+    largest = heaviest * (span[1] - scale.centre) * scale.response
+    assert n * largest < 2**62
+    assert n * heaviest * scale.weight < 2**62
+    assert largest == 0 or n * largest >= 2**59
