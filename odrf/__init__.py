@@ -1,13 +1,9 @@
 """odrf: oblique decision trees and forests for statisticians."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from odrf.api.boosting import odbt
 from odrf.api.forests import odrf
-from odrf.api.guided import graf
-from odrf.api.load import load
-from odrf.api.stack import auto
 from odrf.api.trees import odt
 from odrf.datasets import from_images, load_data
 from odrf.design.functions import Surv
@@ -15,10 +11,15 @@ from odrf.errors import InputError
 from odrf.loading import Package, loaded_later
 from odrf.projections import Patch
 from odrf.public.chunks import Chunks
+from odrf.results.base import CONVERTERS
 from odrf.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from odrf import simulate
+    from odrf.api.boosting import odbt
+    from odrf.api.guided import graf
+    from odrf.api.load import load
+    from odrf.api.stack import auto
     from odrf.evaluation.approximation import approximation_curve
     from odrf.evaluation.bias_variance import bias_variance
     from odrf.evaluation.compare import compare
@@ -48,9 +49,12 @@ __all__ = [
     "tune",
 ]
 
-# Loaded at first use: the statistical tests that these modules import would make the start of every
-# program a quarter slower.
+# Loaded at first use: what these modules import would make the start of every program slower.
 LATER = {
+    "load": "odrf.api.load",
+    "odbt": "odrf.api.boosting",
+    "graf": "odrf.api.guided",
+    "auto": "odrf.api.stack",
     "approximation_curve": "odrf.evaluation.approximation",
     "bias_variance": "odrf.evaluation.bias_variance",
     "compare": "odrf.evaluation.compare",
@@ -61,6 +65,13 @@ LATER = {
 }
 
 
+def _estimator_of(results: Any) -> Any:
+    from odrf.sklearn import estimator_of  # noqa: PLC0415 - it needs scikit-learn
+
+    return estimator_of(results)
+
+
+CONVERTERS["sklearn"] = _estimator_of
 __getattr__ = loaded_later(__name__, LATER)
 sys.modules[__name__].__class__ = Package
 

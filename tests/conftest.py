@@ -46,7 +46,7 @@ collect_ignore = [
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
 # week tests that set no number of examples try more of them.
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("usual", max_examples=50, **UNHURRIED)
+settings.register_profile("usual", max_examples=12, **UNHURRIED)
 settings.register_profile("thorough", max_examples=500, **UNHURRIED)
 settings.load_profile("usual")
 

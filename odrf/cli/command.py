@@ -116,7 +116,8 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
     for words, given in of_times.items():
         if given and kind != "survival":
             raise InputError(
-                f"{words} is for times to an event, and the response is {PREDICTED[kind]}: leave it out"
+                f"{words} is for times to an event, and the response is {PREDICTED[kind]}: "
+                "leave it out"
             )
 
 

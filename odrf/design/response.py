@@ -463,8 +463,8 @@ def _from_mapping(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArra
             )
         if not is_number(value) or not SMALLEST_FACTOR <= float(value) <= LARGEST_FACTOR:
             raise InputError(
-                f"class_weights[{label!r}]={value!r}: use a positive number, from {SMALLEST_FACTOR:g} "
-                f"to {LARGEST_FACTOR:g}"
+                f"class_weights[{label!r}]={value!r}: use a positive number, from "
+                f"{SMALLEST_FACTOR:g} to {LARGEST_FACTOR:g}"
             )
         factors[codes[label]] = float(value)
     return factors

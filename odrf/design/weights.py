@@ -323,8 +323,8 @@ def check_weights(weights: NDArray[np.float64], name: str = "weights") -> None:
     if bad.any():
         are = "value that is" if bad.sum() == 1 else "values that are"
         raise InputError(
-            f"{name} has {bad.sum()} {are} missing, infinite or above {LARGEST_WEIGHT:g}: give every row "
-            "a finite weight (a row of weight 0 has no influence)"
+            f"{name} has {bad.sum()} {are} missing, infinite or above {LARGEST_WEIGHT:g}: give "
+            "every row a finite weight (a row of weight 0 has no influence)"
         )
     if (weights < 0).any():
         number = (weights < 0).sum()

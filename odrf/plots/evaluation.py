@@ -234,8 +234,8 @@ def plot_ranks(
         row = top - (place if left else high - 1 - place)
         edge = low - GAP * (high - low) if left else high + GAP * (high - low)
         _label(ax, labels[place], float(rank), row, edge, left, name == base)
-    for number, bar in enumerate(bars):
-        y = -FIRST_BAR - BAR * number
+    for place, bar in enumerate(bars):
+        y = -FIRST_BAR - BAR * place
         ax.plot(bar, [y, y], color=ink(ax), lw=4.5, solid_capstyle="round")
     return ax
 
@@ -355,10 +355,10 @@ def _new(count: int, height: float, axes: NDArray | None) -> NDArray[np.object_]
 
 
 def _draw_curves(ax: Axes, term: pd.Series, std_error: pd.Series, label: str) -> None:
-    for number, model in enumerate(term.index.unique("model")):
-        curve, (colour, dash) = term.loc[model], line_of(number)
+    for place, model in enumerate(term.index.unique("model")):
+        curve, (colour, dash) = term.loc[model], line_of(place)
         ax.errorbar(
-            curve.index, curve, std_error.loc[model], fmt=f"{marker_of(number)}{dash}",
+            curve.index, curve, std_error.loc[model], fmt=f"{marker_of(place)}{dash}",
             color=colour, markersize=4, capsize=2, linewidth=1.2, label=in_legend(model),
         )  # fmt: skip
     sizes = term.index.unique("n").to_numpy(dtype=float)

@@ -407,8 +407,8 @@ def cross_validated_ridge(d, m, total_squares, L, trial, chosen, work, theta):
     unit = 0.0
     for j in range(d):
         unit += work.A[j, j] / d
-    for share in PENALTIES:
-        k = share * unit
+    for penalty in PENALTIES:
+        k = penalty * unit
         for j in range(d):
             trial[j] = theta[j]
             for i in range(j):
@@ -425,7 +425,7 @@ def cross_validated_ridge(d, m, total_squares, L, trial, chosen, work, theta):
         if parameters < m:
             criterion = max(residual_squares, 0.0) / (1.0 - parameters / m) ** 2
         if criterion < least or least == np.inf:
-            best, least = share, criterion
+            best, least = penalty, criterion
             for j in range(d):
                 chosen[j] = trial[j]
     for j in range(d):

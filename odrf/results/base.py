@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,6 +50,9 @@ __all__ = [
     "FittedResults",
     "Priors",
 ]
+
+CONVERTERS: dict[str, Callable[[Any], Any]] = {}
+"""What makes objects of layers above of results, by name; `odrf` itself fills it."""
 
 
 # ------------------------------------------------------------------------------------------------
@@ -200,12 +202,11 @@ class AnyResults(Carded):
         True
         """
         try:
-            estimators = import_module("odrf.sklearn")
+            return CONVERTERS["sklearn"](self)
         except ModuleNotFoundError as error:
             raise InputError(
                 f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
             ) from error
-        return estimators.estimator_of(self)
 
     def data_summary(self) -> DataSummary:
         """Return what each predictor was taken as, its values, and how empty cells are treated.

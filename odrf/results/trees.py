@@ -238,7 +238,7 @@ class PixelResults(FittedResults):
 # Results that can forget their training rows.
 # ------------------------------------------------------------------------------------------------
 
-Forgotten = TypeVar("Own", bound="ResultsWithoutData")
+Forgotten = TypeVar("Forgotten", bound="ResultsWithoutData")
 
 
 @public

@@ -272,7 +272,7 @@ class TreeEstimator(FunctionEstimator):
 # Estimators that go on from an earlier fit: by more trees, or by more rows.
 # ------------------------------------------------------------------------------------------------
 
-Continued = TypeVar("Same", bound="Updating")
+Continued = TypeVar("Continued", bound="Updating")
 
 # Options that may change between fits with warm_start=True.
 FREE = ("n_trees", "n_jobs", "backend", "progress")

@@ -1,1 +1,1 @@
-"""Conditions of theorems, inference, importance: computed from arrays of trees and rows."""
+"""Conditions of theorems, inference, importance: arrays in, numbers out."""

@@ -352,7 +352,7 @@ def test_factors_split_by_sets_of_levels():
         (
             "mpg ~ .",
             {"projection": "svm"},
-            "projection='svm' is not known: use one of 'axis', 'cca', 'lo",
+            "projection='svm' is not known: use one of 'axis', 'extra'",
         ),
     ],
 )

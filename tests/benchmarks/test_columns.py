@@ -323,7 +323,10 @@ def folder_of_few_levels(tmp_path):
 
 def test_a_run_and_its_report(folder_of_few_levels, capsys, monkeypatch):
     out = folder_of_few_levels / "out.csv"
-    words = f"few_levels.py --data {folder_of_few_levels} --tables score --repeats 2 --trees 5 --out {out}"
+    words = (
+        f"few_levels.py --data {folder_of_few_levels} --tables score --repeats 2 --trees 5 "
+        f"--out {out}"
+    )
     monkeypatch.setattr("sys.argv", words.split())
     assert few_levels.main() == 0
     lines = pd.read_csv(out)

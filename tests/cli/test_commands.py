@@ -441,8 +441,8 @@ def test_studies(capsys):
     )  # fmt: skip
     assert json.loads(compared)["metric"] == "uno_c"
     tuned = output_of_times_to_events(
-        capsys, "tune", FORMULA_OF_TIMES_TO_EVENTS, "table.csv", "--grid", "min_leaf=2,20", "--set", "n_trees=8",
-        "--seed", "1", "--json",
+        capsys, "tune", FORMULA_OF_TIMES_TO_EVENTS, "table.csv", "--grid", "min_leaf=2,20",
+        "--set", "n_trees=8", "--seed", "1", "--json",
     )  # fmt: skip
     assert json.loads(tuned)["metric"] == "integrated_brier"
 

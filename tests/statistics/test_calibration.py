@@ -199,8 +199,8 @@ def test_intervals_of_areas_cover_where_rows_of_a_group_are_alike():
     held = {"groups": 0, "rows": 0}
     for _ in range(200):
         p, event, groups = drawn(40)
-        for name, given in (("groups", groups), ("rows", None)):
-            found = area_under_roc(p, event, np.ones(len(p)), 0.95, given)
+        for name, units in (("groups", groups), ("rows", None)):
+            found = area_under_roc(p, event, np.ones(len(p)), 0.95, units)
             held[name] += found.conf_low <= truth <= found.conf_high
     assert held["groups"] >= 180
     assert held["rows"] < 140

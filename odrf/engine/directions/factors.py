@@ -338,8 +338,8 @@ def principal_target(rows, lo, m, first, shares, work):
 # would still favour a factor without meaning over a numeric predictor, as the same rows would score
 # the levels and judge the split:
 #
-# * A direction would be estimated on scores that contain each row's own target.  So each row gets the
-#   score of its level without this row (leave one out).
+# * A direction would be estimated on scores that contain each row's own target.  So each row gets
+#   the score of its level without this row (leave one out).
 # * The gain of a split would contain the noise by which its levels are ordered.  So candidates are
 #   compared by ρ²·Δ, with ρ the share of the direction's covariance with the target that is left
 #   without this noise, see `reliability`.

@@ -548,8 +548,7 @@ def tally_four_columns(bins, words, node, n_bins, tallies, tables):
 #
 # An indicator of 0 and 1 needs no bins.  The rows of the lower value are marked, and their words
 # and weights are added up in SIMD lanes: words of 8 rows at once, as the order of whole numbers
-# does not matter; weights in the order of `odrf.engine.splits.histograms.tally_bins`, of four columns
-# at once.
+# does not matter; weights in the order of `tally_bins`, of four columns at once.
 # ------------------------------------------------------------------------------------------------
 
 # Weights are marked for so many rows at a time, an even number, so that they stay in the cache.

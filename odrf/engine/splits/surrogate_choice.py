@@ -459,8 +459,8 @@ def score_on_complete_rows(state, rows, lo, m, weight, n, settings, shared, work
     """Overwrite gains and thresholds of the n candidates that some of m rows have no value for.
 
     Their gain is that among the other rows, per unit of the `weight` of the whole node, whose rows
-    begin at `lo`.  `shared` is a `SharedScratch` of `odrf.engine.splits.surrogate_scratch`, `work` a
-    `SurrogateScratch`.
+    begin at `lo`.  `shared` and `work` are a `SharedScratch` and a `SurrogateScratch`: see
+    `odrf.engine.splits.surrogate_scratch`.
     """
     proposals = shared.proposals
     for c in range(n):
