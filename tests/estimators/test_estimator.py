@@ -103,7 +103,7 @@ def test_importances_are_shares_of_those_above_0():
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(120, 6)), columns=list("abcdef"))
     stack = AutoRegressor(**HURRIED).fit(X, rng.normal(size=120) + 0.3 * X["a"])
-    signed, found = stack.results_.importance()["share"], stack.feature_importances_
+    signed, found = stack.results_.importance()["importance"], stack.feature_importances_
     assert signed.min() < 0 == found.min()
     assert found.sum() == pytest.approx(1)
     assert not hasattr(AutoRegressor(), "feature_importances_")

@@ -128,9 +128,9 @@ def test_threads_change_nothing(fit, rows, curve):
 
 def test_models_by_default_have_the_options_of_the_fit(fit, rows, monkeypatch):
     asked = []
-    monkeypatch.setattr(odrf.evaluation.approximating, "TREES", 2)
+    monkeypatch.setattr(odrf.evaluation.approximation, "TREES", 2)
     monkeypatch.setattr(
-        odrf.evaluation.approximating,
+        odrf.evaluation.approximation,
         "graf",
         lambda *data, **options: asked.append(options) or odrf.graf(*data, **options),
     )

@@ -12,10 +12,16 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 from odrf import InputError, simulate
-from odrf.simulate import survival as survival_problems
 from reference import simulation as naive
 
-MAKERS = survival_problems.__all__
+MAKERS = [
+    "accelerated_failure",
+    "competing_risks",
+    "crossing_hazards",
+    "hazard_interaction",
+    "hazard_jump",
+    "proportional_hazards",
+]
 TIMES = [0.2, 0.7, 1.0, 1.6]
 
 

@@ -253,7 +253,7 @@ def test_what_needs_all_rows_at_once_is_refused_by_name(options, words):
 
 
 def test_of_very_few_rows_none_may_be_held_out(monkeypatch):
-    monkeypatch.setattr("odrf.options.chunks.SHARE", 1e-9)
+    monkeypatch.setattr("odrf.options.chunks.SHARE_HELD_OUT", 1e-9)
     with pytest.raises(InputError, match="alpha= is chosen by rows held out"):
         odrf.odt("y ~ b", [table()], seed=1)
 

@@ -253,25 +253,25 @@ def test_quantiles_and_times_may_be_a_series(forest):
 DATA_OF_SELECTION_OF_PREDICTORS = simulate.proportional_hazards(p=6, relevant=2).sample(150, seed=2)
 
 
-@pytest.fixture(scope="module", name="forest")
-def grown():
+@pytest.fixture(scope="module")
+def forest_of_six():
     return odrf.odrf(FORMULA, DATA_OF_SELECTION_OF_PREDICTORS, n_trees=40, seed=1)
 
 
 @pytest.fixture(scope="module")
-def selections(forest):
-    return {metric: forest.select_variables(metric=metric) for metric in ("auto", "uno_c")}
+def selections(forest_of_six):
+    return {metric: forest_of_six.select_variables(metric=metric) for metric in ("auto", "uno_c")}
 
 
 @pytest.mark.parametrize(
     ("metric", "words"), [("auto", "integrated Brier score"), ("uno_c", "1 - Uno's C")]
 )
-def test_steps_go_from_all_predictors_to_one(metric, words, selections, forest):
+def test_steps_go_from_all_predictors_to_one(metric, words, selections, forest_of_six):
     steps = selections[metric]
     table = steps.table
     assert table["predictors"].tolist() == [6, 5, 4, 3, 2, 1]
     assert sorted([*table["dropped"].iloc[:-1], *steps.kept[-1]]) == [f"x{j}" for j in range(1, 7)]
-    scores = forest.score()
+    scores = forest_of_six.score()
     name = "uno_c" if metric == "uno_c" else "integrated_brier"
     estimate, std_error = scores.loc[name, ["estimate", "std_error"]]
     assert table["error"].iloc[0] == (1 - estimate if metric == "uno_c" else estimate)
@@ -281,13 +281,13 @@ def test_steps_go_from_all_predictors_to_one(metric, words, selections, forest):
     assert set(steps.kept[4]) == {"x1", "x2"}
 
 
-def test_the_first_to_go_is_least_important(selections, forest):
-    table = forest.importance()
+def test_the_first_to_go_is_least_important(selections, forest_of_six):
+    table = forest_of_six.importance()
     assert selections["uno_c"].table["dropped"].iloc[0] == table["importance"].idxmin()
     assert selections["auto"].table["dropped"].iloc[0] == table["brier_rise"].idxmin()
 
 
-def test_the_best_step_is_grown_again(selections, forest):
+def test_the_best_step_is_grown_again(selections, forest_of_six):
     steps = selections["auto"]
     best = steps.best("min")
     assert type(best) is SurvivalForestResults
@@ -303,13 +303,15 @@ def test_the_best_step_is_grown_again(selections, forest):
     assert pickle.loads(pickle.dumps(steps)).table.equals(steps.table)
 
 
-def test_predictors_that_tell_something_beat_permuted_copies(forest):
-    found = forest.select_variables("boruta", rounds=11)
+def test_predictors_that_tell_something_beat_permuted_copies(forest_of_six):
+    found = forest_of_six.select_variables("boruta", rounds=11)
     assert sorted(found.selected()) == ["x1", "x2"]
     assert (found.table["hits"][["x1", "x2"]] == found.table["rounds"][["x1", "x2"]]).all()
     assert (found.table["decision"].drop(["x1", "x2"]) != "confirmed").all()
     assert found.summary().facts["Loss"] == "integrated Brier score"
-    again, known = (forest.select_variables("boruta", rounds=k, metric="uno_c") for k in (1, 1))
+    again, known = (
+        forest_of_six.select_variables("boruta", rounds=k, metric="uno_c") for k in (1, 1)
+    )
     assert again.table.equals(known.table)
     assert again.summary().facts["Loss"] == "1 - Uno's C"
     small = found.best()
