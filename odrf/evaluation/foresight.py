@@ -52,7 +52,7 @@ __all__ = ["Foresight", "foresee"]
 WARM, WARM_BLEND, COMPRESSED_ROWS = 200, 600, 20_000
 # The most pilot trees on all rows, as a share; otherwise the share of the work of three sizes.
 FEWEST_PILOTS, MOST_SHARE, SMALLER_SHARE = 3, 0.1, 0.12
-SIZES, FEWEST_ROWS, OF_BLEND = (0.1, 0.3, 0.6), 500, 300_000
+SIZES, FEWEST_ROWS, OF_BLEND = (0.1, 0.3, 0.6), 2000, 300_000
 # Exponents: leaves grow as the rows at most, and time has a share that does not depend on them.
 OF_LEAVES, OF_TIME = (0.0, 1.0), (1.0, 1.2)
 # Rows of the sample of rows in chunks; bytes of response and weight, and of packed nodes by leaf.
@@ -173,8 +173,8 @@ def foresee(
     -----
     Foreseen divided by found, of eleven fits of 5,000 to 400,000 rows: memory of fits 0.8 to 1.3,
     its file 0.9 to 1.2, seconds 0.7 to 1.4.  Memory at the peak was 0.9 to 1.3 of that of fits that
-    take 400 MB or more; of smaller ones it may lack some 30 MB.  The leaves of a tree that is
-    pruned by cross-validation are foreseen badly.  The data frame and compilation do not count.
+    take 400 MB or more; of smaller ones it may lack some 30 MB.  Leaves of trees that are pruned by
+    cross-validation may be half or double.  The data frame and compilation do not count.
 
     Examples
     --------
@@ -365,7 +365,7 @@ def _pilot_rows(n: int, number: int, n_trees: int, available: int) -> list[int]:
     if work == n <= available:
         return [n]
     most = min(n, available)
-    return sorted({min(most, max(FEWEST_ROWS, round(min(work, most) * size))) for size in SIZES})
+    return sorted({min(most, round(max(FEWEST_ROWS, min(work, most)) * a)) for a in SIZES})
 
 
 def _random_rows(data: TrainingData, size: int, seed: int) -> TrainingData:

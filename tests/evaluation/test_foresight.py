@@ -94,6 +94,14 @@ def test_few_trees_are_grown(monkeypatch):
     assert max(grown) <= 0.1 * len(larger)
 
 
+def test_leaves_of_pruned_trees_follow_from_several_sizes():
+    data = table(10_000).drop(columns="y")
+    foresight = odrf.foresee("k ~ .", data, model=odrf.odt, **COMMON)
+    assert foresight.pilots == "1 tree on 200, 600, 1,200 rows"
+    leaves = odrf.odt("k ~ .", data, **COMMON).n_leaves[0]
+    assert 1 / 3 < foresight.leaves / leaves < 3
+
+
 def test_rows_in_chunks_are_read_once():
     walked = []
 
