@@ -32,6 +32,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit, one_kind
 from odrf.fits.saving import saved_bytes
 from odrf.fits.sizing import FOLDS, sized_forest, sized_tree
+from odrf.options.all_rows_options import checked_tree_request
 from odrf.options.kinds import FEWEST_TREES, blends
 from odrf.options.request import Request
 from odrf.options.streamed_options import require_no_structure, streamed_request
@@ -80,10 +81,9 @@ class Foresight(Carded):
         Memory that the process may still take; infinity where the system does not tell.
     n_trees : int
     leaves : float
-        Leaves of a tree, on average.
+        Leaves of a tree, on average; of one tree of rows in chunks, before it is pruned.
     pilots : str
         The trees that were grown to find this out.
-
     """
 
     call: str
@@ -192,8 +192,7 @@ def foresee(
     env, chunks, call = environment(2), chunks_of(data), spelled_call(model, formula, given)
     if model is odrf:
         require_no_surrogates(given["missing"])
-    request = requested(model, given, TREE if model is odt else {})
-    began = perf_counter()
+    request, began = requested(model, given, TREE if model is odt else {}), perf_counter()
     if chunks is None:
         table = cast("pd.DataFrame", in_pandas(data))
         design, training = design_of(formula, table, given, env, with_times=True)
@@ -218,6 +217,8 @@ def foresee(
         asked = streamed_request(request)
         share: Any = asked.sample_fraction
         request = replace(asked, sample_fraction=share(used) if callable(share) else share)
+    elif isinstance(checked_tree_request(request).alpha, str):  # the fit keeps all steps
+        request = replace(request, alpha=None)
     return _foreseen(call, _Rows(design, training, used, 2 * seen.of_pass, seen), request, shown)
 
 
@@ -313,8 +314,7 @@ def _foreseen(call: str, rows: _Rows, request: Request, shown: bool) -> Foresigh
 
 
 def _grown(design: Design, data: TrainingData, request: Request) -> _Pilot:
-    began = perf_counter()
-    grown = grow_fit("", design, data, request)
+    began, grown = perf_counter(), grow_fit("", design, data, request)
     fit = sized_tree(grown) if request.is_single_tree else sized_forest(grown)
     seconds = perf_counter() - began
     memory, leaves = bytes_in_memory(fit) - bytes_in_memory(fit.data), fit.forest.leaves().sum()
