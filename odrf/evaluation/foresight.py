@@ -32,6 +32,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit, one_kind
 from odrf.fits.saving import saved_bytes
 from odrf.fits.sizing import FOLDS, sized_forest, sized_tree
+from odrf.options.all_rows_options import checked_tree_request
 from odrf.options.kinds import FEWEST_TREES, blends
 from odrf.options.request import Request
 from odrf.options.streamed_options import require_no_structure, streamed_request
@@ -52,7 +53,7 @@ __all__ = ["Foresight", "foresee"]
 WARM, WARM_BLEND, COMPRESSED_ROWS = 200, 600, 20_000
 # The most pilot trees on all rows, as a share; otherwise the share of the work of three sizes.
 FEWEST_PILOTS, MOST_SHARE, SMALLER_SHARE = 3, 0.1, 0.12
-SIZES, FEWEST_ROWS, OF_BLEND = (0.1, 0.3, 0.6), 500, 300_000
+SIZES, FEWEST_ROWS, OF_BLEND = (0.1, 0.3, 0.6), 2000, 300_000
 # Exponents: leaves grow as the rows at most, and time has a share that does not depend on them.
 OF_LEAVES, OF_TIME = (0.0, 1.0), (1.0, 1.2)
 # Rows of the sample of rows in chunks; bytes of response and weight, and of packed nodes by leaf.
@@ -80,10 +81,9 @@ class Foresight(Carded):
         Memory that the process may still take; infinity where the system does not tell.
     n_trees : int
     leaves : float
-        Leaves of a tree, on average.
+        Leaves of a tree, on average; of one tree of rows in chunks, before it is pruned.
     pilots : str
         The trees that were grown to find this out.
-
     """
 
     call: str
@@ -173,8 +173,8 @@ def foresee(
     -----
     Foreseen divided by found, of eleven fits of 5,000 to 400,000 rows: memory of fits 0.8 to 1.3,
     its file 0.9 to 1.2, seconds 0.7 to 1.4.  Memory at the peak was 0.9 to 1.3 of that of fits that
-    take 400 MB or more; of smaller ones it may lack some 30 MB.  The leaves of a tree that is
-    pruned by cross-validation are foreseen badly.  The data frame and compilation do not count.
+    take 400 MB or more; of smaller ones it may lack some 30 MB.  Leaves of trees that are pruned by
+    cross-validation may be half or double.  The data frame and compilation do not count.
 
     Examples
     --------
@@ -192,8 +192,7 @@ def foresee(
     env, chunks, call = environment(2), chunks_of(data), spelled_call(model, formula, given)
     if model is odrf:
         require_no_surrogates(given["missing"])
-    request = requested(model, given, TREE if model is odt else {})
-    began = perf_counter()
+    request, began = requested(model, given, TREE if model is odt else {}), perf_counter()
     if chunks is None:
         table = cast("pd.DataFrame", in_pandas(data))
         design, training = design_of(formula, table, given, env, with_times=True)
@@ -202,7 +201,7 @@ def foresee(
                 "the response is a time to an event, and foresee() is for numbers and classes: "
                 "make a forest of a few trees instead, and multiply"
             )
-        rows = _PilotRows(design, training, len(training.y), perf_counter() - began)
+        rows = _Table(design, training, len(training.y), perf_counter() - began)
         return _foreseen(call, rows, request, shown)
     if is_partitioned(chunks.source):
         raise InputError(
@@ -218,9 +217,9 @@ def foresee(
         asked = streamed_request(request)
         share: Any = asked.sample_fraction
         request = replace(asked, sample_fraction=share(used) if callable(share) else share)
-    return _foreseen(
-        call, _PilotRows(design, training, used, 2 * seen.of_pass, seen), request, shown
-    )
+    elif isinstance(checked_tree_request(request).alpha, str):  # the fit keeps all steps
+        request = replace(request, alpha=None)
+    return _foreseen(call, _Table(design, training, used, 2 * seen.of_pass, seen), request, shown)
 
 
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -254,7 +253,7 @@ class _Pilot(NamedTuple):
         return float(np.maximum(self.n_pilots(n_trees) / len(weights), n_trees * weights).sum())
 
 
-class _PilotRows(NamedTuple):
+class _Table(NamedTuple):
     """The design, rows or a sample of the n rows `seen`, and the seconds that they took."""
 
     design: Design
@@ -264,7 +263,7 @@ class _PilotRows(NamedTuple):
     seen: _SampledSource | None = None
 
 
-def _foreseen(call: str, rows: _PilotRows, request: Request, shown: bool) -> Foresight:
+def _foreseen(call: str, rows: _Table, request: Request, shown: bool) -> Foresight:
     """Return what a fit takes; it is grown as on `rows.n` rows like those of `rows.data`."""
     design, data, n, seconds, seen = rows
     control, blended = one_kind(request, design, data), blends(request)
@@ -315,8 +314,7 @@ def _foreseen(call: str, rows: _PilotRows, request: Request, shown: bool) -> For
 
 
 def _grown(design: Design, data: TrainingData, request: Request) -> _Pilot:
-    began = perf_counter()
-    grown = grow_fit("", design, data, request)
+    began, grown = perf_counter(), grow_fit("", design, data, request)
     fit = sized_tree(grown) if request.is_single_tree else sized_forest(grown)
     seconds = perf_counter() - began
     memory, leaves = bytes_in_memory(fit) - bytes_in_memory(fit.data), fit.forest.leaves().sum()
@@ -367,7 +365,7 @@ def _pilot_rows(n: int, number: int, n_trees: int, available: int) -> list[int]:
     if work == n <= available:
         return [n]
     most = min(n, available)
-    return sorted({min(most, max(FEWEST_ROWS, round(min(work, most) * size))) for size in SIZES})
+    return sorted({min(most, round(max(FEWEST_ROWS, min(work, most)) * a)) for a in SIZES})
 
 
 def _random_rows(data: TrainingData, size: int, seed: int) -> TrainingData:

@@ -78,6 +78,18 @@ def test_a_tree_of_chunks_is_foreseen_without_its_rows():
     assert apart.fit_bytes < whole.fit_bytes and apart.file_bytes < whole.file_bytes
 
 
+def test_a_pruned_tree_of_chunks_keeps_what_it_had_before(tmp_path):
+    whole = table(20_000).drop(columns="k")
+    parts = [whole[:9000], whole[9000:]]
+    foresight = odrf.foresee("y ~ .", parts, model=odrf.odt, **COMMON)
+    fit = odrf.odt("y ~ .", parts, **COMMON)
+    fit.save(tmp_path / "fit.odrf")
+    size = (tmp_path / "fit.odrf").stat().st_size
+    assert 1 / 1.5 < foresight.fit_bytes / bytes_in_memory(fit.fit) < 1.5
+    assert 1 / 1.5 < foresight.file_bytes / size < 1.5
+    assert foresight.leaves > fit.n_leaves[0]
+
+
 def test_few_trees_are_grown(monkeypatch):
     grown, grow = [], module.grow_fit
 
@@ -92,6 +104,14 @@ def test_few_trees_are_grown(monkeypatch):
     larger = pd.concat([NUMBERS] * 10, ignore_index=True)
     odrf.foresee("y ~ .", larger, model=odrf.odt, **COMMON)
     assert max(grown) <= 0.1 * len(larger)
+
+
+def test_leaves_of_pruned_trees_follow_from_several_sizes():
+    data = table(10_000).drop(columns="y")
+    foresight = odrf.foresee("k ~ .", data, model=odrf.odt, **COMMON)
+    assert foresight.pilots == "1 tree on 200, 600, 1,200 rows"
+    leaves = odrf.odt("k ~ .", data, **COMMON).n_leaves[0]
+    assert 1 / 3 < foresight.leaves / leaves < 3
 
 
 def test_rows_in_chunks_are_read_once():
@@ -154,6 +174,8 @@ def test_what_chunks_do_not_have_is_refused_as_by_the_fit():
         odrf.foresee("y ~ .", parts, groups="f")
     with pytest.raises(InputError, match="surrogate"):
         odrf.foresee("y ~ .", parts, missing="surrogate")
+    with pytest.raises(InputError, match='alpha="cv" with rows in chunks'):
+        odrf.foresee("y ~ .", parts, model=odrf.odt, alpha="cv")
 
 
 def test_data_frames_of_dask_are_refused():
