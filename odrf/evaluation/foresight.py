@@ -201,7 +201,7 @@ def foresee(
                 "the response is a time to an event, and foresee() is for numbers and classes: "
                 "make a forest of a few trees instead, and multiply"
             )
-        rows = _Table(design, training, len(training.y), perf_counter() - began)
+        rows = _Pilots(design, training, len(training.y), perf_counter() - began)
         return _foreseen(call, rows, request, shown)
     if is_partitioned(chunks.source):
         raise InputError(
@@ -219,7 +219,7 @@ def foresee(
         request = replace(asked, sample_fraction=share(used) if callable(share) else share)
     elif isinstance(checked_tree_request(request).alpha, str):  # the fit keeps all steps
         request = replace(request, alpha=None)
-    return _foreseen(call, _Table(design, training, used, 2 * seen.of_pass, seen), request, shown)
+    return _foreseen(call, _Pilots(design, training, used, 2 * seen.of_pass, seen), request, shown)
 
 
 def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -253,7 +253,7 @@ class _Pilot(NamedTuple):
         return float(np.maximum(self.n_pilots(n_trees) / len(weights), n_trees * weights).sum())
 
 
-class _Table(NamedTuple):
+class _Pilots(NamedTuple):
     """The design, rows or a sample of the n rows `seen`, and the seconds that they took."""
 
     design: Design
@@ -263,7 +263,7 @@ class _Table(NamedTuple):
     seen: _SampledSource | None = None
 
 
-def _foreseen(call: str, rows: _Table, request: Request, shown: bool) -> Foresight:
+def _foreseen(call: str, rows: _Pilots, request: Request, shown: bool) -> Foresight:
     """Return what a fit takes; it is grown as on `rows.n` rows like those of `rows.data`."""
     design, data, n, seconds, seen = rows
     control, blended = one_kind(request, design, data), blends(request)
