@@ -85,3 +85,15 @@ def test_interactions_tell_them_apart():
         fit = odrf.odt("y ~ x + z", data, seed=1, alpha=None, projection="axis")
         found.append(fit.interactions(permutations=0).table["strength"][0])
     assert found[0] == pytest.approx(found[1]) and found[0] > 0.1
+
+
+@pytest.mark.parametrize("first", [2**60, 2**63])
+def test_whole_numbers_may_come_as_objects(first):
+    numbers = [first + k for k in range(60)]
+    kind = np.uint64 if first >= 2**63 else np.int64
+    data = pd.DataFrame({"x": np.array(numbers, dtype=kind), "y": np.arange(60.0)})
+    tree = odrf.odt("y ~ x", data, alpha=None, seed=1)
+    told = tree.predict(data)
+    assert told.nunique() > 4
+    objects = data.assign(x=pd.Series(numbers, dtype=object))
+    pd.testing.assert_series_equal(tree.predict(objects), told)

@@ -164,6 +164,8 @@ def _alike(new: NDArray, known: NDArray) -> tuple[NDArray, NDArray]:
     if known.dtype == object:
         return _fractions(new), known
     if new.dtype == object:
+        if known.dtype.kind in "iu":
+            return new, _fractions(known)
         return new.astype(np.float64), known.astype(np.float64)
     if "f" in (new.dtype.kind, known.dtype.kind):
         return new.astype(np.float64), known.astype(np.float64)
