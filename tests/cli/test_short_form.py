@@ -121,7 +121,7 @@ def test_absent_table_is_named(capsys):
 def test_unreadable_table_is_named(tmp_path, capsys):
     path = tmp_path / "empty.csv"
     path.touch()
-    assert f"{path} cannot be read" in refusal(capsys, "y ~ .", str(path))
+    assert f"{path} is empty" in refusal(capsys, "y ~ .", str(path))
 
 
 def test_new_table_without_a_column_names_it(wine, tmp_path, capsys):
