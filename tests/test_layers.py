@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[1] / "odrf"
 BENCHMARKS = ROOT.parent / "benchmarks"
 
 LINES, LEAST_MODULES, MOST_MODULES, LEVELS, FOLDERS = 900, 4, 25, 2, 40
-# The longest chain of imports is to come down to 40 files.
+# The longest chain of imports may not grow.
 CHAIN = 57
-# Modules that are loaded late by their names, on purpose: a device, pictures, other packages.
+# What other versions of Numba and llvmlite need not have.
 PRIVATE = re.compile(r"(?:from|import) (?:numba\.(?:_|core)|llvmlite)")
 
 # From the bottom up.  A module imports from its own layer or from one below.
@@ -104,7 +104,6 @@ def test_folders_are_few_none_is_crowded_nearly_empty_or_deep():
     modules = folders()
     assert len(modules) <= FOLDERS
     crowded = {name: number for name, number in modules.items() if number > MOST_MODULES}
-    # the top level and `odrf.public` hold what everything else needs
     small = {name for name, number in modules.items() if number < LEAST_MODULES}
     assert not crowded
     assert not small

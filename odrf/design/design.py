@@ -148,7 +148,7 @@ class TrainingData:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows are there; see `odrf.design.design`."""
+        """Whether the rows are there; see `NoData`."""
         return True
 
     @property

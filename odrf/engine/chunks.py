@@ -32,7 +32,6 @@ __all__ = [
     "drawn_rows",
     "grown_apart",
     "growth_bytes",
-    "hash_rows",
     "joined_rows",
     "leaf_scale",
     "mark_drawn",
@@ -79,13 +78,6 @@ def mark_drawn(keys, rows, fraction, drawn):
         for i in range(len(rows)):
             word = _word(keys[t], rows[i])
             drawn[t, i] = np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0) < fraction
-
-
-@kernel
-def hash_rows(key, rows, words):
-    """Write to words (m,) the hashes of the rows numbered `rows` (m,)."""
-    for i in range(len(rows)):
-        words[i] = _word(key, rows[i])
 
 
 def draw_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:

@@ -430,7 +430,7 @@ def estimation_counts(
 def draw_subsample(state, X, y, at, tree_X, tree_y):
     """Draw len(at) of n rows without replacement, each in the same way, in random order.
 
-    The same rows in the same order as `odrf.engine.resamples.draw_counts` and
+    The same rows in the same order as `draw_counts` and
     `odrf.engine.rows.gather_rows` give for rows of weight 1, and `state` (4,) is advanced as
     they do.
 

@@ -307,7 +307,7 @@ def add_interactions(
 ):  # fmt: skip
     """Add the interaction values of a row against the background rows first … last - 1.
 
-    The arguments are those of `odrf.engine.shapley.add_shares`, but `total` and
+    The arguments are those of `add_shares`, but `total` and
     `variance` are (P, P, K), and drawn (3, P, P, K) is scratch.
     """
     n_trees = len(root)

@@ -377,7 +377,7 @@ def runs_of(
 ):  # fmt: skip
     """Write runs of prefixes of an order to scratch.leaf, inside and outside; return their end.
 
-    The arguments are those of `odrf.engine.shapley_boxes.boxes_of`, but for these.
+    The arguments are those of `boxes_of`, but for these.
 
     Parameters
     ----------
@@ -486,7 +486,7 @@ def draw_boxes(
 ):  # fmt: skip
     """Add the values of the boxes that wait, each from random orders and their reverses.
 
-    Of `n_boxes` boxes those with a leaf below 0 wait, see `odrf.engine.shapley_boxes.boxes_of`.
+    Of `n_boxes` boxes those with a leaf below 0 wait, see `boxes_of`.
     Adds to total (P, K) the mean over `n_draws` orders of the k terms, and its variance.  Returns
     how many boxes wait.
     """

@@ -187,7 +187,7 @@ def pilot_evidence(
 
     The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i], and
     draws its rows as the `samplings` of its kind say.  The other arguments are those of
-    `odrf.fits.blending.grow_blend`.
+    `grow_blend`.
     """
     judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
     y, case_weights, K = y[judged.at], weights[judged.at], pilots[0][0].value.shape[1]
@@ -600,7 +600,7 @@ class EvidenceOfCurves:
         n_jobs: int,
         codes: RowCodes | None = None,
     ) -> Evidence:
-        """Return the evidence; see `odrf.fits.blending.pilot_evidence`."""
+        """Return the evidence; see `pilot_evidence`."""
         weights = self.case_weights  # those of the argument may be exposures
         time, event, start = self.times.time, self.times.event > 0, self.times.start
         at = np.unique(np.quantile(time[event], JUDGED, method="lower"))

@@ -366,7 +366,7 @@ def mean_curve(
 ) -> MeanCurve:
     """Return the weighted mean over the rows of the predictions at each of the points (G,).
 
-    `points` are those of `odrf.fits.curves.curves_of_rows`; `advance` counts rows.
+    `points` are those of `curves_of_rows`; `advance` counts rows.
     """
     total: Any = 0.0
     of_trees: Any = 0.0

@@ -145,7 +145,7 @@ def cause_of_splits(
     value : str or None
         The argument `cause`.
     criterion : str
-        As `odrf.options.criteria.criterion_of` gives it.
+        As `criterion_of` gives it.
     causes : sequence of str
         Those of the response; empty if it is no time to an event.
     truncated : bool

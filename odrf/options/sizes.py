@@ -60,7 +60,7 @@ class Rule:
     constant : float or None
         c of a rate c·r(n); None until it has been chosen on held-out rows.
     along : tuple of float
-        Values of the function or the rate at n times 10 to the `odrf.options.sizes.EXPONENTS`;
+        Values of the function or the rate at n times 10 to the `EXPONENTS`;
         empty without either.
     found_by : str
         The held-out rows that the value or the constant was chosen on, in words; empty for none.

@@ -481,7 +481,7 @@ class ProjectionPursuitSampler(NamedTuple):
     Attributes
     ----------
     number, subset_size, direction_rows : int
-        As in `odrf.projections.regression.EstimatedSampler`.
+        As in `EstimatedSampler`.
     steps : int
         Most Gauss-Newton steps.
     span : float

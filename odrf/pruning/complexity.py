@@ -70,7 +70,7 @@ WEAKEST_LINK, GROWTH = "weakest_link", "growth"
 RULES = (WEAKEST_LINK, GROWTH)
 ERROR, IMPURITY = "error", "impurity"
 LOSSES = (ERROR, IMPURITY)
-# Of trees described by `odrf.pruning.complexity.with_split_statistics`.
+# Of trees described by `with_split_statistics`.
 LOG_RANK = "log_rank"
 # Critical α are rounded to 12 digits of the root's error, and an α this close to one of them is
 # tied with it: smaller differences are rounding errors, and ties must go to the smaller tree.
@@ -107,7 +107,7 @@ def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
         How R is measured for classes: ``"error"`` is the misclassification rate, for ordered
         classes the mean rank error; ``"impurity"`` the impurity by which the tree grew.  For a
         numeric response R is the mean squared error.  ``"log_rank"``: the trees are those of
-        `odrf.pruning.complexity.with_split_statistics`.
+        `with_split_statistics`.
 
     Returns
     -------
@@ -223,7 +223,7 @@ class Subtrees:
     Attributes
     ----------
     critical : (m,) float64
-        The critical α of each split, from `odrf.pruning.complexity.critical_alphas`.
+        The critical α of each split, from `critical_alphas`.
     alpha : (k,) float64
         Smallest α for which the subtree is optimal.  Subtree i is optimal for
         ``alpha[i] <= α < alpha[i + 1]``.  ``alpha[0]`` is 0, or the α at which the tree was cut.
@@ -256,7 +256,7 @@ class Subtrees:
 def nested_subtrees(tree: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR) -> Subtrees:
     """Return the subtrees of a forest of one tree that are optimal for some α.
 
-    `rule` and `loss` are those of `odrf.pruning.complexity.critical_alphas`.
+    `rule` and `loss` are those of `critical_alphas`.
     """
     critical, decrease = critical_alphas(tree, rule, loss), decreases(tree, loss)
     splits = np.flatnonzero(growth_ranks(tree))

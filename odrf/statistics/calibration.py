@@ -391,10 +391,7 @@ class Power:
 def power_map(
     p: NDArray[np.float64], code: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> Power:
-    """Learn a power from probabilities p (n, K) and the classes that were seen (n,).
-
-    See `odrf.statistics.calibration`.
-    """
+    """Learn a power from probabilities p (n, K) and the classes that were seen (n,)."""
     return Power(float(pool_exponents(logarithms(p)[None], code, weights)[0]))
 
 

@@ -313,7 +313,7 @@ def conditional_quantiles(
 
     The same responses that chose the splits are used for the quantiles.  With much noise and few
     training rows, a few rows have most of the weight, and outer quantiles are too close together.
-    Intervals of `odrf.statistics.conformal` are calibrated; honest trees use the responses of
+    Intervals from out-of-bag residuals are calibrated; honest trees use the responses of
     other rows.
 
     Parameters

@@ -335,7 +335,7 @@ def functional_covariance(
     kinds : (B,) int64
         The kind of each tree, from 0; trees of one kind draw in the same way.
     draws : Draws
-        How the trees drew their rows; `distinguishes_rows` of `odrf.statistics.jackknife` must
+        How the trees drew their rows; `distinguishes_rows` must
         be true of them.
 
     References
@@ -458,7 +458,7 @@ def with_errors(
     They are by Student's t with `df` degrees of freedom, by default normal.  Without standard
     errors (NaN), tests and intervals are NaN, too; also where the error is 0: the trees then agree,
     which does not make the estimate certain.  Intervals of `probabilities` are those of
-    `odrf.statistics.effects.limits_of_predicted_share`.
+    `limits_of_predicted_share`.
     """
     law = scipy.stats.t(df)
     std_error = np.where(std_error <= ROUNDING_OF_ERRORS * np.abs(estimate), 0.0, std_error)

@@ -343,7 +343,7 @@ def jackknife_after_bootstrap(
     kinds : (B,) int64
         The kind of each tree, from 0; trees of one kind draw in the same way.
     draws : Draws
-        How the trees drew their rows; `distinguishes_rows` of `odrf.statistics.jackknife` must
+        How the trees drew their rows; `distinguishes_rows` must
         be true of them.
     predicting : (B, m) bool, optional
         Which trees predict each row; by default all.  For training rows out of bag these are the
@@ -416,7 +416,7 @@ def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = Fals
     ----------
     kinds : (B,) int64
     draws : Draws
-        `distinguishes_rows` of `odrf.statistics.jackknife` must be true of them.
+        `distinguishes_rows` must be true of them.
     of_others : bool
         Whether training rows are predicted, by trees that did not draw them.
     """

@@ -1,7 +1,6 @@
 """The losses of boosting: starting scores, derivatives, leaf values, predictions.
 
-Losses are known by the names that users type, as in ``loss="squared_error"``: see
-`odrf.engine.boosting.losses`.  Those of times to an event are in modules of their own.
+Losses are known by the names that users type, as in ``loss="squared_error"``: see `LOSSES`.
 
 The scores f (K, n) are sums over trees, with one row of the array for each of the K outputs.  K is
 the number of classes for the multinomial loss, the number of classes less one for the ordinal loss,

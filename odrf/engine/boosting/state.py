@@ -360,7 +360,7 @@ Array = NDArray[np.float64]
 
 
 class BoostingState:
-    """Boosting runs, all at the same round; arguments as in `odrf.engine.boosting.state.boost`."""
+    """Boosting runs, all at the same round; arguments as in `boost`."""
 
     def __init__(
         self,

@@ -344,7 +344,7 @@ def principal_target(rows, lo, m, first, shares, work):
 #   compared by ρ²·Δ, with ρ the share of the direction's covariance with the target that is left
 #   without this noise, see `reliability`.
 #
-# If the target itself was chosen by the levels, as in `odrf.engine.directions.factors`, the
+# If the target itself was chosen by the levels, as for more than two classes, the
 # sum of squares between levels is a largest eigenvalue.  With ν degrees of freedom between levels,
 # and q other directions in which the target could have been chosen, one of S + ν noise variances
 # without this choice becomes one of (S + ν)·(S + q)/S, so that S is known from it.  It is 0 below

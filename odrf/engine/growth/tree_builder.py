@@ -146,7 +146,7 @@ def grown_to_end(
 ) -> TreeBuffers:
     """Grow a tree to its end by steps; return its buffers, which `step` is called with.
 
-    The other arguments are those of `odrf.engine.growth.tree_builder.with_room`.
+    The other arguments are those of `with_room`.
     """
     step(buffers)
     while reached[NEXT] < reached[NODES]:
@@ -327,7 +327,7 @@ def grow_with_surrogates(
 ) -> tuple[TreeBuffers, SurrogateSplits]:
     """Grow a tree to its end, from where it has `reached`; return its buffers and surrogates.
 
-    Other arguments are those of `odrf.engine.growth.tree_builder.grow_on`.  The gain of a split
+    Other arguments are those of `grow_on`.  The gain of a split
     that some rows have no value for is set to the decrease of impurity when all rows have been
     sent.
     """

@@ -325,7 +325,7 @@ def grow_best_first(
 ):  # fmt: skip
     """Grow a tree on its rows, until it is complete, the buffers or the budget are used up.
 
-    The arguments are those of `odrf.engine.growth.tree_kernel.grow_tree`; the settings must be
+    The arguments are those of `grow_tree`; the settings must be
     without surrogates.  While the tree grows, a leaf has the gain and the threshold of its best
     split, and the terms of its direction.
     """

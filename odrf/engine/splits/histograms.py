@@ -193,7 +193,7 @@ TOLERATED = 1e-9
 def bin_values(values, bins, n_bins):
     """Write the bin of each of `values` (m,) to bins (m,); return False if all are equal.
 
-    The bins have equal widths, unless one is crowded: see `odrf.engine.splits.histograms`.
+    The bins have equal widths, unless one is crowded: see `spread_crowd`.
     """
     low, high = extremes(values)
     if not high > low:
@@ -514,14 +514,14 @@ def _add_weights(first, second, third, fourth, weights, tables):
 
 @kernel
 def tally_four_columns(bins, words, node, n_bins, tallies, tables):
-    """Add up by bin what `odrf.engine.splits.histograms.tally_bins` does, of four projections.
+    """Add up by bin what `tally_bins` does, of four projections.
 
     Parameters
     ----------
     bins : (≥ 4 m,) uint8
         The bins of the node's m rows by the first projection, then those by the others.
     words : (≥ m,) int64
-        Those of `odrf.engine.splits.histograms.write_words`.
+        Those of `write_words`.
     node : Node
         Its gains need moments.
     n_bins : int
@@ -658,7 +658,7 @@ def _add_marked(marked, m, tables):
 
 @kernel
 def tally_two_values(rows, lo, two, words, node, tallies, tables):
-    """Add up by value what `odrf.engine.splits.histograms.tally_bins` does by bin, of four columns.
+    """Add up by value what `tally_bins` does by bin, of four columns.
 
     Parameters
     ----------
@@ -667,7 +667,7 @@ def tally_two_values(rows, lo, two, words, node, tallies, tables):
     two : TwoValues
         Four columns of two values; some may be the same.
     words : (≥ m,) int64
-        Those of `odrf.engine.splits.histograms.write_words`.
+        Those of `write_words`.
     node : Node
         Its gains need moments.
     tallies : (4, 2·MOST_BINS) int64

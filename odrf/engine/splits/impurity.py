@@ -131,7 +131,7 @@ class Node(NamedTuple):
     factor : float
         Factor of `moment_gain`; 0 where moments are not used.
     criterion : int
-        Impurity, a code of `odrf.engine.splits.impurity`.
+        Impurity, a code of `CRITERIA`.
     unit : bool
         Whether all case weights are 1, so that weights are multiplicities, and gains are sums of
         one term per class.  The ordinal impurity has no such terms: a row changes many F_k.

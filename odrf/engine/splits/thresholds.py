@@ -325,7 +325,7 @@ def random_cut(state, values, left, table, node, n_thresholds, min_leaf):
 
     Thresholds are uniform between the least and the largest value (Geurts, Ernst and Wehenkel
     2006).  Just as many random numbers are drawn if these are equal.  left (K,) is scratch, or None
-    as in `odrf.engine.splits.thresholds`; so is table (≥ 4, ≥ K).  Of equal gains the first is
+    as in `best_of_lane`; so is table (≥ 4, ≥ K).  Of equal gains the first is
     chosen.  A gain of 0 means that no threshold is allowed or that none decreases the impurity.
     """
     low, high = extremes(values)

@@ -443,7 +443,7 @@ def mean_incidences(
     causes : (K,) int64
         Causes, from 0.
     n_jobs, wanted, advance
-        As for `odrf.engine.survival.curves.mean_curves`.
+        As for `mean_curves`.
 
     Returns
     -------
@@ -547,7 +547,7 @@ def incidence_of_trees(
     """Return the incidence (B, m, G) of a cause, from 0, that each tree predicts for rows.
 
     Other arguments as for `survival_of_trees`.  The incidence of a leaf is the Aalen–Johansen
-    estimate; see `odrf.engine.survival.curves.mean_incidences`.
+    estimate; see `mean_incidences`.
     """
     leaves = leaves_of(forest.packed_for(X), X, block, wanted)
     out = np.zeros((*leaves.shape, len(grid)))

@@ -13,7 +13,7 @@ node is split on their sum with random signs, drawn anew for it: the mean over t
 squared statistic of a cut is the sum of the squared statistics of the causes.  So the splits serve
 all causes, even where these pull in opposite directions, at the price of one search.  A node can
 also be split for one cause, by ranks in which the others are censored, or by the scores of
-`odrf.engine.survival.log_rank`.
+`write_subdistribution_scores`.
 
 The work is of the order of the rows of a node, or for nodes of few rows, of sorting them; it does
 not grow with the number of different times.

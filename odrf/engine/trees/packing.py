@@ -226,7 +226,7 @@ class Packed(NamedTuple):
     floats : float32
         The same memory as `words`, viewed as floats.
     level_words, level_floats : None, or int32 and float32
-        The tables of `odrf.engine.trees.packing.LevelTables`, if rows hold the levels of
+        The tables of `LevelTables`, if rows hold the levels of
         factors; records have their terms.  With None, kernels are compiled without them.
     """
 

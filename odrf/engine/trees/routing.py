@@ -1,8 +1,7 @@
 """Send rows down the trees: leaves and predictions.
 
 The rows of a block are divided at every node as in training, so that a node is read once for all of
-its rows.  Where a node has only a few rows, each of them walks on alone: see
-`odrf.engine.trees.routing`.
+its rows.  Where a node has only a few rows, each of them walks on alone: see `walk`.
 """
 
 from __future__ import annotations
@@ -369,7 +368,7 @@ def routing_blocks(forest: Forest, X: Matrix, n_jobs: int) -> list[slice]:
 
 
 # ------------------------------------------------------------------------------------------------
-# Predict one row in one call, with less overhead than `odrf.engine.trees.routing` has.
+# Predict one row in one call, with less overhead than `predict` has.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -423,7 +422,7 @@ def predict_row(
 
     The trees are packed for a matrix that stores these r numbers of the row.
 
-    The same numbers, bit for bit, as `odrf.engine.trees.routing.predict`.
+    The same numbers, bit for bit, as `predict`.
     """
     out = np.empty(value.shape[1])
     _mean_of_leaves(x, *packed, value, out)

@@ -366,7 +366,7 @@ def node_hazards(
     draws : Draws
         Of this tree, with the case weights of the rows; rows of weight 0 count nowhere.
     judged : JudgedEvents
-        What counts, see `odrf.fits.survival.hazards`.
+        What counts.
 
     Returns
     -------

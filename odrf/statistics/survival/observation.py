@@ -274,7 +274,7 @@ def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> F
 #
 # A row whose state is known stands for others that are not seen then.  One with an event by then is
 # weighted by 1/K(T-), one that is observed at the time and longer by 1/K(t), K being the
-# probability to be under observation: see `odrf.statistics.survival.observation`.  So rows stand
+# probability to be under observation.  So rows stand
 # for those that were censored before and, if rows enter late, for those that had the event before
 # they could enter.
 # ------------------------------------------------------------------------------------------------

@@ -266,7 +266,7 @@ def calibrated_hazards(
 ) -> ProportionalHazards:
     """Return curves with the slope of Cox's regression on the score, and Breslow's baseline.
 
-    Arguments as in `odrf.statistics.survival.score_curves.breslow_baseline`.
+    Arguments as in `breslow_baseline`.
 
     Examples
     --------

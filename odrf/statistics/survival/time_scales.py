@@ -251,7 +251,7 @@ def subdistribution_scale(
     not known when they would have been censored, they count with the probability not to be
     censored yet, given that they were not before their event (Fine and Gray 1999).  On this scale
     there are as many events of the cause as exposure, as on that of
-    `odrf.statistics.survival.time_scales`.
+    `exponential_scale`.
 
     Parameters
     ----------
