@@ -279,9 +279,9 @@ def held_out_importance(
 
     The importance of a split is the covariance of the response with the change of the prediction
     that the split makes, over rows that did not grow the tree.  It is divided among the predictors
-    of the split in proportion to the ranges of their coefficients, see `shared_out`.  The response is centred at
-    its mean over the rows that judge.  So the importance of every predictor is 0 on average if the
-    rows that judge have their responses in random order.
+    of the split in proportion to the ranges of their coefficients, see `shared_out`.  The response
+    is centred at its mean over the validation rows.  So the importance of every predictor is 0 on
+    average if the validation rows have their responses in random order.
 
     Parameters
     ----------
