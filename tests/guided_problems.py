@@ -13,7 +13,7 @@ from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.guided.device import Device
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.guided.growth import grow_guided
-from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.kernel_params import GuidedKernelParams
 from odrf.engine.numeric import streams
 from odrf.simulate.problem import Problem
 from problems import design, response
@@ -27,7 +27,7 @@ class GuidedProblem:
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     feature_groups: FeatureGroups
-    settings: GuidedSettings
+    settings: GuidedKernelParams
     seed: int = 0
 
     def grow(
@@ -85,7 +85,7 @@ def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
         y[np.flatnonzero(weights == 1.0)[0]] -= weights @ y
     if rng.random() < 0.4:
         X, feature_groups = with_empty_cells(X, feature_groups, rng)
-    settings = GuidedSettings(
+    settings = GuidedKernelParams(
         n_classes=n_classes,
         subspace=int(rng.integers(1, len(kinds) + 1)),
         trials=int(rng.choice([1, 2, 5])),
@@ -96,12 +96,16 @@ def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
     return GuidedProblem(X, y, weights, feature_groups, settings, seed)
 
 
-CLASSES = GuidedSettings(2, 2, trials=2, min_split=2, from_region=False, batched=False)
+CLASSES = GuidedKernelParams(2, 2, trials=2, min_split=2, from_region=False, batched=False)
 NUMBERS = CLASSES._replace(n_classes=1)
 
 
 def of_rows(
-    X: Any, y: Any, options: GuidedSettings = CLASSES, weights: NDArray | None = None, seed: int = 0
+    X: Any,
+    y: Any,
+    options: GuidedKernelParams = CLASSES,
+    weights: NDArray | None = None,
+    seed: int = 0,
 ) -> GuidedProblem:
     """A problem whose predictors are the rows of X (p, n), one column each."""
     X = np.asarray(X, dtype=np.float32)

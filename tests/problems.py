@@ -20,9 +20,9 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     indicator_levels,
 )
-from odrf.engine.factors import Coded, Layout
+from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.growth.forest_builder import grow_forest
-from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, Settings
+from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, KernelParams
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
@@ -73,8 +73,8 @@ class Recipe(NamedTuple):
     subdistribution: bool = False
 
     @property
-    def settings(self) -> Settings:
-        return Settings(**{name: getattr(self, name) for name in Settings._fields})
+    def settings(self) -> KernelParams:
+        return KernelParams(**{name: getattr(self, name) for name in KernelParams._fields})
 
     @property
     def mixture(self) -> Mixture:
@@ -261,7 +261,7 @@ def noisy(n: int, **settings: Any) -> Problem:
     return plain(X, X[0] + X[1] * X[2] + rng.normal(size=n) / 4, **settings)
 
 
-def coded(feature_groups: FeatureGroups, n: int, rng: np.random.Generator) -> Coded:
+def coded(feature_groups: FeatureGroups, n: int, rng: np.random.Generator) -> EncodedColumns:
     """A matrix of n random rows, with codes for factors of many levels; some rows have no level."""
     numbers, codes, place, level = [], [], [], []
     n_numbers = int(feature_groups.widths[~has_many_levels(feature_groups)].sum())
@@ -275,4 +275,4 @@ def coded(feature_groups: FeatureGroups, n: int, rng: np.random.Generator) -> Co
             level += [0] * width
             numbers += list(rng.random((width, n)))
     layout = Layout(np.array(place, np.int32), np.array(level, np.int32), n_numbers)
-    return Coded(np.array([*numbers, *codes], dtype=np.float32), layout)
+    return EncodedColumns(np.array([*numbers, *codes], dtype=np.float32), layout)

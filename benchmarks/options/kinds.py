@@ -40,7 +40,7 @@ from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
 from odrf.fits.stacking import Evidence
 from odrf.options.blend import kinds_of_trees
-from odrf.options.request import Request, request_of
+from odrf.options.options import Options, given_options
 from odrf.options.tree import resolve
 
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
@@ -51,14 +51,14 @@ SMALL = {"rpe": 0.002, "error_percent": 0.5}
 """Added to both losses of a ratio, so that tables with tiny losses do not dominate."""
 
 
-def default_options(trees: int, seed: int) -> Request:
+def default_options(trees: int, seed: int) -> Options:
     """Return the options of `odrf`, at their defaults."""
     parameters = inspect.signature(odrf).parameters.values()
     options = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
-    return request_of(options | {"n_trees": trees, "seed": seed, "n_jobs": 1})
+    return given_options(options | {"n_trees": trees, "seed": seed, "n_jobs": 1})
 
 
-def kinds_to_try(options: Request, n: int, P: int, p: int, classes: bool) -> dict[str, Request]:
+def kinds_to_try(options: Options, n: int, P: int, p: int, classes: bool) -> dict[str, Options]:
     """Return the options of each kind: those of the default, and others."""
     kinds = kinds_of_trees(options, n, P, p, classes)
     default = dict(kinds)
@@ -124,7 +124,7 @@ def grown_kinds(
     task: str,
     trees: int,
     seed: int,
-    kinds_of: Callable[[Request, int, int, int, bool], dict[str, Request]],
+    kinds_of: Callable[[Options, int, int, int, bool], dict[str, Options]],
 ) -> Grown:
     """Grow so many trees of each of the kinds that `kinds_of` returns the options of."""
     options = default_options(trees, seed)

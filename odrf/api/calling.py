@@ -22,8 +22,8 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import sized_tree
 from odrf.fits.survival.boosted import grow_boosted_survival
 from odrf.fits.survival.fit import survival_tree_of, with_curves
-from odrf.options.boosting import BoostingControl, resolve_boosting
-from odrf.options.request import Request, request_of
+from odrf.options.boosting import ResolvedBoostingOptions, resolve_boosting
+from odrf.options.options import Options, given_options
 from odrf.options.tree import for_inference
 from odrf.projections.base import Family
 from odrf.projections.mixture import without_share
@@ -90,7 +90,7 @@ def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def boosting_of(
     options: Mapping[str, Any], design: Design, training: TrainingData
-) -> BoostingControl:
+) -> ResolvedBoostingOptions:
     """Return the options of boosted trees, resolved for the rows of a call."""
     return resolve_boosting(
         options,
@@ -155,16 +155,16 @@ TREE = {
     "sample_fraction": "auto",
     "blend": False,
 }
-"""The options of a forest that a tree does not have, where `Request` has no default for a tree."""
+"""The options of a forest that a tree does not have, where `Options` has no default for a tree."""
 
 
 def requested(
     function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
-) -> Request:
+) -> Options:
     """Return the request for growth: the `options` of the call, and options that are `fixed`."""
     options = {**options, "projection": without_share(options["projection"])}
     given = {name for name, value in options.items() if not is_default(function, name, value)}
-    asked = request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
+    asked = given_options({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
     return for_inference(asked)
 
 
@@ -209,7 +209,7 @@ def survival_forest(
     design: Design,
     data: TrainingData,
     table: pd.DataFrame,
-    request: Request,
+    request: Options,
     progress: bool,
 ) -> SurvivalForestResults:
     """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``.
@@ -225,7 +225,7 @@ def survival_tree(
     design: Design,
     data: TrainingData,
     table: pd.DataFrame,
-    request: Request,
+    request: Options,
     progress: bool,
 ) -> SurvivalTreeResults:
     """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
@@ -239,7 +239,7 @@ def survival_boosted(
     data: TrainingData,
     table: pd.DataFrame,
     offset: Offset,
-    control: BoostingControl,
+    control: ResolvedBoostingOptions,
     progress: bool,
 ) -> SurvivalBoostedResults:
     """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""

@@ -18,7 +18,7 @@ from odrf.design.scaling import crowded_columns
 from odrf.errors import warn_user
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_guided_fit
-from odrf.options.guided import GuidedControl, resolve_guided
+from odrf.options.guided import ResolvedGuidedOptions, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
@@ -190,7 +190,7 @@ def _warn_of_outliers(design: Design, data: TrainingData) -> None:
         )
 
 
-def guided_control(options: Mapping[str, Any], design: Design) -> GuidedControl:
+def guided_control(options: Mapping[str, Any], design: Design) -> ResolvedGuidedOptions:
     """Return the options of a guided forest, resolved for a design."""
     return resolve_guided(
         options,

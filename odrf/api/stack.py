@@ -17,9 +17,9 @@ from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.stack.growing import RUNS, RUNS_ON_SINGLES, grow_stack
-from odrf.options.boosting import BoostingControl
-from odrf.options.request import Request, request_of
-from odrf.options.stack import StackedControl, resolve_stacked
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.options import Options, given_options
+from odrf.options.stack import ResolvedStackOptions, resolve_stacked
 from odrf.public import public
 from odrf.results.stack import AutoResults
 
@@ -185,12 +185,12 @@ def auto(
 
 def models_of_stack(
     options: dict[str, Any], design: Design, training: TrainingData
-) -> tuple[StackedControl, Request, dict[str, BoostingControl]]:
+) -> tuple[ResolvedStackOptions, Options, dict[str, ResolvedBoostingOptions]]:
     """Return the options of a stack, of its forests, and of its boosted runs by name."""
     control = resolve_stacked(options, design.response.n_classes)
     shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
     of_forests = {**default_options(odrf), **shared, "blend": True}
-    request = request_of(of_forests, frozenset(shared))
+    request = given_options(of_forests, frozenset(shared))
     of_runs = {
         **default_options(odbt),
         **shared,

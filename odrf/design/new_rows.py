@@ -22,7 +22,7 @@ from odrf.design.predictors import readable_columns
 from odrf.design.scaling import FARTHEST
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
 from odrf.engine.directions.candidates import has_many_levels
-from odrf.engine.factors import Coded, Matrix, layout_of, stored, with_layout
+from odrf.engine.factors import EncodedColumns, Matrix, layout_of, stored, with_layout
 from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.trees.routing import scale_row
 from odrf.errors import InputError, nearest
@@ -496,7 +496,7 @@ def _moment(value: Any, known: Any, name: str) -> Any:
 
 def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows of the stored array that hold these columns, each once, in their order."""
-    if not isinstance(X, Coded):
+    if not isinstance(X, EncodedColumns):
         return columns
     place = X.layout.place[columns].astype(np.int64)
     return place[np.sort(np.unique(place, return_index=True)[1])]

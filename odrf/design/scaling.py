@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FEW_LEVELS
-from odrf.engine.factors import Coded, Layout, Matrix, indicated, with_rows
+from odrf.engine.factors import EncodedColumns, Layout, Matrix, indicated, with_rows
 from odrf.engine.memory import MOST_LEVELS, require_memory, require_numbers
 from odrf.errors import InputError
 
@@ -202,7 +202,7 @@ class Unscaled(NamedTuple):
             scaling.low[piece.at], scaling.range[piece.at] = found.low, found.range
             scaling.holes[piece.at] = found.holes
             out[layout.place[piece.at]] = found.apply(piece.values)
-        return scaling, Coded(out, layout) if layout.level.any() else out
+        return scaling, EncodedColumns(out, layout) if layout.level.any() else out
 
     def scaled(self, scaling: Scaling, unknown: float = 0.0) -> Matrix:
         """Return the columns (p, n) scaled.
@@ -217,7 +217,7 @@ class Unscaled(NamedTuple):
                 _write_levels(out, layout, piece, scaling.range, unknown)
             else:
                 out[layout.place[piece.at]] = scaling.of(piece.at).apply(piece.values)
-        return Coded(out, layout) if layout.level.any() else out
+        return EncodedColumns(out, layout) if layout.level.any() else out
 
     def _blank(self, layout: Layout) -> NDArray[np.float32]:
         many = sum(width > FEW_LEVELS for width in self.widths.values())

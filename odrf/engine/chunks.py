@@ -14,7 +14,7 @@ from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import Matrix, layout_of, stored, with_layout
 from odrf.engine.growth.forest_builder import TreeGrower
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import stream
 from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.running import in_order
@@ -233,14 +233,14 @@ class Recipe(NamedTuple):
     Attributes
     ----------
     feature_groups : FeatureGroups
-    settings : Settings
+    settings : KernelParams
     mixture : SamplerMixture
     honest : bool
         Whether half of the rows of a tree choose its splits and the others give its values.
     """
 
     feature_groups: FeatureGroups
-    settings: Settings
+    settings: KernelParams
     mixture: SamplerMixture
     honest: bool
 

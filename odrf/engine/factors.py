@@ -18,7 +18,7 @@ from odrf.engine.memory import require_memory
 
 __all__ = [
     "NO_FACTORS",
-    "Coded",
+    "EncodedColumns",
     "Factors",
     "Layout",
     "Matrix",
@@ -60,7 +60,7 @@ class Layout(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class EncodedColumns:
     """A matrix (p, n) of predictors in which factors of many levels are codes.
 
     Attributes
@@ -97,31 +97,31 @@ class Coded:
         columns = Layout(number.astype(np.int32), level[key], int((kept < n_numbers).sum()))
         if not columns.level.any():
             return self.stored[place[key]]
-        return Coded(self.stored[kept], columns)
+        return EncodedColumns(self.stored[kept], columns)
 
 
-Matrix = NDArray[np.float32] | Coded
-"""Predictors (p, n): an array, or `Coded` if the table has factors of many levels."""
+Matrix = NDArray[np.float32] | EncodedColumns
+"""Predictors (p, n): an array, or `EncodedColumns` if the table has factors of many levels."""
 
 
 def stored(X: Matrix) -> NDArray[np.float32]:
     """Return the array that a matrix holds."""
-    return X.stored if isinstance(X, Coded) else X
+    return X.stored if isinstance(X, EncodedColumns) else X
 
 
 def layout_of(X: Matrix) -> Layout | None:
     """Return where the columns of a matrix are; None for an array, whose rows they are."""
-    return X.layout if isinstance(X, Coded) else None
+    return X.layout if isinstance(X, EncodedColumns) else None
 
 
 def with_layout(array: NDArray[np.float32], layout: Layout | None) -> Matrix:
     """Return the matrix of what `stored` and `layout_of` return."""
-    return array if layout is None else Coded(array, layout)
+    return array if layout is None else EncodedColumns(array, layout)
 
 
 def indicated(X: Matrix) -> NDArray[np.float32]:
     """Return the matrix as an array (p, n), with an indicator for each level."""
-    if not isinstance(X, Coded):
+    if not isinstance(X, EncodedColumns):
         return X
     place, level, _ = X.layout
     shape = len(place), X.stored.shape[1]
@@ -157,7 +157,7 @@ def rows_of_predictors(
 
 def beside(matrices: Sequence[Matrix]) -> Matrix:
     """Return the matrix of the columns of all these, which have the same rows."""
-    if not any(isinstance(X, Coded) for X in matrices):
+    if not any(isinstance(X, EncodedColumns) for X in matrices):
         return np.concatenate([stored(X) for X in matrices])
     layouts = [_layout(X) for X in matrices]
     n_numbers = sum(layout.n_numbers for layout in layouts)
@@ -171,7 +171,7 @@ def beside(matrices: Sequence[Matrix]) -> Matrix:
     rows = [X[: layout.n_numbers] for X, layout in pairs]
     rows += [X[layout.n_numbers :] for X, layout in pairs]
     level = np.concatenate([layout.level for layout in layouts])
-    return Coded(
+    return EncodedColumns(
         np.concatenate(rows), Layout(np.concatenate(place).astype(np.int32), level, n_numbers)
     )
 

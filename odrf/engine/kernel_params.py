@@ -15,8 +15,8 @@ __all__ = [
     "ON_NORMAL",
     "ON_RANKS",
     "ON_RESPONSE",
-    "GuidedSettings",
-    "Settings",
+    "GuidedKernelParams",
+    "KernelParams",
 ]
 
 
@@ -28,7 +28,7 @@ NO_PENALTY, AIC, BIC = 0, 1, 2
 ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS, ON_BOX_COX = 0, 1, 2, 3, 4
 
 
-class Settings(NamedTuple):
+class KernelParams(NamedTuple):
     """The options of growth, as numbers for the kernels.
 
     Attributes
@@ -108,7 +108,7 @@ class Settings(NamedTuple):
 # ------------------------------------------------------------------------------------------------
 
 
-class GuidedSettings(NamedTuple):
+class GuidedKernelParams(NamedTuple):
     """The options of guided growth, as numbers for the kernels.
 
     Attributes

@@ -33,7 +33,7 @@ from odrf.fits.growing import grow_fit, one_kind
 from odrf.fits.pruning import FOLDS, sized_forest, sized_tree
 from odrf.options.blend import FEWEST_TREES, blends
 from odrf.options.chunks import checked_tree_request, require_no_structure, streamed_request
-from odrf.options.request import Request
+from odrf.options.options import Options
 from odrf.public import public
 from odrf.public.arguments import in_partitions, suggestion
 from odrf.public.chunks import ChunkSource, chunks_of
@@ -258,7 +258,7 @@ class _Pilots(NamedTuple):
     seen: _SampledSource | None = None
 
 
-def _foreseen(call: str, rows: _Pilots, request: Request, shown: bool) -> Foresight:
+def _foreseen(call: str, rows: _Pilots, request: Options, shown: bool) -> Foresight:
     """Return what a fit takes; it is grown as on `rows.n` rows like those of `rows.data`."""
     design, data, n, seconds, seen = rows
     control, blended = one_kind(request, design, data), blends(request)
@@ -308,7 +308,7 @@ def _foreseen(call: str, rows: _Pilots, request: Request, shown: bool) -> Foresi
     return Foresight(call, peak, kept_bytes, saved, seconds, free, B, leaves, said)
 
 
-def _grown(design: Design, data: TrainingData, request: Request) -> _Pilot:
+def _grown(design: Design, data: TrainingData, request: Options) -> _Pilot:
     began, grown = perf_counter(), grow_fit("", design, data, request)
     fit = sized_tree(grown) if request.is_single_tree else sized_forest(grown)
     seconds = perf_counter() - began

@@ -30,7 +30,7 @@ from odrf.engine.factors import Layout, Matrix, layout_of, stored
 from odrf.engine.growth.backends import trees_in_order
 from odrf.engine.growth.forest_builder import TreeGrower
 from odrf.engine.growth.tree_kernel import grow_tree
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import apportion, streams
 from odrf.engine.oob import write_out_of_bag_values, write_own_values
 from odrf.engine.resamples import Draws, RowCodes, Sampling
@@ -52,7 +52,7 @@ from odrf.fits.stacking import (
 )
 from odrf.fits.survival.hazards import cause_numbers
 from odrf.options.blend import ERROR
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
 from odrf.statistics.survival.observation import observation_curve, weighted_states
 
@@ -337,7 +337,7 @@ class Kind(NamedTuple):
 
     Attributes
     ----------
-    settings : Settings
+    settings : KernelParams
         Options of growth.
     mixture : Mixture
         Where candidate directions come from.
@@ -345,7 +345,7 @@ class Kind(NamedTuple):
         How each tree's rows are drawn.
     """
 
-    settings: Settings
+    settings: KernelParams
     mixture: Mixture
     sampling: Sampling
 
@@ -637,7 +637,7 @@ class EvidenceOfCurves:
         )
 
 
-def judge_of_pilots(data: TrainingData, control: Control) -> Judge:
+def judge_of_pilots(data: TrainingData, control: ResolvedOptions) -> Judge:
     """Return what judges the pilot trees of a blend with these options, on these rows."""
     if data.times is None:
         return pilot_evidence

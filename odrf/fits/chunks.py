@@ -48,9 +48,9 @@ from odrf.fits.pruning import pruned_at
 from odrf.options.blend import require_objective
 from odrf.options.chunks import share_of_rows, streamed_request
 from odrf.options.criteria import require_split_scale
-from odrf.options.request import Request
+from odrf.options.options import Options
 from odrf.options.sizes import RuleFunction
-from odrf.options.tree import Control, resolve
+from odrf.options.tree import ResolvedOptions, resolve
 from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import importance_of_sums
@@ -295,14 +295,16 @@ class Passes(NamedTuple):
         Takes fit, rows, draw, and what is told the rows that are judged; returns the sums of all.
     """
 
-    trees: Callable[[StreamedRows, Control, HashedDraw, Callable[[], object]], Iterator[Forest]]
+    trees: Callable[
+        [StreamedRows, ResolvedOptions, HashedDraw, Callable[[], object]], Iterator[Forest]
+    ]
     judged: Callable[[Fit, StreamedRows, HashedDraw, Callable[[int], object]], RowSums]
 
 
 def grow_streamed(
     call: str,
     rows: StreamedRows,
-    request: Request,
+    request: Options,
     passes: Passes,
     progress: bool = False,
 ) -> StreamedFit:
@@ -313,7 +315,7 @@ def grow_streamed(
     call : str
         The call as text, for summaries.
     rows : StreamedRows
-    request : Request
+    request : Options
     passes : Passes
         Where and how trees are grown and judged; the fit does not depend on it.
     progress : bool, default False
@@ -350,7 +352,7 @@ def grow_streamed(
         return replace(fit, sums=passes.judged(fit, rows, draw, bar.update))
 
 
-def checked_control(asked: Request, rows: StreamedRows) -> Control:
+def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
     """Return the options of a forest, as `streamed_request` returns them, resolved and checked.
 
     Raises
@@ -370,7 +372,7 @@ def checked_control(asked: Request, rows: StreamedRows) -> Control:
     return control
 
 
-def control_of(request: Request, rows: StreamedRows) -> Control:
+def control_of(request: Options, rows: StreamedRows) -> ResolvedOptions:
     """Return the options of a request, resolved for rows in chunks."""
     design = rows.design
     return resolve(
@@ -388,7 +390,7 @@ def control_of(request: Request, rows: StreamedRows) -> Control:
     )
 
 
-def settled_request(request: Request, control: Control) -> Request:
+def settled_request(request: Options, control: ResolvedOptions) -> Options:
     """Return the request with functions replaced by what they gave; see `odrf.fits.growing`."""
     functions = {
         name: RuleFunction(name, value)
@@ -404,7 +406,7 @@ def settled_request(request: Request, control: Control) -> Request:
 
 
 def _trees(
-    rows: StreamedRows, control: Control, draw: HashedDraw, advance: Callable[[], object]
+    rows: StreamedRows, control: ResolvedOptions, draw: HashedDraw, advance: Callable[[], object]
 ) -> Iterator[Forest]:
     """Yield the trees in their order, those of a pass after the other."""
     recipe = Recipe(rows.design.feature_groups, control.settings, control.mixture, control.honest)
@@ -429,7 +431,7 @@ def _grown(
     return grown_apart(gathering.take(t), recipe, states[t], n_jobs)
 
 
-def abreast(rows: StreamedRows, control: Control) -> tuple[int, int]:
+def abreast(rows: StreamedRows, control: ResolvedOptions) -> tuple[int, int]:
     """Return the trees whose rows are gathered in one pass, and those that grow at the same time.
 
     The rows of the former and the growth of the latter take at most half of the memory that is
@@ -469,7 +471,7 @@ class TreeBytes(NamedTuple):
     of_growth: float
 
 
-def tree_bytes(rows: StreamedRows, control: Control) -> TreeBytes:
+def tree_bytes(rows: StreamedRows, control: ResolvedOptions) -> TreeBytes:
     """Return what a tree takes."""
     drawn = control.sample_fraction * rows.n_positive
     of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)

@@ -29,7 +29,7 @@ from odrf.fits.missing import reading_empty_cells
 from odrf.fits.pruning import grown_without, pruned_at
 from odrf.fits.responses import JudgingFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
-from odrf.options.request import inner_request
+from odrf.options.options import inner_options
 from odrf.pruning.complexity import (
     ERROR,
     IMPURITY,
@@ -124,7 +124,7 @@ def imitated(
     response = _response(fit)
     design = replace(fit.design, response=response)
     K = response.n_classes
-    request = inner_request(
+    request = inner_options(
         n_trees=1,
         resample="none",
         min_leaf=MIN_LEAF * K,

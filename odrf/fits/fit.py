@@ -25,17 +25,17 @@ from odrf.engine.resamples import Draws, Sampling
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.blending import Blend
-from odrf.options.boosting import BoostingControl
-from odrf.options.guided import GuidedControl
-from odrf.options.request import Request
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.guided import ResolvedGuidedOptions
+from odrf.options.options import Options
 from odrf.options.table import device_if_there
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.public.progress import progress_bar
 
 __all__ = [
-    "AnyControl",
     "AnyFit",
+    "AnyResolvedOptions",
     "BoostedFit",
     "Fit",
     "GuidedFit",
@@ -59,7 +59,7 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------
 
 
-class AnyControl(Protocol):
+class AnyResolvedOptions(Protocol):
     """The options that all fits have."""
 
     @property
@@ -102,7 +102,7 @@ class AnyFit(Protocol):
         """The trees."""
 
     @property
-    def control(self) -> AnyControl:
+    def control(self) -> AnyResolvedOptions:
         """The options, resolved."""
 
 
@@ -145,13 +145,13 @@ class Fit:
         The recipe from a data frame to predictors and response.
     data : TrainingData
         The training rows.
-    control : Control
+    control : ResolvedOptions
         The options, resolved.
     forest : Forest
         The trees; an oblique decision tree is a forest of one tree.
     streams : (B, 4) uint64
         Random stream of each tree, from which its resample can be drawn again.
-    request : Request
+    request : Options
         The options of the call, functions of n replaced by their values.  With it the same model is
         grown on other predictors; its functions are evaluated again when rows are added.
     blend : Blend or None
@@ -181,12 +181,12 @@ class Fit:
     call: str
     design: Design
     data: TrainingData
-    control: Control
+    control: ResolvedOptions
     forest: Forest
     streams: NDArray[np.uint64]
-    request: Request
+    request: Options
     blend: Blend | None = None
-    kinds: dict[str, Control] = field(default_factory=dict)
+    kinds: dict[str, ResolvedOptions] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
     changes: pd.DataFrame | None = None
     n_at_split: NDArray[np.int32] | None = None
@@ -270,7 +270,7 @@ class BoostedFit:
         The training rows, including held-out rows.
     offset : Offset
         The offsets, which are added to the scores.
-    control : BoostingControl
+    control : ResolvedBoostingOptions
         The options, resolved.
     boosted : Boosted
         The trees, and the loss after each round.
@@ -289,7 +289,7 @@ class BoostedFit:
     design: Design
     data: TrainingData
     offset: Offset
-    control: BoostingControl
+    control: ResolvedBoostingOptions
     boosted: Boosted
     held: NDArray[np.bool_]
 
@@ -334,7 +334,7 @@ def grow_boosted_fit(
     design: Design,
     data: TrainingData,
     offset: Offset,
-    control: BoostingControl,
+    control: ResolvedBoostingOptions,
     progress: bool,
 ) -> BoostedFit:
     """Boost, on all rows or on those that are not held out for validation.
@@ -374,7 +374,7 @@ def _boosted(
     design: Design,
     data: TrainingData,
     offset: Offset,
-    control: BoostingControl,
+    control: ResolvedBoostingOptions,
     held: NDArray[np.bool_],
     before: Boosted | None,
     progress: bool,
@@ -472,7 +472,7 @@ class GuidedFit:
         The training rows.
     frame : DataFrame
         A copy of the training rows as the user gave them.
-    control : GuidedControl
+    control : ResolvedGuidedOptions
         The options, resolved.
     guided : GuidedForest
         The trees.
@@ -501,7 +501,7 @@ class GuidedFit:
     design: Design
     data: TrainingData
     frame: pd.DataFrame
-    control: GuidedControl
+    control: ResolvedGuidedOptions
     guided: GuidedForest
     streams: NDArray[np.uint64]
     further_seeds: tuple[int, ...] = ()
@@ -523,7 +523,7 @@ def grow_guided_fit(
     design: Design,
     data: TrainingData,
     frame: pd.DataFrame,
-    control: GuidedControl,
+    control: ResolvedGuidedOptions,
     progress: bool,
 ) -> GuidedFit:
     """Grow a guided forest; `frame` holds the training rows as the user gave them."""
@@ -535,7 +535,7 @@ def grow_guided_fit(
 def grow_guided_trees(
     design: Design,
     data: TrainingData,
-    control: GuidedControl,
+    control: ResolvedGuidedOptions,
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
     progress: bool,

@@ -35,7 +35,7 @@ from odrf.options.blend import (
     with_leaves_for_curves,
 )
 from odrf.options.criteria import RESPONSE, SPLIT_SCALES, require_split_scale
-from odrf.options.request import Request
+from odrf.options.options import Options
 from odrf.options.sizes import (
     RATE,
     RuleFunction,
@@ -44,7 +44,7 @@ from odrf.options.sizes import (
     rate_along,
     row_share,
 )
-from odrf.options.tree import Control, resolve
+from odrf.options.tree import ResolvedOptions, resolve
 from odrf.pruning.growth_stages import LEAF_RATES
 from odrf.public.progress import progress_bar
 
@@ -110,7 +110,7 @@ class ScaleErrors(NamedTuple):
 
 
 def chosen_scale(
-    design: Design, data: TrainingData, control: Control
+    design: Design, data: TrainingData, control: ResolvedOptions
 ) -> tuple[str, dict[str, float]]:
     """Return the name of the chosen scale, and the errors of all scales that were compared.
 
@@ -138,7 +138,7 @@ def _may_matter(name: str, data: TrainingData) -> bool:
 
 
 def scale_errors(
-    design: Design, data: TrainingData, control: Control, names: list[str]
+    design: Design, data: TrainingData, control: ResolvedOptions, names: list[str]
 ) -> ScaleErrors:
     """Estimate the errors of forests on the scales of these names; the first is the response."""
     n = len(data.y)
@@ -194,7 +194,7 @@ def _compared(
 
 
 def grow_fit(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool = False
+    call: str, design: Design, data: TrainingData, request: Options, progress: bool = False
 ) -> Fit:
     """Resolve the request for the data and grow the trees.
 
@@ -204,7 +204,7 @@ def grow_fit(
         The call as text, for summaries.
     design : Design
     data : TrainingData
-    request : Request
+    request : Options
     progress : bool, default False
         Show a progress bar.
 
@@ -227,12 +227,12 @@ def grow_fit(
     return replace(fit, request=_settled(request, fit.control, fit.blend is not None))
 
 
-def _settled(request: Request, control: Control, blended: bool) -> Request:
+def _settled(request: Options, control: ResolvedOptions, blended: bool) -> Options:
     """Return the request with functions and generators replaced by the values they gave.
 
     Functions may not pickle, and a generator would give another seed the next time.  Whether the
     forest is a blend is fixed, for any number of trees, and so is the scale of its splits.  The
-    functions are kept in `Request.functions`, for other numbers of rows.
+    functions are kept in `Options.functions`, for other numbers of rows.
     """
     changes: dict[str, Any] = {
         "seed": control.seed,
@@ -249,7 +249,7 @@ def _settled(request: Request, control: Control, blended: bool) -> Request:
     return replace(request, functions=functions, **changes)
 
 
-def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
+def one_kind(request: Options, design: Design, data: TrainingData) -> ResolvedOptions:
     """Return the options of a forest whose trees are all of one kind."""
     plain = replace(request, resample="bootstrap") if is_word(request.resample, AUTO) else request
     if data.times is not None:
@@ -260,7 +260,7 @@ def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
 def grow_alike(
     design: Design,
     data: TrainingData,
-    control: Control,
+    control: ResolvedOptions,
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
     progress: bool,
@@ -288,7 +288,7 @@ def grow_alike(
 def grow_in_kinds(
     design: Design,
     data: TrainingData,
-    controls: Sequence[Control],
+    controls: Sequence[ResolvedOptions],
     n_jobs: int,
     progress: bool,
     start: Blended | None = None,
@@ -328,7 +328,7 @@ def grow_in_kinds(
 
 
 def _fit_one_kind(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+    call: str, design: Design, data: TrainingData, request: Options, progress: bool
 ) -> Fit:
     control = one_kind(request, design, data)
     tree_streams = streams(control.seed, 0, control.n_trees)
@@ -337,7 +337,7 @@ def _fit_one_kind(
 
 
 def _fit_blend(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+    call: str, design: Design, data: TrainingData, request: Options, progress: bool
 ) -> Fit:
     controls, scale_errors = kinds_of_blend(request, design, data)
     base = next(iter(controls.values()))
@@ -352,8 +352,8 @@ def _fit_blend(
 
 
 def kinds_of_blend(
-    request: Request, design: Design, data: TrainingData
-) -> tuple[dict[str, Control], dict[str, float]]:
+    request: Options, design: Design, data: TrainingData
+) -> tuple[dict[str, ResolvedOptions], dict[str, float]]:
     """Return the options of each kind of trees of a blend, by its name.
 
     Also the errors by which the scale of the splits was chosen, if it was.
@@ -375,7 +375,7 @@ def kinds_of_blend(
 
 
 def _scale(
-    request: Request, design: Design, data: TrainingData, pilots: Control
+    request: Options, design: Design, data: TrainingData, pilots: ResolvedOptions
 ) -> tuple[str, dict[str, float]]:
     """Return the scale of the splits, and the errors by which pilot trees chose it, if any did."""
     if is_word(request.split_scale, AUTO):
@@ -383,7 +383,7 @@ def _scale(
     return request.split_scale, {}
 
 
-def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
+def _resolve(request: Options, design: Design, data: TrainingData) -> ResolvedOptions:
     times = data.times
     return resolve(
         request,
@@ -443,7 +443,7 @@ def permutation_rises(fit: Fit, progress: bool = False) -> LossIncrease:
         return permutation_loss(fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update)
 
 
-def _within(request: Request, P: int) -> Request:
+def _within(request: Options, P: int) -> Options:
     """Return the request with a subset size of at most P predictors."""
     size = request.subset_size
     return request if isinstance(size, str) else replace(request, subset_size=min(size, P))
@@ -454,7 +454,7 @@ def _within(request: Request, P: int) -> Request:
 # ------------------------------------------------------------------------------------------------
 
 
-def at_rows(control: Control, request: Request, before: int, n: int) -> Control:
+def at_rows(control: ResolvedOptions, request: Options, before: int, n: int) -> ResolvedOptions:
     """Return the options of trees on n rows, the first `before` of which are not new.
 
     The functions of n for t_n, α_n and the share of the rows are evaluated at n.  A rate keeps its
@@ -482,6 +482,6 @@ def at_rows(control: Control, request: Request, before: int, n: int) -> Control:
     return replace(control, sampling=sampling)
 
 
-def settled_at(request: Request, control: Control) -> Request:
+def settled_at(request: Options, control: ResolvedOptions) -> Options:
     """Return the request with the values of its functions that `control` has."""
     return replace(request, **{name: getattr(control, name) for name in request.functions})

@@ -40,7 +40,7 @@ from odrf.fits.survival.validation import (
     judged_training_rows,
     losses_when_permuted,
 )
-from odrf.options.request import inner_request
+from odrf.options.options import inner_options
 from odrf.statistics.data_checks import distinct_rows
 from odrf.statistics.importance import out_of_bag_importance
 from odrf.statistics.importance_tests import gaussian_knockoffs
@@ -242,7 +242,7 @@ def _is_category(column: pd.Series) -> bool:
 
 
 def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
-    request = inner_request(
+    request = inner_options(
         n_trees=TREES,
         resample="bootstrap",
         min_leaf=MIN_LEAF,

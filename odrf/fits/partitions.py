@@ -42,7 +42,7 @@ from odrf.fits.chunks import (
 )
 from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 
 __all__ = [
     "ON_WORKERS",
@@ -61,7 +61,7 @@ MOST_PIECES = 100_000
 
 
 def trees_at_once(
-    rows: StreamedRows, control: Control, client: Any, n_stretches: int, waves: int
+    rows: StreamedRows, control: ResolvedOptions, client: Any, n_stretches: int, waves: int
 ) -> int:
     """Return the number of trees of a wave, of which as many as `waves` are there at once.
 
@@ -139,7 +139,7 @@ class _Judged(NamedTuple):
 
 
 def _trees_on_workers(
-    rows: StreamedRows, control: Control, draw: HashedDraw, advance: Callable[[], object]
+    rows: StreamedRows, control: ResolvedOptions, draw: HashedDraw, advance: Callable[[], object]
 ) -> Iterator[Forest]:
     """Yield the trees in their order; see `Passes`."""
     source = _partitions(rows)

@@ -23,9 +23,9 @@ from odrf.fits.blending import Blend, Blended
 from odrf.fits.fit import Fit, GuidedFit, grow_guided_trees
 from odrf.fits.growing import at_rows, grow_alike, grow_in_kinds, one_kind, settled_at
 from odrf.fits.pruning import before_pruning, sized_forest
-from odrf.options.guided import GuidedControl
+from odrf.options.guided import ResolvedGuidedOptions
 from odrf.options.sizes import RATE, rate_along
-from odrf.options.tree import NO_LIMIT, Control
+from odrf.options.tree import NO_LIMIT, ResolvedOptions
 from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
@@ -135,7 +135,7 @@ def _called(call: str, weights: str | ArrayLike | None, times: int, rows: int) -
     return f"{call}.update(newdata, weights={given})"
 
 
-def _with_known_alpha(control: Control, chosen: Control, n: int) -> Control:
+def _with_known_alpha(control: ResolvedOptions, chosen: ResolvedOptions, n: int) -> ResolvedOptions:
     """Return the options with the α that `chosen` has; by a rate, with its constant at n rows."""
     alpha, rule = chosen.alpha, chosen.alpha_rule.kept()
     if rule.kind == RATE and rule.constant is not None:
@@ -165,8 +165,8 @@ def _require_whole(fit: Fit) -> None:
 def _updated(
     fit: Fit,
     data: TrainingData,
-    control: Control,
-    kinds: dict[str, Control],
+    control: ResolvedOptions,
+    kinds: dict[str, ResolvedOptions],
     revised: int,
     n_jobs: int,
     progress: bool,
@@ -320,7 +320,9 @@ def _where(differs: NDArray[np.bool_]) -> str:
 
 
 def _of_options(first: Fit | GuidedFit, second: Fit | GuidedFit) -> Iterator[str]:
-    pairs: list[tuple[str, Control | GuidedControl, Control | GuidedControl]]
+    pairs: list[
+        tuple[str, ResolvedOptions | ResolvedGuidedOptions, ResolvedOptions | ResolvedGuidedOptions]
+    ]
     pairs = [("", first.control, second.control)]
     if isinstance(first, Fit) and isinstance(second, Fit):
         if (first.blend is None) != (second.blend is None):

@@ -11,7 +11,7 @@ import numpy as np
 
 from odrf.checks import checked_choice, checked_switch, is_word
 from odrf.errors import InputError
-from odrf.options.request import Request
+from odrf.options.options import Options
 from odrf.projections.base import Family
 from odrf.projections.mixture import read_projection
 
@@ -55,7 +55,7 @@ AXIS_OPTIONS = SPARSE_OPTIONS | {"projection"}
 MANY_SPARSE = 60
 
 
-def blends(request: Request) -> bool:
+def blends(request: Options) -> bool:
     """Return whether a forest is to be a blend; by default large forests are.
 
     Raises
@@ -92,13 +92,13 @@ def _can_be_blended(projection: Any) -> bool:
 
 
 def kinds_of_trees(
-    request: Request,
+    request: Options,
     n: int,
     P: int,
     p: int,
     classification: bool,
     ordinal: bool = False,
-) -> dict[str, Request]:
+) -> dict[str, Options]:
     """Return the request for each kind of tree, by its name.
 
     ``"best"``: the best threshold of each direction.
@@ -123,7 +123,7 @@ def kinds_of_trees(
 
     Parameters
     ----------
-    request : Request
+    request : Options
     n, P, p : int
         Rows, predictors and columns of the design; a factor of many levels counts as one column.
     classification : bool
@@ -163,8 +163,8 @@ def kinds_of_trees(
 
 
 def kinds_differing(
-    request: Request, defaults: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Request]:
+    request: Options, defaults: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Options]:
     """Return the request for each kind whose default options are these, by its name.
 
     Options that the user has set hold for all kinds.  A kind that then grows like an earlier one is
@@ -173,7 +173,7 @@ def kinds_differing(
     given, sampled = request.given, {"resample": "subsample"}
     # the share of rows does not tell kinds apart
     telling = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
-    kinds: dict[str, Request] = {}
+    kinds: dict[str, Options] = {}
     growths: list[list[Any]] = []
     for name, options in defaults.items():
         free = {key: value for key, value in (sampled | dict(options)).items() if key not in given}
@@ -238,7 +238,7 @@ LEAF, LEAST_LEAF, ROWS_A_LEAF = 20, 5, 15
 CUTS = 3
 
 
-def with_leaves_for_curves(request: Request, n: int) -> Request:
+def with_leaves_for_curves(request: Options, n: int) -> Options:
     """Return the request of a forest of one kind, with leaves of enough of n rows for a curve.
 
     A single tree, and a `min_leaf` of the user, stay as they are.
@@ -252,7 +252,7 @@ def _rows_of_leaf(n: int) -> int:
     return max(LEAST_LEAF, min(LEAF, n // ROWS_A_LEAF))
 
 
-def kinds_of_survival_trees(request: Request, n: int, p: int) -> dict[str, Request]:
+def kinds_of_survival_trees(request: Options, n: int, p: int) -> dict[str, Options]:
     """Return the request for each kind of tree, by its name.
 
     ``"random"``: the best of three random thresholds; leaves of at least 20 rows, or of a fifteenth
@@ -271,7 +271,7 @@ def kinds_of_survival_trees(request: Request, n: int, p: int) -> dict[str, Reque
 
     Parameters
     ----------
-    request : Request
+    request : Options
     n, p : int
         Rows and columns of the design; a factor of many levels counts as one column.
 

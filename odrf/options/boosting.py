@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
 from odrf.design.response import SURVIVAL
 from odrf.engine.boosting.losses import LOSSES, Loss
-from odrf.engine.boosting.state import Plan
+from odrf.engine.boosting.state import BoostingParams
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import NO_PENALTY, Settings
+from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
@@ -36,7 +36,7 @@ from odrf.projections.regression import Logistic
 from odrf.projections.sparse import Sparse
 
 __all__ = [
-    "BoostingControl",
+    "ResolvedBoostingOptions",
     "checked_loss",
     "loss_in_words",
     "mean_loss_in_words",
@@ -144,14 +144,14 @@ FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
 
 
 @dataclass(frozen=True)
-class BoostingControl:
+class ResolvedBoostingOptions:
     """The options of boosting, with the values that were used.
 
     Attributes
     ----------
     kind : str
         ``"regression"``, ``"classification"`` or ``"survival"``.
-    plan : Plan
+    plan : BoostingParams
         The options as the engine reads them.
     mixture : Mixture
         How many directions of each family a node tries.
@@ -168,7 +168,7 @@ class BoostingControl:
     """
 
     kind: str
-    plan: Plan
+    plan: BoostingParams
     mixture: Mixture
     split_search: str
     validation: float | str | None
@@ -259,11 +259,11 @@ class BoostingControl:
         """Predictors that each tree draws from those of its run."""
         return self.plan.tree_predictors
 
-    def with_runs(self, n_runs: int) -> BoostingControl:
+    def with_runs(self, n_runs: int) -> ResolvedBoostingOptions:
         """Return the options with `n_runs` runs."""
         return replace(self, plan=self.plan._replace(n_runs=n_runs))
 
-    def with_rounds(self, n_trees: int) -> BoostingControl:
+    def with_rounds(self, n_trees: int) -> ResolvedBoostingOptions:
         """Return the options with `n_trees` rounds."""
         return replace(self, plan=self.plan._replace(n_rounds=n_trees))
 
@@ -281,7 +281,7 @@ def resolve_boosting(
     grid: tuple[int, int, int] | None = None,
     terms: int | None = None,
     empty: NDArray[np.bool_] | None = None,
-) -> BoostingControl:
+) -> ResolvedBoostingOptions:
     """Check the options of a call, and resolve those that depend on the data.
 
     Parameters
@@ -300,7 +300,7 @@ def resolve_boosting(
 
     Returns
     -------
-    BoostingControl
+    ResolvedBoostingOptions
 
     Raises
     ------
@@ -335,7 +335,7 @@ def resolve_boosting(
         _require_narrowable(families)
     mixture = mixture_for(families, n_singles, n_projections, table)
     fraction = options["sample_fraction"]
-    plan = Plan(
+    plan = BoostingParams(
         loss=loss,
         n_outputs=loss.outputs(n_classes),
         n_runs=n_runs,
@@ -350,7 +350,7 @@ def resolve_boosting(
         settings=_settings(options, tree_predictors, families, n_classes),
         mixture=mixture,
     )
-    return BoostingControl(
+    return ResolvedBoostingOptions(
         kind=kind,
         plan=plan,
         mixture=mixture,
@@ -364,14 +364,14 @@ def resolve_boosting(
 
 def _settings(
     options: Mapping[str, Any], P: int, families: Mapping[Family, float], n_classes: int
-) -> Settings:
+) -> KernelParams:
     """Return the options of a regression tree as the engine reads them.
 
     The response of a model for `n_classes` classes is not that of the tree, which has numbers.
     """
     size = checked_subset_size(options["subset_size"], P, families)
     thresholds = checked_thresholds(options["n_thresholds"], families)
-    return Settings(
+    return KernelParams(
         criterion=SQUARED_ERROR,
         n_classes=1,
         max_leaves=options["max_leaves"] or NO_LIMIT,

@@ -8,10 +8,10 @@ from typing import Any
 
 from odrf.checks import AUTO, checked_switch, is_word
 from odrf.errors import InputError
-from odrf.options.request import Request
+from odrf.options.options import Options
 from odrf.options.sizes import CV, OOB
 from odrf.options.table import EXACT
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.pruning.growth_stages import ALPHA_RATES, LEAF_RATES
 
 __all__ = [
@@ -65,7 +65,7 @@ def require_no_structure(options: Mapping[str, Any]) -> None:
         )
 
 
-def streamed_request(request: Request) -> Request:
+def streamed_request(request: Options) -> Options:
     """Return the request of a forest whose rows come in chunks.
 
     Trees are of one kind, and draw without replacement, by default `share_of_rows`.
@@ -107,7 +107,7 @@ def share_judging(n: int) -> float:
     return min(SHARE_HELD_OUT, MOST_HELD_OUT / n)
 
 
-def checked_tree_request(request: Request) -> Request:
+def checked_tree_request(request: Options) -> Options:
     """Return the request of a tree of all rows in chunks.
 
     Raises
@@ -136,7 +136,7 @@ def checked_tree_request(request: Request) -> Request:
     return request
 
 
-def require_streamable(control: Control) -> None:
+def require_streamable(control: ResolvedOptions) -> None:
     """Raise `InputError` for options that rows which pass by in chunks do not allow."""
     if control.honest:
         raise InputError(

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from odrf.checks import checked_whole
-from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.kernel_params import GuidedKernelParams
 from odrf.errors import InputError, nearest
 from odrf.options.table import CPU, DATA, REGION, checked_options, device_for
 
 __all__ = [
-    "GuidedControl",
+    "ResolvedGuidedOptions",
     "resolve_guided",
 ]
 
@@ -23,7 +23,7 @@ BATCHED_SUBSPACE = 30
 
 
 @dataclass(frozen=True)
-class GuidedControl:
+class ResolvedGuidedOptions:
     """The options of a guided forest, with the values that were used.
 
     Attributes
@@ -31,7 +31,7 @@ class GuidedControl:
     kind : str
         ``"regression"`` or ``"classification"``.
     n_trees : int
-    settings : GuidedSettings
+    settings : GuidedKernelParams
         The options of growth as the engine reads them.
     subspace_rule : str
         How M was determined: ``"sqrt"``, ``"log2"``, ``"half"``, ``"all"``, or ``"fixed"`` for a
@@ -46,7 +46,7 @@ class GuidedControl:
 
     kind: str
     n_trees: int
-    settings: GuidedSettings
+    settings: GuidedKernelParams
     subspace_rule: str
     seed: int
     n_jobs: int
@@ -99,7 +99,7 @@ class GuidedControl:
 
 def resolve_guided(
     options: Mapping[str, Any], *, kind: str, P: int, n_classes: int
-) -> GuidedControl:
+) -> ResolvedGuidedOptions:
     """Check the options of a call, and resolve those that depend on the data.
 
     Parameters
@@ -112,7 +112,7 @@ def resolve_guided(
 
     Returns
     -------
-    GuidedControl
+    ResolvedGuidedOptions
 
     Raises
     ------
@@ -128,7 +128,7 @@ def resolve_guided(
                 f'device="{device}" evaluates planes together: leave out batched=False'
             )
         batched = True
-    settings = GuidedSettings(
+    settings = GuidedKernelParams(
         n_classes=n_classes,
         subspace=subspace,
         trials=subspace if trials is None else trials,
@@ -136,7 +136,7 @@ def resolve_guided(
         from_region=options["origin"] == REGION,
         batched=subspace >= BATCHED_SUBSPACE if isinstance(batched, str) else batched,
     )
-    return GuidedControl(
+    return ResolvedGuidedOptions(
         kind, options["n_trees"], settings, rule, options["seed"], options["n_jobs"], device
     )
 

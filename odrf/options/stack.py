@@ -9,7 +9,7 @@ from typing import Any
 from odrf.options.table import checked_options
 
 __all__ = [
-    "StackedControl",
+    "ResolvedStackOptions",
     "resolve_stacked",
 ]
 
@@ -19,7 +19,7 @@ MOST_RUNS, FEWEST_RUNS, FEW = 6, 3, 3
 
 
 @dataclass(frozen=True)
-class StackedControl:
+class ResolvedStackOptions:
     """The options of a stack of models, with the values that were used.
 
     Attributes
@@ -43,7 +43,7 @@ class StackedControl:
     budget: float | None = None
 
 
-def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> StackedControl:
+def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> ResolvedStackOptions:
     """Check the options of a call of `odrf.auto`; `n_classes` is 1 for a regression.
 
     Raises
@@ -53,6 +53,6 @@ def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> StackedContro
     """
     options = checked_options("auto", options)
     n_runs = max(FEWEST_RUNS, MOST_RUNS * FEW // max(n_classes, FEW))
-    return StackedControl(
+    return ResolvedStackOptions(
         options["n_trees"], n_runs, options["seed"], options["n_jobs"], options["budget"]
     )

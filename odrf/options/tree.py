@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_truth, checked_whole, is_word
 from odrf.engine.directions.candidates import indicator_levels
-from odrf.engine.kernel_params import ON_RESPONSE, Settings
+from odrf.engine.kernel_params import ON_RESPONSE, KernelParams
 from odrf.engine.resamples import Batch, Sampling
 from odrf.errors import InputError
 from odrf.options.criteria import (
@@ -22,7 +22,7 @@ from odrf.options.criteria import (
     criterion_of,
     require_no_penalty,
 )
-from odrf.options.request import Request
+from odrf.options.options import Options
 from odrf.options.sizes import FIXED, Rule, complexity_parameter, leaf_limit, row_share
 from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
 from odrf.projections.base import Family, Table
@@ -31,7 +31,7 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 __all__ = [
     "EXACT_ROWS",
     "NO_LIMIT",
-    "Control",
+    "ResolvedOptions",
     "checked_subset_size",
     "checked_thresholds",
     "for_inference",
@@ -58,7 +58,7 @@ NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
-class Control:
+class ResolvedOptions:
     """The options of a tree or forest, with the values that were used.
 
     Attributes
@@ -68,7 +68,7 @@ class Control:
     n_trees : int
     mixture : Mixture
         How many directions of each family a node tries.
-    settings : Settings
+    settings : KernelParams
         The options of growth as the engine reads them.
     sampling : Sampling
         How each tree's rows are drawn.
@@ -96,7 +96,7 @@ class Control:
     kind: str
     n_trees: int
     mixture: Mixture
-    settings: Settings
+    settings: KernelParams
     sampling: Sampling
     split_search: str
     pruning: str
@@ -182,14 +182,14 @@ class Control:
         """Whether the fit is one tree, on all rows."""
         return self.n_trees == 1 and self.resample == "none"
 
-    def with_trees(self, n_trees: int) -> Control:
+    def with_trees(self, n_trees: int) -> ResolvedOptions:
         """Return the options with `n_trees` trees."""
         control = replace(self, n_trees=n_trees)
         steps, rows = _effort(control.is_single_tree)
         settings = self.settings._replace(newton_steps=steps, direction_rows=rows)
         return replace(control, settings=settings)
 
-    def with_leaves(self, max_leaves: int | None, rule: Rule) -> Control:
+    def with_leaves(self, max_leaves: int | None, rule: Rule) -> ResolvedOptions:
         """Return the options with t_n = `max_leaves`, determined by `rule`."""
         limit = NO_LIMIT if max_leaves is None else max_leaves
         settings = self.settings._replace(max_leaves=limit)
@@ -212,7 +212,7 @@ class Control:
 
 
 def resolve(
-    request: Request,
+    request: Options,
     *,
     kind: str,
     n: int,
@@ -228,12 +228,12 @@ def resolve(
     causes: Sequence[str] = (),
     truncated: bool = False,
     rows_a_subject: float = 1.0,
-) -> Control:
+) -> ResolvedOptions:
     """Check the options of a call, and resolve those that depend on the data.
 
     Parameters
     ----------
-    request : Request
+    request : Options
     kind : {"regression", "classification", "survival"}
     n, P, p, n_classes : int
         Rows, predictors, columns and classes (1 for a number or a time) of the data.
@@ -252,7 +252,7 @@ def resolve(
 
     Returns
     -------
-    Control
+    ResolvedOptions
 
     Raises
     ------
@@ -277,7 +277,7 @@ def resolve(
     criterion = criterion_of(request.criterion, kind, families, ordinal)
     require_no_penalty(criterion, options["penalty"])
     cause = cause_of_splits(request.cause, criterion, causes, truncated)
-    settings = Settings(
+    settings = KernelParams(
         criterion=criteria_of(kind)[criterion],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
@@ -294,7 +294,7 @@ def resolve(
         # "auto" is the response until it is chosen
         split_scale=SPLIT_SCALES.get(options["split_scale"], ON_RESPONSE),
     )
-    return Control(
+    return ResolvedOptions(
         kind=kind,
         n_trees=n_trees,
         mixture=mixture,
@@ -416,7 +416,7 @@ NEEDED: dict[str, tuple[Any, str]] = {
 SHARE = 0.3
 
 
-def for_inference(request: Request) -> Request:
+def for_inference(request: Options) -> Options:
     """Return the request of a forest whose standard errors are right, if it asks for one.
 
     With ``inference=True`` all trees are of one kind, each on 30 % of the rows, drawn without

@@ -34,7 +34,7 @@ from odrf.engine.directions.subsets import (
     write_direction,
     write_single,
 )
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import shuffle_front
 from odrf.projections.base import Family, Table
 
@@ -110,7 +110,7 @@ class Axis(Family):
         return table.P
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> AxisSampler:
         """Return the sampler of a tree, of at most P predictors."""
         P = len(feature_groups.types)
@@ -121,15 +121,15 @@ class Axis(Family):
             class_shares_for(feature_groups, settings),
         )
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the widest predictor."""
         return int(feature_groups.most_entries.max())
 
-    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the same: coefficients of factors and bases are estimated."""
         return self.widest(feature_groups, settings, n)
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return the mean number of columns of a predictor."""
         return float(count_terms(feature_groups).mean())
 

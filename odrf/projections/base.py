@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_whole, is_number, is_whole
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.rows import Rows
 from odrf.errors import InputError
 from odrf.public.arguments import require_taken
@@ -143,20 +143,20 @@ class Family(ABC):
 
     @abstractmethod
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> DirectionSampler:
         """Return the sampler of `number` directions a node, with scratch for a tree of n rows."""
 
     @abstractmethod
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
 
-    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns on which a direction is estimated; 0 if none is estimated."""
         return 0
 
     def rotation(
-        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+        self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
     ) -> NDArray[np.float32] | None:
         """Return the orthogonal matrix (p, p) that rotates the columns of one tree, or None.
 
@@ -166,7 +166,7 @@ class Family(ABC):
         return None
 
     @abstractmethod
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return the mean number of columns of a direction, about."""
 
     def settled(self, table: Table) -> Family:

@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 from odrf.engine.compiling import NO, ZERO, address_of, called_at
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import streams
 from odrf.engine.rows import load_column
 from odrf.errors import InputError
@@ -155,7 +155,7 @@ class Custom(Family):
             )
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> CustomSampler:
         """Return the sampler of a tree."""
         p = int(feature_groups.first[-1])
@@ -168,11 +168,11 @@ class Custom(Family):
             np.empty(n),
         )
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return p, the number of columns."""
         return int(feature_groups.first[-1])
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return p, the number of columns."""
         return float(feature_groups.first[-1])
 

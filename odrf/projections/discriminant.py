@@ -36,7 +36,7 @@ from odrf.engine.directions.subsets import (
     sample_sizes,
     write_direction,
 )
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import (
     Spectrum,
     below,
@@ -161,7 +161,7 @@ class CanonicalCorrelation(Family):
         return self._each(table.P, table.n_classes)
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> CanonicalSampler:
         """Return the sampler of a tree."""
         P, K, D = (
@@ -181,15 +181,15 @@ class CanonicalCorrelation(Family):
             spectrum_for(D),
         )
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the q widest predictors."""
         return widest_columns(self.subset(len(feature_groups.types)), feature_groups)
 
-    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the same."""
         return self.widest(feature_groups, settings, n)
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return q times the mean number of columns of a predictor."""
         return float(count_terms(feature_groups).mean() * self.subset(len(feature_groups.types)))
 
@@ -379,7 +379,7 @@ class PenalisedDiscriminant(OnSubsets):
         from_zero_to_one("penalty", self.penalty)
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> PenalisedSampler:
         """Return the sampler of a tree."""
         D = self.widest(feature_groups, settings, n)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import AUTO, MOST, checked_whole, is_number, is_whole, is_word
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler, begins, draws
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import apportion
 from odrf.engine.rows import Rows
 from odrf.errors import InputError, allowed
@@ -160,7 +160,7 @@ class Mixture:
         return True if any(of_shares) else None if None in of_shares else False
 
     def samplers(
-        self, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> tuple[DirectionSampler, ...]:
         """Return the samplers of a tree of n rows.
 
@@ -180,20 +180,20 @@ class Mixture:
         return usual_sampler(*(usual[kind] for kind in USUAL)), *others
 
     def rotation(
-        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+        self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
     ) -> NDArray[np.float32] | None:
         """Return the matrix that rotates a tree's columns; None if no family has one."""
         return self.shares[0].family.rotation(state, rows, settings)
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
         return max(family.widest(feature_groups, settings, n) for family, _ in self.shares)
 
-    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns on which a direction is estimated."""
         return max(family.estimated(feature_groups, settings, n) for family, _ in self.shares)
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return about how many columns the candidates of a node read, counting repetitions."""
         return sum(
             k * family.columns_read(feature_groups, settings, n) for family, k in self.shares

@@ -13,7 +13,7 @@ from odrf.checks import checked_truth, checked_whole
 from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import below, shuffle_front
 from odrf.errors import InputError
 from odrf.projections.base import Family, Table, extent, grid_shape, require_pixels
@@ -207,7 +207,7 @@ class Patch(Family):
         return min(table.p, max(MANY, math.ceil(math.sqrt(table.p))))
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> PatchSampler:
         """Return the sampler of a tree."""
         H, W = self.shape
@@ -228,7 +228,7 @@ class Patch(Family):
             np.empty(self.widest(feature_groups, settings, n)),
         )
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of pixels of the largest patch."""
         H, W = self.shape
         return len(feature_groups.types) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
@@ -244,7 +244,7 @@ class Patch(Family):
             for least, length in ((self._heights(H)[0], H), (self._widths(W)[0], W))
         )
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return the mean number of pixels of a patch that is not cut off at the border."""
         H, W = self.shape
         C = len(feature_groups.types) // (H * W)

@@ -34,7 +34,7 @@ from odrf.engine.directions.subsets import (
     write_direction,
     write_single,
 )
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
 from odrf.projections.base import Family, Table, positive_or_auto, share
 
@@ -91,17 +91,17 @@ class OnSubsets(Family):
         """Return max(5, ⌈√P⌉)."""
         return few_directions(table.P)
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the number of columns of the largest subset, of the widest predictors."""
         return widest_columns(
             largest_subset(settings.subset_size, len(feature_groups.types), n), feature_groups
         )
 
-    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the same."""
         return self.widest(feature_groups, settings, n)
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return half the size of the largest subset, in columns."""
         P = len(feature_groups.types)
         columns = count_terms(feature_groups).mean()
@@ -170,7 +170,7 @@ class Estimated(OnSubsets):
     code: ClassVar[int]
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> DirectionSampler:
         """Return the sampler of a tree."""
         # one compiled kernel does for all estimators of three classes and more
@@ -376,7 +376,7 @@ class Ridge(OnSubsets):
         positive_or_auto("penalty", self.penalty)
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> RidgeSampler:
         """Return the sampler of a tree."""
         D = self.widest(feature_groups, settings, n)
@@ -543,7 +543,7 @@ class ProjectionPursuit(OnSubsets):
         share("span", self.span)
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> ProjectionPursuitSampler:
         """Return the sampler of a tree."""
         widest = self.estimated(feature_groups, settings, n)

@@ -15,7 +15,7 @@ from odrf.engine.compiling import kernel, summing
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.estimation import normalise
 from odrf.engine.directions.factors import class_shares_for
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import require_memory
 from odrf.engine.numeric import shuffle_front, uniform
 from odrf.engine.resamples import BOOTSTRAP, Sampling, draw_counts
@@ -53,12 +53,12 @@ class Rotated(Family):
 
     @abstractmethod
     def rotation(
-        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+        self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
     ) -> NDArray[np.float32]:
         """Return the orthogonal matrix (p, p) that rotates the columns of one tree."""
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> AxisSampler:
         """Return the sampler of a tree, of at most p rotated columns."""
         p = int(feature_groups.first[-1])
@@ -69,11 +69,11 @@ class Rotated(Family):
             class_shares_for(feature_groups, settings),
         )
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return 1."""
         return 1
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return 1."""
         return 1.0
 
@@ -136,7 +136,7 @@ class PrincipalComponents(Rotated):
 
     @one_thread()
     def rotation(
-        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+        self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
     ) -> NDArray[np.float32]:
         """Return the matrix (p, p) whose columns are the components, each nonzero in its group."""
         p = len(rows.X)
@@ -209,7 +209,7 @@ class Rotation(Rotated):
         return Axis().n_default(table._replace(P=table.p))
 
     def rotation(
-        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+        self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
     ) -> NDArray[np.float32]:
         """Return a uniformly random orthogonal matrix (p, p)."""
         p = len(rows.X)

@@ -12,7 +12,7 @@ from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.samplers import begins, draws
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import below, shuffle_front, uniform
 from odrf.engine.rows import level_at
 from odrf.projections.base import Family, Table, share_or_auto
@@ -105,17 +105,17 @@ class Sparse(Family):
         return table.p if table.terms is None else table.terms
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> SparseSampler:
         """Return the sampler of a tree."""
         share = self.share(int(count_terms(feature_groups).sum()))
         return SparseSampler(number, share, np.empty(number, dtype=np.int64))
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return p, the number of columns."""
         return int(count_terms(feature_groups).sum())
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return λp, at least 1."""
         p = int(count_terms(feature_groups).sum())
         return max(1.0, self.share(p) * p)
@@ -254,17 +254,17 @@ class RandomCombination(Family):
         return table.p
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> RandomCombinationSampler:
         """Return the sampler of a tree."""
         size = self.widest(feature_groups, settings, n)
         return RandomCombinationSampler(number, size, np.empty(size))
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return L, at most p."""
         return min(self.size, int(feature_groups.first[-1]))
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return L, at most p."""
         return self.widest(feature_groups, settings, n)
 
@@ -338,16 +338,16 @@ class Sphere(Family):
         return table.p
 
     def sampler(
-        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, number: int, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> SphereSampler:
         """Return the sampler of a tree."""
         return SphereSampler(number, np.empty(int(feature_groups.first[-1])))
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return p, the number of columns."""
         return int(feature_groups.first[-1])
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return p, the number of columns."""
         return float(feature_groups.first[-1])
 

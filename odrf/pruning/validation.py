@@ -18,7 +18,7 @@ from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import Matrix, with_rows
 from odrf.engine.growth.forest_builder import grow_forest
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import require_memory
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import Draws, RowCodes, Sampling
@@ -267,7 +267,7 @@ class Growth(NamedTuple):
     weights: NDArray[np.float64]
     feature_groups: FeatureGroups
     sampling: Sampling
-    settings: Settings
+    settings: KernelParams
     mixture: SamplerMixture
     codes: RowCodes | None = None
     ranks: EventRanks | None = None

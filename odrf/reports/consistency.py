@@ -18,7 +18,7 @@ from odrf.fits.pruning import cut_by_call
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE, Rule
 from odrf.options.table import REFIT
-from odrf.options.tree import ALL, Control
+from odrf.options.tree import ALL, ResolvedOptions
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled
 from odrf.statistics.theorems import (
@@ -365,7 +365,7 @@ def _factors(fit: Fit) -> int:
     )
 
 
-def _exact_rows(fit: Fit, used: list[Control]) -> float:
+def _exact_rows(fit: Fit, used: list[ResolvedOptions]) -> float:
     """Return the most rows of a node in which all cuts are tried; infinite if no node has more."""
     most = min(kind.settings.exact_rows for kind in used)
     return float(most) if fit.forest.count[fit.forest.root[:-1]].max() > most else np.inf
@@ -401,7 +401,7 @@ def _criterion(criteria: set[str]) -> str:
     return "" if criteria & COVERED else min(criteria)
 
 
-def _stopped(control: Control, pruned: bool) -> tuple[str, ...]:
+def _stopped(control: ResolvedOptions, pruned: bool) -> tuple[str, ...]:
     """Return the options that stop growth at a fixed size, as a call has them."""
     names = ["max_depth"] if control.max_depth is not None else []
     if pruned and control.max_leaves_rule.kind == FIXED:
@@ -409,11 +409,11 @@ def _stopped(control: Control, pruned: bool) -> tuple[str, ...]:
     return tuple(f"{name}={getattr(control, name)}" for name in names)
 
 
-def _rule(control: Control) -> Rule:
+def _rule(control: ResolvedOptions) -> Rule:
     return control.max_leaves_rule if control.alpha is None else control.alpha_rule
 
 
-def _no_rule(control: Control, by_hand: bool, cut: bool) -> str:
+def _no_rule(control: ResolvedOptions, by_hand: bool, cut: bool) -> str:
     """Return why the size of the trees follows no rule in n, if it is no fixed number."""
     rule = _rule(control)
     if by_hand:

@@ -18,7 +18,7 @@ from odrf.design.variables import Variable
 from odrf.fits.blending import Blend
 from odrf.fits.fit import AnyFit, Fit, GuidedFit
 from odrf.fits.survival.fit import EstimandFit
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.public import public
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
@@ -321,7 +321,7 @@ ERRORS = {
 FEW_ROWS = 300
 
 
-def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
+def kinds_table(blend: Blend, kinds: Mapping[str, ResolvedOptions]) -> pd.DataFrame:
     """Return the table `odrf.results.forest.ODRFResults.kinds`."""
     controls = list(kinds.values())
     return pd.DataFrame(

@@ -22,11 +22,11 @@ from odrf.fits.scores import (
     mean_rank_error,
     r_squared,
 )
-from odrf.options.boosting import BoostingControl, loss_in_words, mean_loss_in_words
+from odrf.options.boosting import ResolvedBoostingOptions, loss_in_words, mean_loss_in_words
 from odrf.options.criteria import IN_WORDS
 from odrf.options.sizes import FIXED, NONE
 from odrf.options.table import REFIT
-from odrf.options.tree import ALL, Control
+from odrf.options.tree import ALL, ResolvedOptions
 from odrf.reports.data_summary import kinds_notes, kinds_table, missing_notes
 from odrf.reports.importance import MeasuredImportance
 from odrf.reports.paths import PruningPath
@@ -368,7 +368,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     return facts
 
 
-def _min_leaf(rows: float, control: Control) -> str:
+def _min_leaf(rows: float, control: ResolvedOptions) -> str:
     """Return the least size of a leaf; where a subject has several `rows`, in subjects too."""
     if rows == 1:
         return str(control.min_leaf)
@@ -394,7 +394,7 @@ def seeds(fit: Fit | GuidedFit) -> str:
     return ", ".join(str(seed) for seed in (fit.control.seed, *fit.further_seeds))
 
 
-def subset_size(control: Control | BoostingControl) -> dict[str, str]:
+def subset_size(control: ResolvedOptions | ResolvedBoostingOptions) -> dict[str, str]:
     """Return the size of the random subsets that directions are estimated on, if they are."""
     q = control.subset_size
     words = "random, up to n(node)^0.4" if q == "random" else str(q)
@@ -411,19 +411,19 @@ def _cut_by(fit: Fit) -> str:
     return f"{said}, " if said else ""
 
 
-def _leaf_limit(control: Control, n: int) -> str:
+def _leaf_limit(control: ResolvedOptions, n: int) -> str:
     if control.max_leaves is None:
         return "no limit"
     return f"{control.max_leaves} ({rule_in_words(control.max_leaves_rule, n)})"
 
 
-def _by_kind(fit: Fit, fact: Callable[[Control], str]) -> str:
+def _by_kind(fit: Fit, fact: Callable[[ResolvedOptions], str]) -> str:
     """Return a fact if it is the same for all kinds of trees, else "by kind of tree"."""
     facts = {fact(control) for control in fit.kinds.values() or [fit.control]}
     return facts.pop() if len(facts) == 1 else "by kind of tree"
 
 
-def _criterion(control: Control) -> str:
+def _criterion(control: ResolvedOptions) -> str:
     return control.criterion.replace("_", " ")
 
 
@@ -433,7 +433,7 @@ def _drawn(fit: Fit) -> str:
     return "rows" if structure is None or structure.groups is None else "groups"
 
 
-def _resampling(drawn: str, control: Control) -> str:
+def _resampling(drawn: str, control: ResolvedOptions) -> str:
     if control.resample == "none" or control.sample_fraction == 1:
         of_groups = drawn == "groups" and control.resample != "none"
         return f"{control.resample}{' of the groups' if of_groups else ''}"
@@ -441,7 +441,7 @@ def _resampling(drawn: str, control: Control) -> str:
     return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the {drawn}{rule}"
 
 
-def tried(control: Control | BoostingControl) -> str:
+def tried(control: ResolvedOptions | ResolvedBoostingOptions) -> str:
     """Return the numbers of single predictors and directions that a node tries, as text."""
     return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
 
@@ -547,13 +547,13 @@ def _runs(fit: BoostedFit) -> dict[str, str]:
     return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {drawn} predictors"}
 
 
-def _leaf_values(control: BoostingControl) -> dict[str, str]:
+def _leaf_values(control: ResolvedBoostingOptions) -> dict[str, str]:
     if control.leaf_values == REFIT:
         return {"Leaf values": "refitted with every tree"}
     return {"Learning rate": number(control.learning_rate)}
 
 
-def _limits(control: BoostingControl) -> dict[str, str]:
+def _limits(control: ResolvedBoostingOptions) -> dict[str, str]:
     """Return the limits on leaves that are not there by default."""
     limits = {}
     if control.max_leaves is not None:

@@ -34,7 +34,7 @@ from odrf.fits.responses import (
     rows_missed,
     with_rows_apart,
 )
-from odrf.options.boosting import BoostingControl
+from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.consistency import ConsistencyReport, properties_of_boosted
@@ -69,7 +69,7 @@ class RoundsOfTrees(AnyResults):
     fit: BoostedFit
 
     @property
-    def control(self) -> BoostingControl:
+    def control(self) -> ResolvedBoostingOptions:
         """The options of the fit, with the values that were used."""
         return self.fit.control
 

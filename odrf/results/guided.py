@@ -16,7 +16,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import GuidedFit
 from odrf.fits.predicting import class_labels
 from odrf.fits.updating import combined_guided_fits, enlarged_guided_fit
-from odrf.options.guided import GuidedControl
+from odrf.options.guided import ResolvedGuidedOptions
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport, properties_of_guided
 from odrf.reports.sensitivity import Sensitivity, rows_kept
@@ -66,7 +66,7 @@ class GRAFResults(
         self.fit = fit
 
     @property
-    def control(self) -> GuidedControl:
+    def control(self) -> ResolvedGuidedOptions:
         """The options of the fit, with the values that were used."""
         return self.fit.control
 

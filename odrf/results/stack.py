@@ -38,7 +38,7 @@ from odrf.fits.stack.distribution import (
 from odrf.fits.stack.fit import StackedFit
 from odrf.fits.stack.growing import BASES, stack_out_of_bag
 from odrf.fits.stack.weights import errors_of
-from odrf.options.stack import StackedControl
+from odrf.options.stack import ResolvedStackOptions
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.consistency import ConsistencyReport
@@ -95,7 +95,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         self.fit = fit
 
     @property
-    def control(self) -> StackedControl:
+    def control(self) -> ResolvedStackOptions:
         """The options of the fit, with the values that were used."""
         return self.fit.control
 

@@ -18,7 +18,7 @@ from odrf.exports.export import exported_c, exported_onnx, exported_python
 from odrf.fits.fit import BoostedFit, Fit
 from odrf.fits.predicting import RowPredictor, row_predictor
 from odrf.fits.without_data import without_rows
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.public import public, respelled
 from odrf.reports.consistency import ConsistencyReport, properties_of
 from odrf.reports.importance import PixelImportance, ProjectionImportance
@@ -291,7 +291,7 @@ class TreeResults(ResultsWithoutData, PixelResults, RowPredicting):
         self.fit = fit
 
     @property
-    def control(self) -> Control:
+    def control(self) -> ResolvedOptions:
         """The options of the fit, with the values that were used."""
         return self.fit.control
 

@@ -13,7 +13,7 @@ import odrf
 from odrf import InputError, load_data, odt
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.trees.forest import ARRAYS, Forest
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.projections import uniform
 from reference.impurity import cuts, gain
 
@@ -447,7 +447,7 @@ def test_blends_save_load_and_grow_on(data, criterion, tmp_path):
 
 def test_causes_that_are_numbers(data):
     numbered = data.assign(event=data["event"].cat.rename_categories([0, 1, 2]))
-    control: Control = odrf.odrf(FORMULA, numbered, cause=2, n_trees=2, seed=1).fit.control
+    control: ResolvedOptions = odrf.odrf(FORMULA, numbered, cause=2, n_trees=2, seed=1).fit.control
     assert control.cause == "2"
 
 

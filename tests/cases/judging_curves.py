@@ -59,7 +59,7 @@ def _lost_times_do_not_add_up(asked: dict[str, pd.DataFrame], fit: Any) -> bool:
 
 
 def _medians_are_not_of_curves(asked: dict[str, pd.DataFrame], fit: Any) -> bool:
-    if fit.control.__class__.__name__ == "BoostingControl" and fit.control.loss != "cox":
+    if fit.control.__class__.__name__ == "ResolvedBoostingOptions" and fit.control.loss != "cox":
         return False
     for row, median in asked["time"].items():
         below = asked["survival"].loc[[row]].to_numpy()[0] <= 0.5 + CLOSE

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.factors import (
     NO_FACTORS,
-    Coded,
+    EncodedColumns,
     beside,
     factors_of,
     indicated,
@@ -134,7 +134,7 @@ def test_rows_columns_and_joined_matrices_are_those_of_the_indicators(n, seed, d
     chosen = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=6))
     columns = columns_of(chosen)
     same(X[columns], array[columns])
-    assert isinstance(X[columns], Coded) == any(WIDTHS_OF_CODED[j] > 6 for j in chosen)
+    assert isinstance(X[columns], EncodedColumns) == any(WIDTHS_OF_CODED[j] > 6 for j in chosen)
     parts = [X[columns_of([j])] for j in chosen]
     same(beside(parts), array[columns])
     same(with_layout(stored(X), layout_of(X)), array)

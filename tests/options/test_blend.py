@@ -14,7 +14,7 @@ import odrf
 from forests import same_bits
 from odrf.errors import InputError
 from odrf.options.blend import kinds_of_trees
-from odrf.options.request import request_of
+from odrf.options.options import given_options
 from odrf.projections import FAMILIES, Axis
 
 KINDS = ["best", "random", "extra", "smooth", "few", "sparse", "axis"]
@@ -93,7 +93,7 @@ def test_what_is_given_holds_for_all_kinds(data, few_pilots):
 def request(*given, **options):
     parameters = inspect.signature(odrf.odrf).parameters.values()
     defaults = {p.name: p.default for p in parameters}
-    return request_of(defaults | options, frozenset(given))
+    return given_options(defaults | options, frozenset(given))
 
 
 def options_of(*given, classification=True, **options):

@@ -16,9 +16,9 @@ from odrf.engine.resamples import SUBSAMPLE, Sampling
 from odrf.engine.running import usual_threads
 from odrf.engine.splits.impurity import ENTROPY
 from odrf.errors import InputError
-from odrf.options.request import request_of
+from odrf.options.options import given_options
 from odrf.options.sizes import Rule
-from odrf.options.tree import NO_LIMIT, Control, resolve
+from odrf.options.tree import NO_LIMIT, ResolvedOptions, resolve
 from odrf.projections.sparse import Sparse
 from resampled import all_counts
 
@@ -49,13 +49,13 @@ OPTIONS: dict[str, Any] = {
 
 def control(
     kind: str = "regression", n: int = 100, P: int = 10, p: int = 12, **options: Any
-) -> Control:
+) -> ResolvedOptions:
     n_classes = 1 if kind == "regression" else 3
-    request = request_of(OPTIONS | options)
+    request = given_options(OPTIONS | options)
     return resolve(request, kind=kind, n=n, P=P, p=p, n_classes=n_classes)
 
 
-def classes(**options: Any) -> Control:
+def classes(**options: Any) -> ResolvedOptions:
     return control("classification", **options)
 
 

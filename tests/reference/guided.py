@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
-from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.kernel_params import GuidedKernelParams
 from reference.forests import goes_left
 from reference.randomness import Stream
 
@@ -160,7 +160,7 @@ def grow(
     y: NDArray,
     weights: NDArray,
     feature_groups: FeatureGroups,
-    settings: GuidedSettings,
+    settings: GuidedKernelParams,
     state: NDArray[np.uint64],
 ) -> GuidedTree:
     """Steps of Algorithm 1 until no impure region is left that can be divided."""

@@ -111,7 +111,7 @@ def choose_candidate(
     sizes, reliability, two_sided : (C,)
         See `odrf.engine.all_rows.sampled_candidates.NodeCandidates`.
     penalty, min_leaf : int
-        As in `odrf.engine.kernel_params.Settings`.
+        As in `odrf.engine.kernel_params.KernelParams`.
     node : Node
     start : (Q,) float64
         Zeros.

@@ -32,7 +32,7 @@ from odrf.engine.growth.forest_builder import pays_to_copy
 from odrf.engine.growth.tree_batches import TreeBatch, TreeTargets, grows_in_batches
 from odrf.engine.growth.tree_builder import grow_one, growth_kernel, read_by_growth
 from odrf.engine.growth.tree_kernel import ScratchPool
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.numeric import streams
 from odrf.engine.resamples import ALL_ROWS, RowCodes, Sampling, draw_counts
@@ -43,8 +43,8 @@ from odrf.engine.trees.packing import coefficient_of, with_level_tables
 
 __all__ = [
     "Boosted",
+    "BoostingParams",
     "BoostingState",
-    "Plan",
     "SharedColumns",
     "TreesOfRound",
     "boost",
@@ -60,7 +60,7 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------
 
 
-class Plan(NamedTuple):
+class BoostingParams(NamedTuple):
     """The options of boosting.
 
     Attributes
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
         How many predictors each run draws, and of these each tree.
     sampling : Sampling
         How each tree's rows are drawn; without replacement, or all.
-    settings : Settings
+    settings : KernelParams
         Options for growing each tree, a regression tree.
     mixture : SamplerMixture
         Where candidate directions come from.
@@ -102,7 +102,7 @@ class Plan(NamedTuple):
     run_predictors: int
     tree_predictors: int
     sampling: Sampling
-    settings: Settings
+    settings: KernelParams
     mixture: SamplerMixture
 
     def filling(self, run: Run) -> LeafValues:
@@ -192,7 +192,7 @@ def shared_columns(
     factors: Factors,
     feature_groups: FeatureGroups,
     predictors: NDArray[np.int64],
-    plan: Plan,
+    plan: BoostingParams,
 ) -> SharedColumns:
     """Return what trees on these predictors (q,), in ascending order, share.
 
@@ -258,7 +258,7 @@ def grown_on(
     run: Run,
     derivatives: Derivatives,
     k: int,
-    plan: Plan,
+    plan: BoostingParams,
     state: NDArray[np.uint64],
     n_jobs: int,
 ) -> TreesOfRound:
@@ -367,7 +367,7 @@ class BoostingState:
         rows: Sample,
         held: Sample | None,
         feature_groups: FeatureGroups,
-        plan: Plan,
+        plan: BoostingParams,
         seed: int,
     ) -> None:
         P = len(feature_groups.types)
@@ -558,7 +558,7 @@ def boost(
     rows: Sample,
     held: Sample | None,
     feature_groups: FeatureGroups,
-    plan: Plan,
+    plan: BoostingParams,
     seed: int,
     n_jobs: int,
     advance: Callable[[], Any],
@@ -578,7 +578,7 @@ def boost(
         the out-of-bag rows of several runs decide.
     feature_groups : FeatureGroups
         Which columns make up each predictor.
-    plan : Plan
+    plan : BoostingParams
         Options.
     seed : int
         Seed of the random streams; tree b uses stream b.

@@ -20,7 +20,7 @@ import numpy as np
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, FeatureGroups, has_levels
 from odrf.engine.directions.estimation import UNRELATED, moments, normalise
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import Spectrum, right_singular
 from odrf.engine.rows import level_at, level_of
 from odrf.engine.splits.impurity import ENTROPY, ORDINAL
@@ -86,7 +86,7 @@ class ClassShares(NamedTuple):
     spectrum: Spectrum
 
 
-def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> ClassShares | None:
+def class_shares_for(feature_groups: FeatureGroups, settings: KernelParams) -> ClassShares | None:
     """Allocate the scratch for the factors among these predictors.
 
     None if no factor is ordered by it: if there are none, nor empty cells, or fewer than three

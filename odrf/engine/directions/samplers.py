@@ -29,7 +29,7 @@ from odrf.engine.compiling import (
     write_tuple,
 )
 from odrf.engine.directions.candidates import FeatureGroups, Proposals
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.rows import Rows
 
 __all__ = [
@@ -249,22 +249,22 @@ class SamplerMixture(Protocol):
         """Whether the columns of whole trees are rotated."""
 
     def samplers(
-        self, feature_groups: FeatureGroups, settings: Settings, n: int
+        self, feature_groups: FeatureGroups, settings: KernelParams, n: int
     ) -> tuple[DirectionSampler, ...]:
         """Return the samplers, with scratch for a tree of n rows."""
 
-    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
 
-    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> int:
         """Return the most columns on which a direction is estimated; 0 if none is estimated."""
 
     def rotation(
-        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+        self, state: NDArray[np.uint64], rows: Rows, settings: KernelParams
     ) -> NDArray[np.float32] | None:
         """Return the orthogonal matrix (p, p) that rotates a tree's columns, or None."""
 
-    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: KernelParams, n: int) -> float:
         """Return about how many columns the candidates of a node read, counting repetitions."""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.growth.tree_kernel import LEAVES, NEXT, NODES, TERMS, TreeBuffers
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import branched
 from odrf.engine.running import with_all_that_follow
 
@@ -69,7 +69,7 @@ class GrownBranch(NamedTuple):
     n_nodes: int
 
 
-def grows_in_branches(n: int, settings: Settings) -> bool:
+def grows_in_branches(n: int, settings: KernelParams) -> bool:
     """Return whether a tree of n distinct rows grows in branches.
 
     It cannot if its size is limited to a number of leaves, as they are counted over the whole tree;

@@ -17,7 +17,7 @@ from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.tree_batches import RepeatedGrowth, can_be_repeated
 from odrf.engine.growth.tree_builder import grow_one, growth_kernel, read_by_growth
 from odrf.engine.growth.tree_kernel import ScratchPool
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import is_available
 from odrf.engine.resamples import RowCodes, Sampling, rows_drawn_once
 from odrf.engine.survival.event_ranks import EventRanks
@@ -41,7 +41,7 @@ def grow_forest(
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
     sampling: Sampling,
-    settings: Settings,
+    settings: KernelParams,
     mixture: SamplerMixture,
     streams: NDArray[np.uint64],
     n_jobs: int,
@@ -64,7 +64,7 @@ def grow_forest(
         Which columns make up each predictor.
     sampling : Sampling
         How each tree's rows are drawn.
-    settings : Settings
+    settings : KernelParams
         Options of growth.
     mixture : SamplerMixture
         Where candidate directions come from.
@@ -111,7 +111,7 @@ class TreeGrower:
         weights: NDArray[np.float64],
         feature_groups: FeatureGroups,
         sampling: Sampling,
-        settings: Settings,
+        settings: KernelParams,
         mixture: SamplerMixture,
         n_trees: int,
         n_jobs: int,

@@ -52,7 +52,7 @@ from odrf.engine.growth.tree_kernel import (
     enlarged,
     renew,
 )
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, RowCodes, Sampling, draw_subsample, n_drawn
 from odrf.engine.rows import Rows, rows_at
@@ -364,7 +364,7 @@ def can_be_repeated(
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
     sampling: Sampling,
-    settings: Settings,
+    settings: KernelParams,
     mixture: SamplerMixture,
     factors: Factors,
     codes: RowCodes | None,

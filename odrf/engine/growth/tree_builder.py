@@ -30,7 +30,7 @@ from odrf.engine.growth.tree_kernel import (
     grow_best_first,
     grow_tree,
 )
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import MOST_PLACES, require_memory
 from odrf.engine.resamples import RowCodes, Sampling, draw_halves
 from odrf.engine.rows import Rows, divide, gather_rows, project, rows_at
@@ -120,7 +120,7 @@ BUDGET, PER_ROW = 10_000_000, 5
 def grow_on(
     rows: Rows,
     feature_groups: FeatureGroups,
-    settings: Settings,
+    settings: KernelParams,
     state: NDArray[np.uint64],
     buffers: TreeBuffers,
     scratch: Scratch,
@@ -159,7 +159,7 @@ def grown_to_end(
 def stepper(
     rows: Rows,
     feature_groups: FeatureGroups,
-    settings: Settings,
+    settings: KernelParams,
     state: NDArray[np.uint64],
     scratch: Scratch,
     samplers: tuple[DirectionSampler, ...],
@@ -188,7 +188,7 @@ def stepper(
     return step
 
 
-def growth_kernel(settings: Settings) -> Callable[..., None]:
+def growth_kernel(settings: KernelParams) -> Callable[..., None]:
     """Return the kernel that grows trees in the order of these settings."""
     return grow_best_first if settings.best_first else grow_tree
 
@@ -270,7 +270,7 @@ def describe_again(
     n_nodes : int
         Number of its nodes.
     criterion : int
-        Impurity, as in `odrf.engine.kernel_params.Settings`.
+        Impurity, as in `odrf.engine.kernel_params.KernelParams`.
     moments, logs
         As `odrf.engine.splits.impurity.describe` takes them.
     """
@@ -316,7 +316,7 @@ ONE_NODE = 1
 def grow_with_surrogates(
     rows: Rows,
     feature_groups: FeatureGroups,
-    settings: Settings,
+    settings: KernelParams,
     state: NDArray[np.uint64],
     buffers: TreeBuffers,
     scratch: Scratch,
@@ -424,7 +424,7 @@ def fill(
     n_nodes : int
         Number of its nodes.
     criterion : int
-        Impurity, as in `odrf.engine.kernel_params.Settings`.
+        Impurity, as in `odrf.engine.kernel_params.KernelParams`.
     columns : (1, W) int64; theta : (1, W) float32
         Scratch for the widest direction.
     values : (≥ m,) float32; goes_left : (≥ m,) bool; moments : (≥ m,) float64
@@ -485,7 +485,7 @@ def grow_one(
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
     sampling: Sampling,
-    settings: Settings,
+    settings: KernelParams,
     mixture: SamplerMixture,
     state: NDArray[np.uint64],
     copied: bool,

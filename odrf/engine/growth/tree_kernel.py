@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import ZERO, inlined, kernel
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, Proposals
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.factor_splits import send_absent_levels
 from odrf.engine.splits.impurity import CRITERIA, NEGLIGIBLE, describe, whole_logs
@@ -215,7 +215,7 @@ def grow_tree(
         The training rows of the tree; every split reorders those of its node.
     feature_groups : FeatureGroups
         Which columns make up each predictor.
-    settings : Settings
+    settings : KernelParams
         Options of growth.
     state : (4,) uint64
         The tree's random stream, advanced.
@@ -416,7 +416,7 @@ class ScratchPool:
     Parameters
     ----------
     feature_groups : FeatureGroups
-    settings : Settings
+    settings : KernelParams
     mixture : SamplerMixture
         As in `odrf.engine.growth.forest_builder.grow_forest`.
 
@@ -427,7 +427,7 @@ class ScratchPool:
     """
 
     def __init__(
-        self, feature_groups: FeatureGroups, settings: Settings, mixture: SamplerMixture
+        self, feature_groups: FeatureGroups, settings: KernelParams, mixture: SamplerMixture
     ) -> None:
         self.feature_groups = as_searched(feature_groups, settings)
         self.settings, self.mixture = settings, mixture

@@ -35,7 +35,7 @@ from odrf.engine.growth.tree_builder import (
     load_direction,
 )
 from odrf.engine.growth.tree_kernel import FIRST_ROOM, NODES, TreeBuffers, buffers_for, grow_tree
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import branched
 from odrf.engine.resamples import RowCodes, Sampling, draw_halves
 from odrf.engine.rows import Rows, columns_at, divide, gather_rows, project, rows_at
@@ -68,7 +68,7 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------
 
 
-def refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, TreeBuffers]:
+def refilled(tree: Forest, rows: Rows, settings: KernelParams) -> tuple[Forest, TreeBuffers]:
     """Return the tree with node values computed from these rows, and its buffers.
 
     The rows, which are not copied, are put in the order of the nodes.
@@ -77,7 +77,7 @@ def refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Tree
     return _with_values(tree, buffers), buffers
 
 
-def filled_by(tree: Forest, rows: Rows, settings: Settings) -> TreeBuffers:
+def filled_by(tree: Forest, rows: Rows, settings: KernelParams) -> TreeBuffers:
     """Return buffers with the tree and the node values computed from these rows, as `refilled`."""
     n_nodes, buffers = tree.n_nodes, _buffers_of(tree)
     fill(rows, buffers, np.int64(n_nodes), settings.criterion, *_scratch(tree, rows, settings))
@@ -85,7 +85,7 @@ def filled_by(tree: Forest, rows: Rows, settings: Settings) -> TreeBuffers:
 
 
 def with_few_rows(
-    tree: Forest, of_new: TreeBuffers, rows: Rows, settings: Settings
+    tree: Forest, of_new: TreeBuffers, rows: Rows, settings: KernelParams
 ) -> tuple[Forest, TreeBuffers]:
     """Return the tree with the nodes changed that new rows reach, and its buffers.
 
@@ -98,7 +98,7 @@ def with_few_rows(
     rows : Rows
         All rows, old and new, not copied.  Those of the leaves that new rows reach are put in the
         order of these leaves; in the buffers other leaves have none.
-    settings : Settings
+    settings : KernelParams
     """
     buffers, reached = _buffers_of(tree), of_new.n_rows > 0
     for mine, stored in (
@@ -182,7 +182,7 @@ def _buffers_of(tree: Forest) -> TreeBuffers:
     return buffers
 
 
-def _scratch(tree: Forest, rows: Rows, settings: Settings) -> tuple:
+def _scratch(tree: Forest, rows: Rows, settings: KernelParams) -> tuple:
     """Return what `fill` takes after the criterion."""
     m, splits, work = len(rows.at), tree.surrogates, None
     widest = max(1, int(np.diff(tree.start).max()))
@@ -220,7 +220,7 @@ def grow_from_leaves(
     n_leaves: int,
     n: int,
     feature_groups: FeatureGroups,
-    settings: Settings,
+    settings: KernelParams,
     mixture: SamplerMixture,
     state: NDArray[np.uint64],
 ) -> tuple[TreeBuffers, NDArray[np.int64], SurrogateSplits | None]:
@@ -343,7 +343,7 @@ class Update(NamedTuple):
     weights: NDArray[np.float64]
     feature_groups: FeatureGroups
     sampling: Sampling
-    settings: Settings
+    settings: KernelParams
     mixture: SamplerMixture
     most_before: int
     revised: int

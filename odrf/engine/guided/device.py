@@ -25,7 +25,7 @@ from odrf.engine.guided.regions import (
     impurity_of_classes,
     impurity_of_numbers,
 )
-from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.kernel_params import GuidedKernelParams
 
 __all__ = [
     "Device",
@@ -261,7 +261,7 @@ class DeviceGrowth:
         regions: Regions,
         growth: GuidedGrowth,
         columns: TreeColumns,
-        settings: GuidedSettings,
+        settings: GuidedKernelParams,
         state: NDArray[np.uint64],
         candidates: CandidatePlanes,
         budget: int,
@@ -326,7 +326,7 @@ def grow_in_batches(
     regions: Regions,
     growth: GuidedGrowth,
     columns: TreeColumns,
-    settings: GuidedSettings,
+    settings: GuidedKernelParams,
     state: NDArray[np.uint64],
     candidates: CandidatePlanes,
     budget: int,

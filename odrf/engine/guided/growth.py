@@ -17,7 +17,7 @@ from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.guided.kernel import ACTIVE, PLANES, REGIONS, begin, grow, growth_for
 from odrf.engine.guided.planes import TreeColumns, planes_for
 from odrf.engine.guided.regions import regions_for
-from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.kernel_params import GuidedKernelParams
 from odrf.engine.memory import MOST_PLACES, require_numbers
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.running import end_if_stopped, in_order
@@ -48,7 +48,7 @@ def grow_guided(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
-    settings: GuidedSettings,
+    settings: GuidedKernelParams,
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
@@ -69,7 +69,7 @@ def grow_guided(
         Case weights.
     feature_groups : FeatureGroups
         Which columns make up each predictor.
-    settings : GuidedSettings
+    settings : GuidedKernelParams
         Options of growth.
     streams : (B, 4) uint64
         Initial state of each tree's random stream; not modified.
@@ -162,7 +162,7 @@ def _grow_one(
     columns: NDArray[np.int64],
     of_columns: TreeColumns,
     shift: float,
-    settings: GuidedSettings,
+    settings: GuidedKernelParams,
     state: NDArray[np.uint64],
     device: Device | None,
 ) -> GuidedForest:

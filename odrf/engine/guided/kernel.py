@@ -154,7 +154,7 @@ def grow(regions, growth, columns, settings, state, candidates, budget):
         Receives the planes.
     columns : TreeColumns
         What is known of the tree's columns.
-    settings : GuidedSettings
+    settings : GuidedKernelParams
         Options of growth.
     state : (4,) uint64
         The tree's random stream, advanced.

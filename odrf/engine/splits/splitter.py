@@ -26,7 +26,7 @@ from odrf.engine.directions.samplers import (
     forget_levels,
     workspace,
 )
-from odrf.engine.kernel_params import AIC, NO_PENALTY, Settings
+from odrf.engine.kernel_params import AIC, NO_PENALTY, KernelParams
 from odrf.engine.numeric import DigitScratch, digit_scratch
 from odrf.engine.rows import column_itself, is_plain_column, project, project_here
 from odrf.engine.splits.cuts import (
@@ -363,7 +363,7 @@ class Scratch(NamedTuple):
     risks: RiskSums | None = None
 
 
-def as_searched(feature_groups: FeatureGroups, settings: Settings) -> FeatureGroups:
+def as_searched(feature_groups: FeatureGroups, settings: KernelParams) -> FeatureGroups:
     """Return the feature groups of the kind of table that the search treats this one as.
 
     Only the kernel of tables with factors or empty cells cuts large nodes exactly: plain trees
@@ -378,7 +378,7 @@ def scratch_for(
     n: int,
     tree_rows: int,
     feature_groups: FeatureGroups,
-    settings: Settings,
+    settings: KernelParams,
     mixture: SamplerMixture,
 ) -> Scratch:
     """Allocate scratch for a tree of n distinct rows, with directions from the `mixture`.

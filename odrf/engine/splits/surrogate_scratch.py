@@ -21,7 +21,7 @@ from odrf.engine.compiling import (
 )
 from odrf.engine.directions.candidates import ROUND, Proposals
 from odrf.engine.directions.samplers import Workspace, workspace
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import DigitScratch, digit_scratch
 from odrf.engine.rows import Rows
 from odrf.engine.splits.surrogate_choice import (
@@ -311,7 +311,7 @@ class PlacedSurrogates(NamedTuple):
 def placed_surrogates(
     state: NDArray[np.uint64],
     rows: Rows,
-    settings: Settings,
+    settings: KernelParams,
     shared: SharedScratch,
     work: SurrogateScratch,
 ) -> PlacedSurrogates:

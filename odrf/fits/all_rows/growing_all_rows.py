@@ -40,8 +40,8 @@ from odrf.options.chunks import (
     share_judging,
 )
 from odrf.options.criteria import require_split_scale
-from odrf.options.request import Request
-from odrf.options.tree import Control
+from odrf.options.options import Options
+from odrf.options.tree import ResolvedOptions
 from odrf.pruning.complexity import ERROR
 from odrf.public.progress import progress_bar
 
@@ -61,7 +61,7 @@ class _Grown(NamedTuple):
 def grow_all_rows(
     call: str,
     rows: StreamedRows,
-    request: Request,
+    request: Options,
     progress: bool = False,
     rows_in_memory: int | None = None,
     crowned: Callable[[GrownCrown], object] = lambda crown: None,
@@ -73,7 +73,7 @@ def grow_all_rows(
     call : str
         The call as text, for summaries.
     rows : StreamedRows
-    request : Request
+    request : Options
     progress : bool, default False
         Show a progress bar of the rows whose branches have grown.
     rows_in_memory : int, optional
@@ -120,7 +120,7 @@ def grow_all_rows(
 class _HeldOut:
     """The rows that are held out to choose the size of the tree; none if it is given."""
 
-    def __init__(self, rows: StreamedRows, control: Control) -> None:
+    def __init__(self, rows: StreamedRows, control: ResolvedOptions) -> None:
         self.n_jobs, self._pieces = control.n_jobs, list[TreeRows]()
         searched = control.alpha_rule.needs_search
         share = share_judging(rows.n_positive) if searched else 0.0
@@ -165,7 +165,7 @@ def _growing_blocks(rows: StreamedRows, judging: _HeldOut, totals: Totals) -> It
 
 def _grown(
     rows: StreamedRows,
-    control: Control,
+    control: ResolvedOptions,
     blocks: Callable[[], Iterator[TreeRows]],
     totals: Totals,
     state: NDArray[np.uint64],

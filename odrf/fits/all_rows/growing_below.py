@@ -14,7 +14,7 @@ from odrf.engine.all_rows.bin_sums import order_by_slots
 from odrf.engine.chunks import Recipe, TreeRows, growth_bytes
 from odrf.engine.factors import stored, with_layout
 from odrf.engine.growth.forest_builder import TreeGrower
-from odrf.engine.kernel_params import Settings
+from odrf.engine.kernel_params import KernelParams
 from odrf.engine.memory import available_memory, require_memory
 from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.running import in_order
@@ -43,7 +43,7 @@ def _bytes(n: float, n_stored: int, n_classes: int) -> float:
 
 
 def grown_in_memory(
-    rows: TreeRows, recipe: Recipe, settings: Settings, state: NDArray[np.uint64], n_jobs: int
+    rows: TreeRows, recipe: Recipe, settings: KernelParams, state: NDArray[np.uint64], n_jobs: int
 ) -> Forest:
     """Return the tree of a random stream (4,), grown on all these rows in `n_jobs` threads."""
     grow = TreeGrower(

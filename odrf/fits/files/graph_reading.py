@@ -298,7 +298,7 @@ class FitReader:
         if kind == "RuleFunction":
             option, name = str(values["option"]), str(values["name"])
             return RuleFunction.named(option, name, self._functions.get(name))
-        if kind == "NoData":
+        if kind in ("NoData", "WithheldData"):  # the latter in files of version 0.2
             return _withheld(**values)
         return self._object(CLASSES[kind], values)
 

@@ -35,10 +35,10 @@ from odrf.engine.boosting.losses import (
     Weibull,
 )
 from odrf.engine.boosting.runs import RunRows
-from odrf.engine.boosting.state import Boosted, Plan
-from odrf.engine.factors import Coded, Layout
+from odrf.engine.boosting.state import Boosted, BoostingParams
+from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.guided.forest import GuidedForest
-from odrf.engine.kernel_params import GuidedSettings, Settings
+from odrf.engine.kernel_params import GuidedKernelParams, KernelParams
 from odrf.engine.resamples import Batch, Sampling
 from odrf.engine.splits.surrogates import Marks, SurrogateSplits
 from odrf.engine.survival.curves import LeafCurves
@@ -59,12 +59,12 @@ from odrf.fits.stack.smoothers import AdditiveBase, KernelSmoother
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import EstimandFit, SurvivalFit
 from odrf.fits.survival.hazards import NodeHazards
-from odrf.options.boosting import BoostingControl
-from odrf.options.guided import GuidedControl
-from odrf.options.request import Request
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.guided import ResolvedGuidedOptions
+from odrf.options.options import Options
 from odrf.options.sizes import Rule
-from odrf.options.stack import StackedControl
-from odrf.options.tree import Control
+from odrf.options.stack import ResolvedStackOptions
+from odrf.options.tree import ResolvedOptions
 from odrf.projections import FAMILIES
 from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
@@ -94,8 +94,15 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums, AllRowsFit),
-        *(EstimandFit, Control, GuidedControl, BoostingControl, Request, Rule),
-        *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
+        *(
+            EstimandFit,
+            ResolvedOptions,
+            ResolvedGuidedOptions,
+            ResolvedBoostingOptions,
+            Options,
+            Rule,
+        ),
+        *(KernelParams, GuidedKernelParams, Sampling, Batch, BoostingParams, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
         *(Cox, EventRanks, LogNormal, LogLogistic, Weibull, LogTimes),
         *(BoostedSurvivalFit, SurvivalTimes, ProportionalHazards, FailureTimes),
@@ -103,16 +110,32 @@ CLASSES: dict[str, type] = {
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
-        *(Coded, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),
+        *(EncodedColumns, Layout, RowStructure, RowsApart, SubtreePath, OutOfBagChoice),
         *(SurvivalFit, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),
-        StackedControl,
+        ResolvedStackOptions,
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )
 }
 """The classes by their names."""
+
+CLASSES |= {
+    old: CLASSES[new]
+    for old, new in {
+        "Request": "Options",
+        "Control": "ResolvedOptions",
+        "BoostingControl": "ResolvedBoostingOptions",
+        "GuidedControl": "ResolvedGuidedOptions",
+        "StackedControl": "ResolvedStackOptions",
+        "Settings": "KernelParams",
+        "GuidedSettings": "GuidedKernelParams",
+        "Plan": "BoostingParams",
+        "Coded": "EncodedColumns",
+    }.items()
+}
+"""Files of version 0.2 have the old names."""
 
 
 def field_names(kind: type) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS, RowStructure
 from odrf.design.survival_times import SurvivalTimes
 from odrf.design.trusted import UNTRUSTED, untrusted_part
 from odrf.engine.directions.samplers import SamplerMixture
-from odrf.engine.factors import Coded, Layout, Matrix, stored
+from odrf.engine.factors import EncodedColumns, Layout, Matrix, stored
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.splits.surrogates import SurrogateSplits
 from odrf.engine.trees.forest import OF_NODES, OF_TERMS, Forest
@@ -426,7 +426,7 @@ def _require_structure(structure: RowStructure, n: int) -> None:
 
 
 def _require_matrix(X: Matrix) -> None:
-    if not isinstance(X, Coded):
+    if not isinstance(X, EncodedColumns):
         return
     r = len(stored(X))
     _require_layout(X.layout, r, len(X))

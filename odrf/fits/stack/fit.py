@@ -12,8 +12,8 @@ from odrf.design import Design, TrainingData
 from odrf.engine.trees.forest import Forest
 from odrf.fits.fit import BoostedFit, Fit
 from odrf.fits.stack.smoothers import AdditiveBase, KernelSmoother
-from odrf.options.boosting import BoostingControl
-from odrf.options.stack import StackedControl
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.stack import ResolvedStackOptions
 
 __all__ = [
     "StackedFit",
@@ -85,9 +85,9 @@ class StackedFit:
         The recipe from a data frame to predictors and response.
     data : TrainingData
         The training rows.
-    control : StackedControl
+    control : ResolvedStackOptions
         The options, resolved.
-    boosting : dict of str to BoostingControl
+    boosting : dict of str to ResolvedBoostingOptions
         The options of the kinds of boosted runs, whether or not they are among the models.
     parts : tuple of G StackedPart
         The models, a forest first.
@@ -112,8 +112,8 @@ class StackedFit:
     call: str
     design: Design
     data: TrainingData
-    control: StackedControl
-    boosting: dict[str, BoostingControl]
+    control: ResolvedStackOptions
+    boosting: dict[str, ResolvedBoostingOptions]
     parts: tuple[StackedPart, ...]
     weights: NDArray[np.float64]
     power: float

@@ -50,9 +50,9 @@ from odrf.fits.stack.weights import (
     stacking_weights,
 )
 from odrf.options.blend import FEWEST_TREES
-from odrf.options.boosting import BoostingControl
-from odrf.options.request import Request
-from odrf.options.stack import StackedControl
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.options import Options
+from odrf.options.stack import ResolvedStackOptions
 from odrf.statistics.importance import effective_number, held_out_importance, largest
 
 __all__ = [
@@ -117,7 +117,7 @@ class ForestsOnFew(NamedTuple):
     call : str
     design : Design
     data : TrainingData
-    request : Request
+    request : Options
         The options of the forest on all predictors.
     by_fold : FoldImportance
     progress : bool
@@ -127,7 +127,7 @@ class ForestsOnFew(NamedTuple):
     call: str
     design: Design
     data: TrainingData
-    request: Request
+    request: Options
     by_fold: FoldImportance
     progress: bool
 
@@ -171,7 +171,7 @@ class ForestsOnFew(NamedTuple):
         return largest(importance, max(FEWEST_PREDICTORS, effective_number(importance, order)))
 
     def _without(
-        self, f: int, order: int, request: Request, share: float
+        self, f: int, order: int, request: Options, share: float
     ) -> tuple[Fit, NDArray[np.int64]]:
         """Return a forest that is grown without fold f, and its columns."""
         which = self._chosen(f, order).tolist()
@@ -200,7 +200,7 @@ FEWEST_ROWS, MOST_ROWS = 20, 3000
 
 
 def importance_of_folds(
-    design: Design, data: TrainingData, request: Request, seed: int
+    design: Design, data: TrainingData, request: Options, seed: int
 ) -> FoldImportance | None:
     """Draw folds of the rows, and find importances without each; None if there are too few rows.
 
@@ -208,7 +208,7 @@ def importance_of_folds(
     ----------
     design : Design
     data : TrainingData
-    request : Request
+    request : Options
         The options of a forest.
     seed : int
     """
@@ -228,7 +228,7 @@ def importance_of_folds(
 
 
 def quick_importance(
-    design: Design, data: TrainingData, request: Request, rows: NDArray[np.int64]
+    design: Design, data: TrainingData, request: Options, rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the held-out importance of each column (p,) in a forest on some rows; at least 0.
 
@@ -238,7 +238,7 @@ def quick_importance(
     ----------
     design : Design
     data : TrainingData
-    request : Request
+    request : Options
         The options of a forest; here it has few trees, of one kind.
     rows : (m,) int64
     """
@@ -269,7 +269,7 @@ def quick_importance(
 # ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
-Grow = Callable[[BoostingControl], BoostedFit]
+Grow = Callable[[ResolvedBoostingOptions], BoostedFit]
 
 # Runs of a first try.
 FEW_RUNS = 3
@@ -277,7 +277,7 @@ ADDED, NOISE, BEHIND, LATE = "added", "within noise", "behind others", "no time 
 
 
 def further_runs(
-    kinds: Mapping[str, BoostingControl],
+    kinds: Mapping[str, ResolvedBoostingOptions],
     grow: Grow,
     values: Sequence[Array],
     data: TrainingData,
@@ -287,7 +287,7 @@ def further_runs(
 
     Parameters
     ----------
-    kinds : mapping of str to BoostingControl
+    kinds : mapping of str to ResolvedBoostingOptions
         What is tried.
     grow : callable
         Fits boosted runs.
@@ -307,7 +307,7 @@ class _Search:
 
     def __init__(
         self,
-        kinds: Mapping[str, BoostingControl],
+        kinds: Mapping[str, ResolvedBoostingOptions],
         grow: Grow,
         values: Sequence[Array],
         data: TrainingData,
@@ -363,7 +363,7 @@ class _Search:
             self._end(best, ADDED)
         return added
 
-    def _fit(self, name: str, control: BoostingControl) -> None:
+    def _fit(self, name: str, control: ResolvedBoostingOptions) -> None:
         self.fits[name] = self.grow(control)
         self.out_of_bag[name] = _value(self.fits[name])
 
@@ -400,9 +400,9 @@ def grow_stack(
     call: str,
     design: Design,
     data: TrainingData,
-    control: StackedControl,
-    request: Request,
-    boosting: dict[str, BoostingControl],
+    control: ResolvedStackOptions,
+    request: Options,
+    boosting: dict[str, ResolvedBoostingOptions],
     progress: bool,
 ) -> StackedFit:
     """Grow the models and weigh them.
@@ -414,10 +414,10 @@ def grow_stack(
     call : str
     design : Design
     data : TrainingData
-    control : StackedControl
-    request : Request
+    control : ResolvedStackOptions
+    request : Options
         The options of each forest.
-    boosting : dict of str to BoostingControl
+    boosting : dict of str to ResolvedBoostingOptions
         The options of the usual boosted runs, and of others that are tried with a budget; with many
         rows one of these is tried in any case.
     progress : bool
@@ -439,7 +439,7 @@ def grow_stack(
     if single_rows and time.monotonic() < end:
         parts += _judged_by_folds(call, design, data, control, request, of_forest, progress)
 
-    def grow_runs(options: BoostingControl) -> BoostedFit:
+    def grow_runs(options: ResolvedBoostingOptions) -> BoostedFit:
         offset = Offset(False, None, np.zeros(len(data.y)))
         return grow_boosted_fit(call, design, data, offset, options, progress)
 
@@ -467,8 +467,8 @@ def grow_stack(
 
 
 def _others_to_try(
-    boosting: dict[str, BoostingControl], control: StackedControl, singles: bool
-) -> dict[str, BoostingControl]:
+    boosting: dict[str, ResolvedBoostingOptions], control: ResolvedStackOptions, singles: bool
+) -> dict[str, ResolvedBoostingOptions]:
     """Return the kinds of runs to try: with a budget all others, else on `singles` or none."""
     if control.budget is not None:
         return {name: options for name, options in boosting.items() if name != RUNS}
@@ -476,7 +476,7 @@ def _others_to_try(
 
 
 def _forest_on_base(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+    call: str, design: Design, data: TrainingData, request: Options, progress: bool
 ) -> list[StackedPart]:
     """Return a forest of half as many trees on a base, if one is computed soon enough."""
     name = base_named(len(data.y), len(design.columns))
@@ -498,8 +498,8 @@ def _judged_by_folds(
     call: str,
     design: Design,
     data: TrainingData,
-    control: StackedControl,
-    request: Request,
+    control: ResolvedStackOptions,
+    request: Options,
     known: NDArray[np.float64],
     progress: bool,
 ) -> list[StackedPart]:

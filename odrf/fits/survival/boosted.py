@@ -16,7 +16,7 @@ from odrf.engine.survival.likelihoods import best_scale, log_times
 from odrf.errors import InputError
 from odrf.fits.fit import BoostedFit, enlarged_boosted_fit, grow_boosted_fit
 from odrf.fits.responses import boosted_out_of_bag
-from odrf.options.boosting import BoostingControl
+from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.statistics.survival.score_curves import (
     CurvesOfScores,
     FailureTimes,
@@ -72,7 +72,7 @@ def grow_boosted_survival(
     design: Design,
     data: TrainingData,
     offset: Offset,
-    control: BoostingControl,
+    control: ResolvedBoostingOptions,
     progress: bool,
 ) -> BoostedSurvivalFit:
     """Boost for times to an event; arguments as in `grow_boosted_fit`.
@@ -87,7 +87,9 @@ def grow_boosted_survival(
     return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress))
 
 
-def require_boostable_times(design: Design, data: TrainingData, control: BoostingControl) -> None:
+def require_boostable_times(
+    design: Design, data: TrainingData, control: ResolvedBoostingOptions
+) -> None:
     """Raise `InputError` if the loss cannot take the times: they have several causes, or are 0."""
     times = data.require_times()
     if len(times.causes) > 1:

@@ -19,7 +19,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.options.criteria import EXPONENTIAL, GRAY, checked_cause
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.pruning.event_deviance import (
     node_events,
     sums_in_nodes,
@@ -183,7 +183,7 @@ class JudgedEvents:
 
 
 def judged_events(
-    times: SurvivalTimes, weights: NDArray[np.float64], control: Control
+    times: SurvivalTimes, weights: NDArray[np.float64], control: ResolvedOptions
 ) -> JudgedEvents:
     """Return what the deviance of a tree of these options counts.
 
@@ -228,7 +228,7 @@ class GrownResponse(NamedTuple):
         return None if self.weights is weights else weights
 
 
-def grown_response(data: TrainingData, control: Control) -> GrownResponse:
+def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownResponse:
     """Return what the trees of these options are grown on.
 
     Exponential survival trees are grown on rates: events divided by exposure, weighted by it.  With
@@ -248,7 +248,7 @@ def grown_response(data: TrainingData, control: Control) -> GrownResponse:
     return GrownResponse((times.event > 0) / exposure, data.weights * exposure, None)
 
 
-def ranks_of_splits(data: TrainingData, control: Control) -> EventRanks:
+def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
     """Return the times of the rows as ranks, with the events that splits are about.
 
     Raises
@@ -264,7 +264,7 @@ def ranks_of_splits(data: TrainingData, control: Control) -> EventRanks:
     return times.ranks
 
 
-def _times_of_splits(data: TrainingData, control: Control) -> SurvivalTimes:
+def _times_of_splits(data: TrainingData, control: ResolvedOptions) -> SurvivalTimes:
     times = data.require_times()
     if control.cause is None:
         return times
@@ -437,7 +437,7 @@ def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> NDArray
 
 
 def split_statistics(
-    tree: Forest, data: TrainingData, draws: Draws, control: Control
+    tree: Forest, data: TrainingData, draws: Draws, control: ResolvedOptions
 ) -> NDArray[np.float64]:
     """Return the log-rank statistic (m,) of each split, of what splits are about by `control`.
 

@@ -10,8 +10,8 @@ from odrf.engine.factors import stored
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import SurvivalFit
-from odrf.options.boosting import BoostingControl
-from odrf.options.tree import Control
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.tree import ResolvedOptions
 from odrf.public import public
 from odrf.statistics.survival.theorems import (
     SurvivalFitProperties,
@@ -97,7 +97,7 @@ def _properties_of(fit: SurvivalFit | BoostedSurvivalFit) -> SurvivalFitProperti
         all(isinstance(recipe.variables[v].encoding, Indicators | Ranks) for v in term)
         for term in recipe.terms
     ]
-    kinds: list[Control | BoostingControl] = [fit.control]
+    kinds: list[ResolvedOptions | ResolvedBoostingOptions] = [fit.control]
     if isinstance(fit, SurvivalFit) and fit.kinds:
         kinds = list(fit.kinds.values())
     tried = [kind.mixture.n_singles + kind.mixture.n_directions for kind in kinds]

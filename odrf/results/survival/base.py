@@ -40,7 +40,7 @@ from odrf.fits.survival.validation import (
     judged_new_rows,
     judged_training_rows,
 )
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 from odrf.public import public
 from odrf.public.progress import progress_bar
 from odrf.reports.data_summary import with_data
@@ -143,7 +143,7 @@ class SurvivalResults(ResultsWithoutData, AnyResults):
         self.fit = fit
 
     @property
-    def control(self) -> Control:
+    def control(self) -> ResolvedOptions:
         """The options of the fit, with the values that were used."""
         return self.fit.control
 

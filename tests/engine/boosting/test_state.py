@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from odrf.engine.boosting.leaf_values import refitted
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.runs import Sample, added_up, added_up_by_round, added_up_by_run
-from odrf.engine.boosting.state import Plan, boost, leaves_reached
+from odrf.engine.boosting.state import BoostingParams, boost, leaves_reached
 from odrf.engine.directions.candidates import PLAIN, FeatureGroups
-from odrf.engine.kernel_params import NO_PENALTY, Settings
+from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
@@ -20,7 +20,7 @@ from odrf.projections.mixture import Mixture, Share
 from odrf.projections.regression import LeastSquares
 from reference import boosting as twin
 
-SETTINGS = Settings(SQUARED_ERROR, 1, 2**31, 2, 3, NO_PENALTY, 0, 2, 200, 0, 64)
+SETTINGS = KernelParams(SQUARED_ERROR, 1, 2**31, 2, 3, NO_PENALTY, 0, 2, 200, 0, 64)
 BLOCKS = FeatureGroups(np.arange(5), np.full(4, PLAIN, dtype=np.int8))
 EVERY = Sampling(ALL_ROWS, 1.0)
 
@@ -43,7 +43,7 @@ def plan(name="squared_error", K=1, **options):
     # no more predictors singly than a tree has
     singles = min(given["run_predictors"], given["tree_predictors"])
     mixture = Mixture((Share(Axis(), singles), Share(LeastSquares(), 3)))
-    return Plan(LOSSES[name](), K, settings=SETTINGS, mixture=mixture, **given)
+    return BoostingParams(LOSSES[name](), K, settings=SETTINGS, mixture=mixture, **given)
 
 
 def grown(sample, options, held=None, n_jobs=1, advance=lambda: None):

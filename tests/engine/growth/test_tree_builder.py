@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.estimation import RIDGE
-from odrf.engine.factors import Coded, Layout
+from odrf.engine.factors import EncodedColumns, Layout
 from odrf.engine.growth.tree_builder import grow_one
 from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.resamples import (
@@ -118,7 +118,7 @@ def test_routing_and_growth_send_rows_as_a_walk_of_one_row(seed, n, options, cod
         place[5:], level[5:] = 5, np.arange(1, 5)
         codes = (new[5:] * np.arange(1, 5)[:, None]).sum(axis=0, keepdims=True)
         stored = np.concatenate([new[:5], codes]).astype(np.float32)
-        routed = Coded(stored, Layout(place, level, 5))
+        routed = EncodedColumns(stored, Layout(place, level, 5))
     found = leaf_nodes(tree, routed, 1)[:, 0].tolist()
     assert found == [leaf_by_surrogates(tree, row) for row in new.T]
 

@@ -15,7 +15,7 @@ from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.guided.planes import ROUNDING, TreeColumns, draw_planes, may_cut, planes_for
 from odrf.engine.guided.regions import begin_root, regions_for
-from odrf.engine.kernel_params import GuidedSettings
+from odrf.engine.kernel_params import GuidedKernelParams
 from odrf.engine.numeric import streams
 from reference.forests import goes_left
 from reference.guided import sample_of
@@ -172,7 +172,7 @@ def test_the_subspace_is_any_of_the_predictors_that_vary():
         np.array([0.0, 0, 0, 1, 1, 1]),
         np.ones(6),
         FeatureGroups(np.array([0, 1, 2, 3, 5, 6, 7]), kinds),
-        GuidedSettings(2, 2, trials=1, min_split=7, from_region=False, batched=False),
+        GuidedKernelParams(2, 2, trials=1, min_split=7, from_region=False, batched=False),
     )
     forest = problem.grow(n_trees=2000)
     columns_of = {0: (0,), 1: (1,), 3: (3, 4), 4: (5,), 5: (6,)}

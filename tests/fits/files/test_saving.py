@@ -435,8 +435,8 @@ def test_a_name_that_is_changed_is_refused_or_said(data, tmp_path, kind):
     [
         ("Rule", "kind"),
         ("Rule", "name"),
-        ("Control", "kind"),
-        ("Control", "criterion"),
+        ("ResolvedOptions", "kind"),
+        ("ResolvedOptions", "criterion"),
         ("Response", "kind"),
         ("Schema", "columns"),
         ("Design", "formula"),

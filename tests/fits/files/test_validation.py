@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import odrf
-from odrf.engine.factors import Coded, Layout
+from odrf.engine.factors import EncodedColumns, Layout
 from odrf.errors import InputError
 from odrf.fits.files.validation import (
     is_as_annotated,
@@ -222,8 +222,8 @@ def test_codes_of_factors_are_refused_with(words):
     data = table().assign(h=[f"level {i % 9}" for i in range(len(table()))])
     fit = odrf.odt("y ~ a + h", data, seed=1).fit
     require_sound_fit(fit)
-    assert isinstance(fit.data.X, Coded)
-    X = Coded(fit.data.X.stored, Layout(*LAYOUTS[words](*fit.data.X.layout)))
+    assert isinstance(fit.data.X, EncodedColumns)
+    X = EncodedColumns(fit.data.X.stored, Layout(*LAYOUTS[words](*fit.data.X.layout)))
     with pytest.raises(InputError, match="do not fit together"):
         require_sound_fit(replace(fit, data=replace(fit.data, X=X)))
 

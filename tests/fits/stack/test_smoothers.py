@@ -10,7 +10,7 @@ import patsy
 import pytest
 
 import odrf
-from odrf.engine.factors import Coded, indicated
+from odrf.engine.factors import EncodedColumns, indicated
 from odrf.fits.stack import smoothers
 from odrf.fits.stack.smoothers import (
     FEWEST_ROWS,
@@ -177,7 +177,7 @@ def test_of_a_factor_of_many_levels_only_few_rows_have_indicators_at_a_time(monk
     data = pd.DataFrame({"a": rng.normal(size=900), "f": rng.integers(0, 300, 900).astype(str)})
     data["y"] = data["a"] + data["f"].str.len() + rng.normal(size=900) / 9
     fit = fit_of("y ~ a + f", data)
-    assert isinstance(fit.data.X, Coded)
+    assert isinstance(fit.data.X, EncodedColumns)
     monkeypatch.setattr(smoothers, "MOST_ROWS", 100)
     expanded = replace(fit, data=replace(fit.data, X=indicated(fit.data.X)))
     at_once = smoothers_of(expanded)

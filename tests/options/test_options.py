@@ -14,11 +14,11 @@ from odrf.cli.running import COMMANDS, parser_of
 from odrf.design.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.errors import InputError
-from odrf.options.boosting import BoostingControl
-from odrf.options.guided import GuidedControl
-from odrf.options.request import NAMES
+from odrf.options.boosting import ResolvedBoostingOptions
+from odrf.options.guided import ResolvedGuidedOptions
+from odrf.options.options import NAMES
 from odrf.options.table import CHECKS, checked_options
-from odrf.options.tree import Control
+from odrf.options.tree import ResolvedOptions
 
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
 OUTSIDE = {"formula", "data", "backend", "progress", "offset", *DESIGN_ARGUMENTS}
@@ -47,7 +47,12 @@ HELD_AS = {
     "projection": "mixture", "n_projections": "mixture", "n_singles": "mixture",
     "predictor_fraction": "tree_predictors",
 }  # fmt: skip
-CONTROLS = {"odt": Control, "odrf": Control, "odbt": BoostingControl, "graf": GuidedControl}
+CONTROLS = {
+    "odt": ResolvedOptions,
+    "odrf": ResolvedOptions,
+    "odbt": ResolvedBoostingOptions,
+    "graf": ResolvedGuidedOptions,
+}
 
 
 def options(name: str) -> set[str]:

@@ -10,11 +10,11 @@ from odrf.checks import is_whole, is_word
 from odrf.options.sizes import RuleFunction
 from odrf.pruning.complexity import WEAKEST_LINK
 
-__all__ = ["NAMES", "Request", "inner_request", "request_of"]
+__all__ = ["NAMES", "Options", "given_options", "inner_options"]
 
 
 @dataclass(frozen=True)
-class Request:
+class Options:
     """The arguments of a call of `odrf.odrf` that concern growth, as the user gave them.
 
     Attributes
@@ -64,34 +64,34 @@ class Request:
         """Return the arguments by their names."""
         return {name: getattr(self, name) for name in NAMES}
 
-    def giving(self, **changes: Any) -> Request:
-        """Return the request with these arguments, which then count as given by the user."""
+    def giving(self, **changes: Any) -> Options:
+        """Return the options with these arguments, which then count as given by the user."""
         return replace(self, given=self.given | set(changes), **changes)
 
 
 NAMES = tuple(
-    option.name for option in fields(Request) if option.name not in ("given", "functions")
+    option.name for option in fields(Options) if option.name not in ("given", "functions")
 )
 """The names of the arguments."""
 
 
-def request_of(options: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Request:
-    """Return the request of a call; arguments in `options` that do not concern growth are left out.
+def given_options(options: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Options:
+    """Return the options of a call; arguments in `options` that do not concern growth are left out.
 
     `given` names those that were not at their defaults.
     """
     known = {name: options[name] for name in NAMES if name in options}
-    return Request(**known, given=given)
+    return Options(**known, given=given)
 
 
-def inner_request(
+def inner_options(
     *, n_trees: int, resample: str, min_leaf: int, seed: int, n_jobs: int, sample_fraction: Any
-) -> Request:
-    """Return the request of trees that are grown within another method, of unpruned oblique trees.
+) -> Options:
+    """Return the options of trees that are grown within another method, of unpruned oblique trees.
 
     All other options are as by default, but that there is no blend.
     """
-    return Request(
+    return Options(
         n_trees=n_trees,
         blend=False,
         projection="logistic",
