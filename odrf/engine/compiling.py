@@ -10,7 +10,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,18 +196,25 @@ class CodeOnDisk:
     """
 
     def __init__(self, function: Callable[..., Any], files: type = FunctionCache) -> None:
-        self._cache: Any = NullCache()
+        self._function, self._files = function, files
+        self._stamp = _stamp_when_imported(function.__code__.co_filename)
         self._nowhere = False
+
+    @cached_property
+    def _cache(self) -> Any:
+        """Numba's cache.  Made at first use: most kernels are not used by most programs."""
+        if _stamp(self._function.__code__.co_filename) != self._stamp:
+            return NullCache()  # the file was changed: what is compiled is not what it holds
         try:
-            cache = _of_some_folder(function, files)
+            found = _of_some_folder(self._function, self._files)
         except RuntimeError:
             self._nowhere = True
-        else:
-            plain = cache._cache_file
-            cache._cache_file = _CheckedFiles(
-                plain._cache_path, cache._impl.filename_base, plain._source_stamp
-            )
-            self._cache = cache
+            return NullCache()
+        plain = found._cache_file
+        found._cache_file = _CheckedFiles(
+            plain._cache_path, found._impl.filename_base, plain._source_stamp
+        )
+        return found
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return what was compiled for these types of arguments; None if it cannot be read."""
@@ -221,6 +228,7 @@ class CodeOnDisk:
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled for these types of arguments."""
+        keeping = self._cache
         if self._nowhere:
             _say_once(
                 "there is no folder to keep compiled code in, so each process compiles anew, which "
@@ -228,12 +236,12 @@ class CodeOnDisk:
             )
         try:
             try:
-                self._cache.save_overload(signature, compiled)
+                keeping.save_overload(signature, compiled)
             except OSError:
                 raise
             except Exception:  # the list of files is damaged, or names what is gone
-                self._cache.flush()
-                self._cache.save_overload(signature, compiled)
+                keeping.flush()
+                keeping.save_overload(signature, compiled)
         except Exception as error:
             _say_once(
                 f"compiled code cannot be kept in {self._cache.cache_path} ({error}), so each "
@@ -257,6 +265,18 @@ class CodeOnDisk:
             f"compiled code in {self._cache.cache_path} is damaged ({error}) and compiled anew, "
             "which may take minutes: if you see this again, clear the folder"
         )
+
+
+def _stamp(file: str) -> tuple[float, int] | None:
+    """Return when a file was changed, and its size; None if it cannot be read."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime, found.st_size
+
+
+_stamp_when_imported = cache(_stamp)
 
 
 def _of_some_folder(function: Callable[..., Any], files: type) -> Any:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from odrf.design import INDICATORS, Design, TrainingData
 from odrf.engine.factors import (
@@ -231,7 +231,9 @@ def _node_means(
     sums = np.zeros((forest.n_nodes, rows.shape[1]))
     for tree, leaf in enumerate(leaves.T):
         first, last = forest.root[tree : tree + 2]
-        reached = csr_array((np.ones(n), (leaf - first, np.arange(n))), shape=(last - first, n))
+        reached = scipy.sparse.csr_array(
+            (np.ones(n), (leaf - first, np.arange(n))), shape=(last - first, n)
+        )
         sums[first:last] = reached @ rows
     depth = forest.depth()
     for level in range(int(depth.max()) - 1, -1, -1):

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import narwhals
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
@@ -107,8 +105,8 @@ def required_client(argument: str) -> Any:
 # Data frames of other libraries: each is converted to pandas once, where it enters the package.
 # ------------------------------------------------------------------------------------------------
 
-LABELS = (nw.Categorical, nw.Enum, nw.String)
-MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
+# Values of these are no tables, but for those of pandas.
+NO_OTHER_TABLES = ("builtins", "numpy", "odrf", "pandas", "scipy")
 # As pandas writes the type.
 VIEWS = "string_view[pyarrow]"
 
@@ -147,27 +145,23 @@ def in_pandas(value: Any) -> Any:
         return found if any(found[name] is not value[name] for name in found) else value
     if is_partitioned(value):
         return in_pandas(value.compute())
-    try:
-        # a frame of narwhals itself is not one of its stable interface in all versions
-        frame = nw.from_native(narwhals.to_native(value, pass_through=True), pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise InputError(f"two columns of the data have the same name: {error}") from error
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if not isinstance(frame, nw.DataFrame):
+    if not _is_foreign(value):
         return value
-    if isinstance(frame.to_native(), pd.DataFrame):
-        return _in_native_columns(frame.to_native())
-    _require_different_names(frame.columns)
-    columns = {name: _column(frame[name]) for name in frame.columns}
-    # copy=False: pandas would bring all columns into one array, a copy of the whole table
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
+    from odrf.public.other_frames import table_in_pandas  # noqa: PLC0415 - few need narwhals
+
+    found = table_in_pandas(value)
+    return _in_native_columns(found) if isinstance(found, pd.DataFrame) else found
 
 
 def is_table(value: Any) -> bool:
     """Return whether a value is a data frame in memory of a library that narwhals knows."""
-    native = narwhals.to_native(value, pass_through=True)
-    return isinstance(nw.from_native(native, pass_through=True), nw.DataFrame)
+    if isinstance(value, pd.DataFrame):
+        return True
+    if not _is_foreign(value):
+        return False
+    from odrf.public.other_frames import is_table_elsewhere  # noqa: PLC0415 - few need narwhals
+
+    return is_table_elsewhere(value)
 
 
 def series_in_pandas(value: Any) -> Any:
@@ -175,11 +169,16 @@ def series_in_pandas(value: Any) -> Any:
 
     Numbers are in the byte order of this machine.
     """
-    if value is None or isinstance(value, pd.Series | pd.Index | str | np.ndarray | list):
+    if isinstance(value, pd.Series | pd.Index | np.ndarray) or not _is_foreign(value):
         return in_native_order(value)
-    native = narwhals.to_native(value, pass_through=True)
-    series = nw.from_native(native, pass_through=True, allow_series=True)
-    return _column(series).array if isinstance(series, nw.Series) else value
+    from odrf.public.other_frames import column_in_pandas  # noqa: PLC0415 - few need narwhals
+
+    return column_in_pandas(value)
+
+
+def _is_foreign(value: Any) -> bool:
+    """Return whether a value is of a library that may have tables of its own."""
+    return type(value).__module__.partition(".")[0] not in NO_OTHER_TABLES
 
 
 def in_native_order(values: Any) -> Any:
@@ -226,59 +225,3 @@ def _without_views(data: pd.DataFrame) -> pd.DataFrame:
         text: Any = data.iloc[:, j].array
         data.isetitem(j, pd.arrays.ArrowExtensionArray(text.__arrow_array__().cast("large_string")))
     return data
-
-
-def _require_different_names(names: list[str]) -> None:
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise InputError(
-            f"the data has more than one column named {twice[0]!r}: rename or drop the others"
-        )
-
-
-def _column(series: nw.Series[Any]) -> pd.Series:
-    dtype = series.dtype
-    if isinstance(dtype, LABELS):
-        return _labels(series)
-    if isinstance(dtype, MOMENTS):
-        return _moments(series)
-    if isinstance(dtype, nw.Decimal):
-        return pd.Series(series.to_list(), dtype=object)
-    if dtype.is_integer() or isinstance(dtype, nw.Boolean):
-        return _whole(series)
-    if dtype.is_numeric():
-        return pd.Series(series.to_numpy(), copy=False)
-    return pd.Series(series.to_list(), dtype=object)
-
-
-def _labels(series: nw.Series[Any]) -> pd.Series:
-    """Return text; categories with their levels, of which those of an ``Enum`` are ordered."""
-    text = series.cast(nw.String()).to_list()
-    if isinstance(series.dtype, nw.String):
-        return pd.Series(text, dtype=object)
-    if isinstance(series.dtype, nw.Enum):
-        return pd.Series(pd.Categorical(text, list(series.dtype.categories), ordered=True))
-    levels = [level for level in series.cat.get_categories().to_list() if level is not None]
-    if series.implementation.is_polars():
-        levels.sort()  # polars numbers them in the order in which the process has met them
-    return pd.Series(pd.Categorical(text, levels))
-
-
-def _moments(series: nw.Series[Any]) -> pd.Series:
-    values = pd.Series(series.to_numpy())
-    zone = series.dtype.time_zone if isinstance(series.dtype, nw.Datetime) else None
-    if zone is None:
-        return values
-    return pd.Series(pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone))
-
-
-def _whole(series: nw.Series[Any]) -> pd.Series:
-    """Return whole numbers or truth values: with empty cells in the nullable type of pandas."""
-    empty = series.is_null().to_numpy()
-    if not empty.any():
-        return pd.Series(series.to_numpy(), copy=False)
-    filler = False if isinstance(series.dtype, nw.Boolean) else 0
-    values = np.array(series.fill_null(filler).to_numpy())
-    if isinstance(series.dtype, nw.Boolean):
-        return pd.Series(pd.arrays.BooleanArray(values, empty))
-    return pd.Series(pd.arrays.IntegerArray(values, empty))

@@ -121,6 +121,13 @@ def test_code_is_kept_and_found_again(folder):
     assert len(files(folder, "nbi")) == 1 and len(files(folder, "nbc")) == 2
 
 
+def test_code_of_a_file_that_was_changed_since_its_import_is_not_kept(folder, monkeypatch):
+    doubled = doubling()
+    monkeypatch.setattr(compiling, "_stamp", lambda file: (0.0, 0))
+    assert doubled(21) == 42
+    assert not files(folder, "nbi") and not files(folder, "nbc")
+
+
 def flipped(content, rng):
     damaged = bytearray(content)
     damaged[rng.integers(len(content))] ^= 1 << rng.integers(8)

@@ -5,7 +5,6 @@ A tree follows from its stream and the rows: it is the same wherever it grows.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -192,6 +191,8 @@ def scattered(client: Any, value: Any) -> Any:
     RuntimeError
         The cluster has no worker.
     """
+    import asyncio  # noqa: PLC0415 - Dask has loaded it
+
     try:
         with _scheduler_of(client):
             return client.scatter([value], broadcast=True, hash=False)[0]

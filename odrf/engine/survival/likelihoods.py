@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from odrf.engine.compiling import kernel
 from odrf.engine.running import one_thread
@@ -106,11 +105,11 @@ class NormalError(ErrorLaw):
 
     def log_survival(self, z: Array) -> Array:
         """Return log P(ε > z)."""
-        return special.log_ndtr(-z)
+        return scipy.special.log_ndtr(-z)
 
     def hazard(self, z: Array) -> Array:
         """Return the inverse of Mills' ratio."""
-        return np.sqrt(2 / np.pi) / special.erfcx(z / np.sqrt(2))
+        return np.sqrt(2 / np.pi) / scipy.special.erfcx(z / np.sqrt(2))
 
     def censored_curvature(self, z: Array) -> Array:
         """Return λ (λ - z)."""
@@ -119,11 +118,11 @@ class NormalError(ErrorLaw):
 
     def quantiles(self, p: Array) -> Array:
         """Return quantiles of the standard normal law."""
-        return special.ndtri(p)
+        return scipy.special.ndtri(p)
 
     def partial_mean(self, z: Array, scale: float) -> Array:
         """Return exp(scale²/2) P(ε ≤ z - scale)."""
-        return np.exp(0.5 * scale**2 + special.log_ndtr(z - scale))
+        return np.exp(0.5 * scale**2 + scipy.special.log_ndtr(z - scale))
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class LogisticError(ErrorLaw):
 
     def log_density(self, z: Array) -> Array:
         """Return log p(z)."""
-        return special.log_expit(z) + special.log_expit(-z)
+        return scipy.special.log_expit(z) + scipy.special.log_expit(-z)
 
     def pull(self, z: Array) -> Array:
         """Return tanh(z/2)."""
@@ -144,11 +143,11 @@ class LogisticError(ErrorLaw):
 
     def log_survival(self, z: Array) -> Array:
         """Return log P(ε > z)."""
-        return special.log_expit(-z)
+        return scipy.special.log_expit(-z)
 
     def hazard(self, z: Array) -> Array:
         """Return P(ε ≤ z)."""
-        return special.expit(z)
+        return scipy.special.expit(z)
 
     def censored_curvature(self, z: Array) -> Array:
         """Return dλ(z)/dz for z < 0, and for larger z tanh(z/2)/(2z).
@@ -156,11 +155,13 @@ class LogisticError(ErrorLaw):
         The latter is the least curvature of a parabola that touches -log P(ε > z) at z and is
         nowhere below it (Jaakkola and Jordan 2000).
         """
-        return np.where(z < 0, special.expit(z) * special.expit(-z), 0.5 * self.event_curvature(z))
+        return np.where(
+            z < 0, scipy.special.expit(z) * scipy.special.expit(-z), 0.5 * self.event_curvature(z)
+        )
 
     def quantiles(self, p: Array) -> Array:
         """Return the log odds of p."""
-        return special.logit(p)
+        return scipy.special.logit(p)
 
     def partial_mean(self, z: Array, scale: float) -> Array:
         """Return ∫ (u/(1 - u))^scale du from 0 to P(ε ≤ z).
@@ -168,9 +169,9 @@ class LogisticError(ErrorLaw):
         By parts: e^(scale z) times (1/(1 + 1/e^z) + …), in terms of Gauss's hypergeometric
         function, which is also right where the mean is infinite, from scale = 1 on.
         """
-        p = special.expit(z)
-        whole = special.hyp2f1(1.0, 1.0, 1.0 + scale, p) * special.expit(-z)
-        return np.exp(np.minimum(scale * z, LARGEST_EXPONENT)) * (whole - special.expit(-z))
+        p = scipy.special.expit(z)
+        whole = scipy.special.hyp2f1(1.0, 1.0, 1.0 + scale, p) * scipy.special.expit(-z)
+        return np.exp(np.minimum(scale * z, LARGEST_EXPONENT)) * (whole - scipy.special.expit(-z))
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ class ExtremeValueError(ErrorLaw):
 
     def partial_mean(self, z: Array, scale: float) -> Array:
         """Return the incomplete gamma function of 1 + scale, from 0 to e^z."""
-        return special.gamma(1.0 + scale) * special.gammainc(1.0 + scale, _exp(z))
+        return scipy.special.gamma(1.0 + scale) * scipy.special.gammainc(1.0 + scale, _exp(z))
 
 
 def _exp(z: Array) -> Array:
