@@ -15,11 +15,12 @@ def loaded():
     """Which heavy modules one process has loaded after each step; to start one takes seconds."""
     code = (
         "import sys; "
-        "heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats', 'statsmodels']; "
+        "heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats', 'sklearn', 'statsmodels']; "
         "loaded = lambda: print([name for name in heavy if name in sys.modules]); "
         "import odrf; loaded(); import odrf.cli; loaded(); "
-        "tree = odrf.odt('cultivar ~ .', odrf.load_data('wine'), max_leaves=2, seed=1); "
-        "tree.predict(); loaded(); odrf.compare; loaded(); "
+        "of = 'cultivar ~ .', odrf.load_data('wine'); "
+        "tree = odrf.odt(*of, max_leaves=2, seed=1); tree.predict(); "
+        "odrf.odrf(*of, n_trees=2, seed=1).oob_error; loaded(); odrf.compare; loaded(); "
         "str(tree.summary()); tree.plot(); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -35,6 +36,7 @@ def test_drawing_and_optimising_are_loaded_when_asked_for(loaded):
 def test_statistical_tests_are_loaded_when_asked_for(loaded):
     assert loaded["package"] == loaded["fit"] == "[]"
     assert "scipy.stats" in loaded["comparing"]
+    assert "statsmodels" not in loaded["comparing"]
 
 
 def test_the_command_loads_no_more_than_the_package(loaded):

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "FoldsUsed",
-    "bonferroni",
     "compare",
     "corrected_std_error",
     "corrected_t",
@@ -137,11 +136,6 @@ def corrected_t(difference: NDArray[np.float64], ratio: float) -> tuple[float, f
         return np.nan, np.nan
     t = float(difference.mean() / corrected_std_error(difference, ratio))
     return t, float(student.cdf(t, len(difference) - 1))
-
-
-def bonferroni(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return p-values (T,) of T tests, adjusted by Bonferroni's correction."""
-    return np.minimum(1.0, len(p) * p)
 
 
 def mean_ranks(losses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -333,6 +327,8 @@ class Comparison(Carded):
         folds.  Wilcoxon's test takes the folds for independent,
         so its p-values are too small.
         """
+        from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
+
         losses = dict(zip(self.models, self._losses.T, strict=True))
         ordered = list(permutations(self.models, 2))
         between = [differences(losses[model], losses[than]) for model, than in ordered]
@@ -344,12 +340,13 @@ class Comparison(Carded):
             },
             index=pd.MultiIndex.from_tuples(ordered, names=["model", "than"]),
         )
-        table["p_adjusted_wilcoxon"] = bonferroni(table["p_value_wilcoxon"].to_numpy())
+        p = table["p_value_wilcoxon"]
+        table["p_adjusted_wilcoxon"] = multipletests(p, method="bonferroni")[1]
         if not self._several_tables:
             t, p = np.array([corrected_t(pair, self._ratio) for pair in between]).T
             table["statistic_t"] = self.metric.sign * t + 0.0
             table["p_value_t"] = p
-            table["p_adjusted_t"] = bonferroni(table["p_value_t"].to_numpy())
+            table["p_adjusted_t"] = multipletests(p, method="bonferroni")[1]
         return table
 
     @property

@@ -23,7 +23,6 @@ from odrf.statistics.importance_tests import (
     ADJUSTMENTS,
     ROW_TESTS,
     WILCOXON,
-    adjusted,
     judged_differences,
     knockoff_threshold,
     knockoff_values,
@@ -208,6 +207,8 @@ def importance_tests(
     InputError
         An argument is invalid; there are too few rows.
     """
+    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
+
     checked_choice("test", test, ROW_TESTS)
     checked_choice("adjust", adjust, (*ADJUSTMENTS, None))
     checked_part("level", level)
@@ -228,7 +229,7 @@ def importance_tests(
     table = pd.DataFrame(lines, columns=NUMBERS)
     table.insert(0, "term", list(sets))
     p = table["p_value"].to_numpy()
-    table["p_adjusted"] = p if adjust is None else adjusted(p, adjust)
+    table["p_adjusted"] = p if adjust is None else multipletests(p, method=ADJUSTMENTS[adjust])[1]
     return table.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
 
 

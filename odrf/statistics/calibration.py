@@ -28,7 +28,6 @@ __all__ = [
     "Steps",
     "brier_parts",
     "calibrated_band",
-    "clopper_pearson",
     "effective_rows",
     "estimated_priors",
     "logarithms",
@@ -188,6 +187,8 @@ def reliability_table(
     Pearson, with the effective number of rows if weights differ or rows are of `groups` (n,), see
     `effective_rows`), and ``rows``.  Equal probabilities are in one bin.
     """
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
+
     edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1]))
     bin_of_row = np.searchsorted(edges, p, side="left")
     rows = []
@@ -197,18 +198,9 @@ def reliability_table(
         rate = float(np.average(event[inside], weights=w))
         of_bin = None if groups is None else groups[inside]
         effective = effective_rows(event[inside], w, of_bin, level)
-        low, high = clopper_pearson(rate * effective, effective, level)
-        predicted = float(np.average(p[inside], weights=w))
-        rows.append((predicted, rate, float(low), float(high), int(inside.sum())))
+        ends = proportion_confint(rate * effective, effective, 1 - level, "beta")
+        rows.append((float(np.average(p[inside], weights=w)), rate, *ends, int(inside.sum())))
     return pd.DataFrame(rows, columns=["predicted", "observed", "conf_low", "conf_high", "rows"])
-
-
-def clopper_pearson(events: float, n: float, level: float) -> tuple[float, float]:
-    """Return the exact interval of a probability, given how many of n rows were events."""
-    tail = (1 - level) / 2
-    low = scipy.special.betaincinv(events, n - events + 1, tail) if events > 0 else 0.0
-    high = scipy.special.betaincinv(events + 1, n - events, 1 - tail) if events < n else 1.0
-    return float(low), float(high)
 
 
 def calibrated_band(

@@ -33,7 +33,6 @@ __all__ = [
     "ROW_TESTS",
     "TENTATIVE",
     "WILCOXON",
-    "adjusted",
     "decisions",
     "entropy_knockoff_gaps",
     "fewest_rounds",
@@ -165,13 +164,13 @@ def knockoff_threshold(W: NDArray[np.float64], fdr: float) -> float:
 
 
 # ------------------------------------------------------------------------------------------------
-# Tests that differences of losses are above 0, and their adjustment for several tests.
+# Tests that differences of losses are above 0.
 # ------------------------------------------------------------------------------------------------
 
 T, WILCOXON = "t", "wilcoxon"
 ROW_TESTS = (T, WILCOXON)
-HOLM, BH = "holm", "bh"
-ADJUSTMENTS = (HOLM, BH)
+ADJUSTMENTS = {"holm": "holm", "bh": "fdr_bh"}
+"""Names of adjustments for several tests, and those of statsmodels."""
 # Sums that are smaller, compared with those of the absolute values, are 0.
 ROUNDING = 1e-12
 
@@ -224,19 +223,6 @@ def judged_differences(
         statistic, of_rows = map(float, scipy.stats.wilcoxon(means, alternative="greater"))
         p_value = float(scipy.special.ndtr(scipy.special.ndtri(of_rows) / np.sqrt(inflation)))
     return estimate, std_error, statistic, p_value, estimate - half, estimate + half
-
-
-def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
-    """Return p-values (T,) adjusted for T tests, by Holm or by Benjamini and Hochberg."""
-    m, order = len(p), np.argsort(p, kind="stable")
-    out = np.empty(m)
-    if method == HOLM:
-        raised = np.maximum.accumulate(p[order] * np.arange(m, 0, -1))
-    else:
-        raised = p[order] * m / np.arange(1, m + 1)
-        raised = np.minimum.accumulate(raised[::-1])[::-1]
-    out[order] = np.minimum(1.0, raised)
-    return out
 
 
 # ------------------------------------------------------------------------------------------------

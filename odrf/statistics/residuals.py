@@ -8,7 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
-from odrf.statistics.calibration import clopper_pearson, effective_rows
+from odrf.statistics.calibration import effective_rows
 
 __all__ = [
     "coverage_table",
@@ -88,13 +88,15 @@ def coverage_table(
     (Clopper and Pearson, of this `level`; with the effective number of rows if they are of `groups`
     (n,), see `effective_rows`).
     """
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
+
     lines = []
     for code in np.unique(region.codes[region.codes >= 0]).tolist():
         here = region.codes == code
         label, hits = region.categories[code], inside[here].astype(np.float64)
         of_region = None if groups is None else groups[here]
         size = effective_rows(hits, np.ones(len(hits)), of_region, level)
-        ends = clopper_pearson(float(hits.mean()) * size, size, level)
+        ends = proportion_confint(float(hits.mean()) * size, size, 1 - level, "beta")
         lines.append((label, len(hits), float(hits.mean()), *ends))
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
 

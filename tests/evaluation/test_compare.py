@@ -28,7 +28,6 @@ from odrf import InputError, compare, learning_curve, simulate, tune
 from odrf.evaluation.compare import (
     Comparison,
     FoldsUsed,
-    bonferroni,
     corrected_std_error,
     corrected_t,
     critical_difference,
@@ -936,10 +935,6 @@ def test_rounding_makes_no_differences():
     assert found[2] == 0
     np.testing.assert_array_equal(differences(np.zeros(2), np.zeros(2)), [0, 0])
     np.testing.assert_allclose(differences(1e9 * one, 1e9 * other), 1e9 * found)
-
-
-def test_bonferroni():
-    assert bonferroni(np.array([0.01, 0.2, 0.5])) == pytest.approx([0.03, 0.6, 1])
 
 
 def test_ranks_and_wins(losses):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import statsmodels.formula.api as smf
 
 import odrf
 from odrf import InputError
@@ -41,8 +42,7 @@ def test_intervals_are_one_by_one_what_the_frame_has(forest, table):
 
 
 def test_columns_are_those_of_statsmodels(forest, table):
-    formula = pytest.importorskip("statsmodels.formula.api")
-    linear = formula.ols("y ~ a + b", table).fit()
+    linear = smf.ols("y ~ a + b", table).fit()
     assert list(linear.get_prediction(table).summary_frame()) == COLUMNS
 
 

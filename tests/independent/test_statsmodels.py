@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from statsmodels.stats.libqsturng import qsturng
-from statsmodels.stats.proportion import proportion_confint
 
 from odrf.evaluation.compare import critical_difference
 from odrf.pruning.validation import held_out_sums
-from odrf.statistics.calibration import clopper_pearson, variance_of_groups
+from odrf.statistics.calibration import variance_of_groups
 from odrf.statistics.effects import function_of_estimates, joint_test, with_errors
 from odrf.statistics.importance_tests import judged_differences
 
@@ -74,12 +73,6 @@ def test_estimates_and_hypotheses_are_tested_alike(by_t):
     joint = joint_test(value, gradient @ covariance @ gradient.T, df)
     assert joint.p_value == pytest.approx(together.pvalue)
     assert joint.statistic / (joint.df if by_t else 1) == pytest.approx(together.statistic)
-
-
-@pytest.mark.parametrize("events", [0, 3, 20])
-def test_intervals_of_shares_are_exact_ones(events):
-    theirs = proportion_confint(events, 20, alpha=0.2, method="beta")
-    assert clopper_pearson(events, 20, 0.8) == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.parametrize("methods", [3, 8])

@@ -52,6 +52,15 @@ def test_terms_computed_from_a_variable_follow_it():
     assert found["term"].iloc[0] == "b"
 
 
+@pytest.mark.parametrize("adjust", ["holm", "bh"])
+def test_p_values_are_adjusted_for_the_number_of_terms(adjust):
+    forest = odrf.odrf("y ~ a + c", table(), seed=1, n_trees=10)
+    found = forest.importance("conditional", adjust=adjust)
+    low, high = np.sort(found["p_value"])
+    expected = {"holm": [2 * low, max(2 * low, high)], "bh": [min(2 * low, high), high]}[adjust]
+    np.testing.assert_allclose(np.sort(found["p_adjusted"]), np.minimum(expected, 1.0))
+
+
 def test_sets_are_tested_together():
     forest = odrf.odrf("y ~ a + b + copy", table(), seed=1, n_trees=10)
     found = forest.importance("conditional", groups={"twins": ["a", "copy"]}, adjust=None)

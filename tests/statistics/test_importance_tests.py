@@ -12,18 +12,16 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest, ttest_1samp, wilcoxon
 from sklearn.covariance import ledoit_wolf
-from statsmodels.stats.multitest import multipletests
 
 from odrf.evaluation.compare import corrected_t, signed_rank
 from odrf.statistics.curves import CurveSpread, bands
 from odrf.statistics.effects import joint_test, with_errors
 from odrf.statistics.importance_tests import (
     CONFIRMED,
-    adjusted,
     decisions,
     entropy_knockoff_gaps,
     fewest_rounds,
@@ -237,20 +235,8 @@ def test_what_has_a_rate_is_selected_at_it(n_negative):
 
 
 # ------------------------------------------------------------------------------------------------
-# Tests of differences of losses, and adjustments for several tests.
+# Tests of differences of losses.
 # ------------------------------------------------------------------------------------------------
-
-METHODS = {"holm": "holm", "bh": "fdr_bh"}
-
-
-# statsmodels collects garbage in each call, which takes long beside compiled code.
-@settings(max_examples=10)
-@given(
-    p=st.lists(st.sampled_from([0.0, 1e-9, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1),
-    method=st.sampled_from(list(METHODS)),
-)
-def test_adjusted_p_values_are_those_of_statsmodels(p, method):
-    assert np.allclose(adjusted(np.array(p), method), multipletests(p, method=METHODS[method])[1])
 
 
 def test_the_tests_of_single_rows_are_those_of_scipy():
