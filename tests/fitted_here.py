@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.methods.fitter import Answer, Options
+from benchmarks.methods.fitter import Answer, Request
 from benchmarks.methods.worker import answer
 
 __all__ = ["Here"]
@@ -22,6 +22,6 @@ class Here:
     def __exit__(self, *_: object) -> None:
         """Leave nothing behind."""
 
-    def fit(self, request: Options, limit: float) -> Answer:
+    def fit(self, request: Request, limit: float) -> Answer:
         """Carry out a request; an error ends the test."""
         return answer(request)

@@ -21,7 +21,7 @@ from benchmarks.accuracy.report import View, put_into, report
 from benchmarks.accuracy.results_file import COLUMNS, Results
 from benchmarks.accuracy.scores import ERROR, KAPPA, mean_scores, read_results
 from benchmarks.accuracy.table_groups import groups_of_tables
-from benchmarks.methods.fitter import Answer, Failure, Fitter, Options
+from benchmarks.methods.fitter import Answer, Failure, Fitter, Request
 from benchmarks.methods.methods import METHODS, Setting
 from benchmarks.options import kinds
 from benchmarks.shared.measures import measures
@@ -246,7 +246,7 @@ def test_failures_and_slow_tables_are_written_down(run: Callable[..., pd.DataFra
 
 def test_what_takes_too_long_is_stopped(folder: Path) -> None:
     rows = next(partitions(read_table(folder, "line"), PROTOCOLS["Z"], 1, 0))
-    request = Options(
+    request = Request(
         "rf", "regression", rows.train, rows.test.drop(columns="y"), Setting(TREES, 0, 1)
     )
     with Fitter(sys.executable, threads=1) as fitter:
@@ -261,7 +261,7 @@ def test_the_end_of_the_process_is_a_failure(tmp_path: Path) -> None:
     interpreter = tmp_path / "python"
     interpreter.write_text("#!/bin/sh\necho out of memory >&2\nexit 3\n")
     interpreter.chmod(0o755)
-    request = Options("rf", "regression", pd.DataFrame(), pd.DataFrame(), Setting(TREES, 0, 1))
+    request = Request("rf", "regression", pd.DataFrame(), pd.DataFrame(), Setting(TREES, 0, 1))
     with Fitter(str(interpreter), threads=1) as fitter:
         outcome = fitter.fit(request, limit=60)
     assert outcome == Failure("failed", "the process ended: status 3, out of memory")
