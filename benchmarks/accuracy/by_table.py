@@ -58,7 +58,8 @@ def _anchored(results: Path, comparison: str) -> pd.DataFrame:
     tasks = lines.groupby("table")["rpe"].first().notna()
     parts = []
     for measure in LOSSES:
-        losses = losses_of(lines, measure, own).stack().rename("mean").reset_index()
+        losses = losses_of(lines, measure, own).melt(value_name="mean", ignore_index=False)
+        losses = losses.reset_index().sort_values("table", kind="stable")
         parts.append(losses.assign(comparison=comparison, measure=measure))
         if measure == "loss":
             parts[-1]["measure"] = np.where(losses["table"].map(tasks), "relative error", "error %")
