@@ -2,13 +2,10 @@
 
     python -m benchmarks.accuracy.report accuracy.csv [more.csv] --out accuracy.md
                                          [--peers peers.csv]
-    python -m benchmarks.accuracy.report accuracy.csv --into docs/accuracy-by-table.md
 
-The second form writes the report into a page and replaces the text between the lines
-``<!-- report -->`` and ``<!-- end of report -->``.  Several files are read as one; if they share
-fits, those of the last file are used, so that one method can be run again without the others.  The
-report is markdown; its diagrams are written beside it.  The means of a table are over the
-partitions on which all methods have a result.
+Several files are read as one; if they share fits, those of the last file are used, so that one
+method can be run again without the others.  The report is markdown; its diagrams are written
+beside it.  The means of a table are over the partitions on which all methods have a result.
 """
 
 from __future__ import annotations
@@ -40,14 +37,13 @@ from benchmarks.shared.ranks import mean_ranks, relative_differences
 from odrf.evaluation.compare import critical_difference
 from odrf.plots.evaluation import plot_ranks
 
-__all__ = ["View", "put_into", "report"]
+__all__ = ["View", "report"]
 
 AMONG = "odrf,rf,et,xgboost,lightgbm,ydf_oblique"
 HARD = (
     "servo,splice,soybean,colon,madelon,puma32h,uji_longitude,ringnorm,strike,letter,pendigits,"
     "company_bankruptcy,insurance"
 )
-BEGIN, END = "<!-- report -->", "<!-- end of report -->"
 SOURCES = {
     "Z": "Zhan, Liu and Xia: random partitions",
     "A": "Random partitions with two thirds of all rows for training",
@@ -185,8 +181,7 @@ def main() -> int:
     options = _parser().parse_args()
     methods = None if options.methods is None else options.methods.split(",")
     results = read_results(options.results, methods)
-    target = options.into or options.out
-    plots = Path() if target is None else target.parent
+    plots = Path() if options.out is None else options.out.parent
     view = View(
         options.base,
         options.rival,
@@ -197,23 +192,11 @@ def main() -> int:
         plots,
     )
     text = report(results, view)
-    if options.into is not None:
-        page = put_into(options.into.read_text(encoding="utf-8"), text)
-        options.into.write_text(page, encoding="utf-8")
-    elif options.out is not None:
+    if options.out is not None:
         options.out.write_text(f"# Accuracy\n\n{text}", encoding="utf-8")
     else:
         print(text)
     return 0
-
-
-def put_into(page: str, text: str) -> str:
-    """Return the page with the text between its two mark lines."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"the page has no lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -224,7 +207,6 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("results", type=Path, nargs="+", help="csv files of accuracy.py")
     add("--out", type=Path, help="markdown file; printed, and diagrams written here, if none")
-    add("--into", type=Path, help="page that holds the two marks, instead")
     add("--methods", help="names with commas between them, in the order to be shown; all if none")
     add("--base", default="odrf", help="method tested against the others")
     add("--rival", default="rf", help="method that the base must not be worse than")

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from benchmarks.accuracy import accuracy, anchored, forest_beside, stacks, table_run
+from benchmarks.accuracy import accuracy, anchored, by_table, forest_beside, stacks, table_run
 from benchmarks.accuracy.elo import PRIOR, elo_ratings
 from benchmarks.accuracy.neighbours import beside
-from benchmarks.accuracy.report import View, put_into, report
+from benchmarks.accuracy.report import View, report
 from benchmarks.accuracy.results_file import COLUMNS, Results
 from benchmarks.accuracy.scores import ERROR, KAPPA, mean_scores, read_results
 from benchmarks.accuracy.table_groups import groups_of_tables
@@ -357,15 +357,6 @@ def test_scores_of_probabilities_are_reported_where_they_were_written(tmp_path: 
     assert "| iris (2) | **0.3000 ± 0.1000** | 0.6000 ± 0.1000 |" in text
 
 
-def test_a_report_takes_the_place_between_two_marks() -> None:
-    page = "# Title\n<!-- report -->\nold\n<!-- end of report -->\nend\n"
-    new = put_into(page, "new")
-    assert new == "# Title\n<!-- report -->\n\nnew\n<!-- end of report -->\nend\n"
-    assert put_into(new, "new") == new
-    with pytest.raises(SystemExit, match="no lines"):
-        put_into("# Title", "new")
-
-
 def test_kappa_is_ranked_downwards(tmp_path: Path) -> None:
     scores = {"iris": {"odrf": [0.9, 0.8], "rf": [0.7, 0.6]}}
     (tmp_path / "out.csv").write_text(lines(scores, "kappa", protocol="T"))
@@ -402,6 +393,29 @@ def test_published_and_measured_figures_stand_beside(tmp_path: Path) -> None:
     assert cells[1:3] == ["18.00", "20.75"]
     assert cells[-1] == f"{(39.93 + 4.86) / 2:.2f} |"  # published ODRF, without MAGIC
     assert "| madelon | 31.00 ± 1.00 | 38.00 ± 0.50 |" in text
+
+
+# Losses of each table
+
+
+@pytest.fixture(scope="module")
+def of_tables() -> pd.DataFrame:
+    return pd.read_csv(by_table.RESULTS / "by_table.csv")
+
+
+def test_the_losses_of_tables_are_those_of_the_results(of_tables: pd.DataFrame) -> None:
+    now = by_table.losses_by_table(by_table.RESULTS)[list(of_tables)].reset_index(drop=True)
+    now["partitions"] = now["partitions"].astype(float)
+    pd.testing.assert_frame_equal(now, of_tables, check_dtype=False, rtol=1e-5)
+
+
+def test_ratios_are_to_the_best_method_of_others(of_tables: pd.DataFrame, tmp_path: Path) -> None:
+    ratios = by_table.ratios(of_tables, "600 s")
+    assert len(ratios) == 51
+    assert ratios.drop(columns="auto_600s").min(axis=1).eq(1).all()
+    assert ratios.loc["glass", "auto_600s"] == pytest.approx(21.3333 / 18.5556, abs=1e-4)
+    by_table.plot(of_tables, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 
 # Tests over tables
