@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-__all__ = ["Package", "loaded_later"]
+__all__ = ["Package", "loaded_later", "modules_of"]
 
 
 class Package(ModuleType):
@@ -40,3 +41,15 @@ def loaded_later(package: str, modules: Mapping[str, str]) -> Callable[[str], An
         return module if module.__name__ == f"{package}.{name}" else getattr(module, name)
 
     return found
+
+
+def modules_of(package: str) -> Callable[[str], ModuleType]:
+    """Return the ``__getattr__`` of a package whose modules are imported when first asked for."""
+
+    def module(name: str) -> ModuleType:
+        path = f"{package}.{name}"
+        if name.startswith("_") or find_spec(path) is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return import_module(path)
+
+    return module

@@ -48,9 +48,25 @@ def trees() -> dict[str, ast.Module]:
     return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in FILES.items()}
 
 
+@cache
+def is_list(module: str) -> bool:
+    """Return whether a package only lists its modules, which are imported when first used."""
+    return module.endswith("__init__") and "modules_of" in FILES[module].read_text()
+
+
+def used_of_lists(module: str) -> set[str]:
+    """Return the modules that a module uses by the name of their package, as ``reports.curves``."""
+    names = (ast.unparse(n) for n in ast.walk(trees()[module]) if isinstance(n, ast.Attribute))
+    return {
+        name for name in names if name in FILES and is_list(f"{name.rpartition('.')[0]}.__init__")
+    }
+
+
 def imported(module: str) -> set[str]:
-    """Return the modules of the package that a module imports, for types too."""
-    found = set()
+    """Return the modules of the package that a module imports, at first use and for types too."""
+    if is_list(module):
+        return set()
+    found = used_of_lists(module)
     for node in ast.walk(trees()[module]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "odrf":
             package = node.module.partition(".")[2]
@@ -58,7 +74,7 @@ def imported(module: str) -> set[str]:
                 name = f"{package}.{alias.name}".lstrip(".")
                 names = [name, f"{name}.__init__", package, f"{package}.__init__"]
                 found.add(next((name for name in names if name in FILES), "__init__"))
-    return found - {module}
+    return {name for name in found - {module} if not is_list(name)}
 
 
 @cache

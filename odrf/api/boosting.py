@@ -8,7 +8,8 @@ from typing import Any, cast
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.api.calling import boosting_of, design_of, spelled_call, survival_boosted
+from odrf import api
+from odrf.api.calling import boosting_of, design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design.columns import check_frame
 from odrf.design.functions import environment
@@ -275,7 +276,9 @@ def odbt(
     offsets = offsets.keeping(training.complete)
     if training.times is not None:
         # a union of both types would make every use of boosted trees ask which one it is
-        grown = survival_boosted(call, design, training, data, offsets, control, progress)
+        grown = api.survival.survival_boosted(
+            call, design, training, data, offsets, control, progress
+        )
         return cast("ODBTResults", grown)
     fit = grow_boosted_fit(call, design, training, offsets, control, progress)
     return ODBTResults(warned_of_data(fit, data))

@@ -14,14 +14,8 @@ from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.structure import STRUCTURE_ARGUMENTS
-from odrf.design.weights import Offset
 from odrf.engine.growth.backends import Backend, DaskTrees, JoblibTrees, grown_by_backend
 from odrf.errors import InputError
-from odrf.fits.data_warnings import warned_of_data
-from odrf.fits.growing import grow_fit
-from odrf.fits.pruning import sized_tree
-from odrf.fits.survival.boosted import grow_boosted_survival
-from odrf.fits.survival.fit import survival_tree_of, with_curves
 from odrf.options.boosting import ResolvedBoostingOptions, resolve_boosting
 from odrf.options.options import Options, given_options
 from odrf.options.tree import for_inference
@@ -29,9 +23,6 @@ from odrf.projections.base import Family
 from odrf.projections.mixture import without_share
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.frames import required_client
-from odrf.results.survival.boosted import SurvivalBoostedResults
-from odrf.results.survival.forest import SurvivalForestResults
-from odrf.results.survival.tree import SurvivalTreeResults
 
 __all__ = [
     "DESIGN_ARGUMENTS",
@@ -50,9 +41,6 @@ __all__ = [
     "options_of",
     "requested",
     "spelled_call",
-    "survival_boosted",
-    "survival_forest",
-    "survival_tree",
 ]
 
 
@@ -197,51 +185,3 @@ def _by_joblib(n_jobs: int | None) -> JoblibTrees:
             f'backend="{JOBLIB}" needs joblib: install it with pip install joblib'
         ) from None
     return JoblibTrees(joblib, n_jobs)
-
-
-# ------------------------------------------------------------------------------------------------
-# Trees and forests for times to an event, from the design and the options of a call.
-# ------------------------------------------------------------------------------------------------
-
-
-def survival_forest(
-    call: str,
-    design: Design,
-    data: TrainingData,
-    table: pd.DataFrame,
-    request: Options,
-    progress: bool,
-) -> SurvivalForestResults:
-    """Return the forest of a call of `odrf.odrf` whose response is ``Surv(time, event)``.
-
-    The `data` are read from the `table`.
-    """
-    fit = with_curves(grow_fit(call, design, data, request, progress))
-    return SurvivalForestResults(warned_of_data(fit, table))
-
-
-def survival_tree(
-    call: str,
-    design: Design,
-    data: TrainingData,
-    table: pd.DataFrame,
-    request: Options,
-    progress: bool,
-) -> SurvivalTreeResults:
-    """Return the tree of a call of `odrf.odt` whose response is ``Surv(time, event)``."""
-    grown = survival_tree_of(grow_fit(call, design, data, request))
-    return SurvivalTreeResults(warned_of_data(sized_tree(grown, progress), table))
-
-
-def survival_boosted(
-    call: str,
-    design: Design,
-    data: TrainingData,
-    table: pd.DataFrame,
-    offset: Offset,
-    control: ResolvedBoostingOptions,
-    progress: bool,
-) -> SurvivalBoostedResults:
-    """Return the boosted trees of a call of `odrf.odbt` whose response is ``Surv(time, event)``."""
-    fit = grow_boosted_survival(call, design, data, offset, control, progress)
-    return SurvivalBoostedResults(warned_of_data(fit, table))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import cast
 
 import pandas as pd
 from numpy.typing import ArrayLike
-from patsy import EvalEnvironment
 
+from odrf import api
 from odrf.api.calling import (
     AlphaRule,
     ClassWeights,
@@ -20,85 +19,21 @@ from odrf.api.calling import (
     options_of,
     requested,
     spelled_call,
-    survival_forest,
 )
-from odrf.checks import AUTO, Seed
-from odrf.design.blocks import BlockSource, ChunkBlocks
-from odrf.design.chunks import learn_streamed_design
+from odrf.checks import Seed
 from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
-from odrf.design.partitions import PartitionBlocks
-from odrf.errors import InputError
-from odrf.fits.chunks import HERE, grow_streamed
-from odrf.fits.data_warnings import warn_of_chunks, warned_of_data
+from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
-from odrf.fits.partitions import ON_WORKERS
 from odrf.fits.pruning import sized_forest
-from odrf.options.chunks import require_no_structure
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import in_partitions
-from odrf.public.arguments import DASK, JOBLIB
-from odrf.public.chunks import Chunks, ChunkSource, chunks_of
-from odrf.public.frames import active_client, is_partitioned, required_client
-from odrf.results.chunks import StreamedResults
+from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.forest import ODRFResults
 
 __all__ = [
-    "forest_of_chunks",
     "odrf",
 ]
-
-
-# ------------------------------------------------------------------------------------------------
-# A forest of rows in chunks, from the arguments of `odrf.odrf`.
-# ------------------------------------------------------------------------------------------------
-
-OF_DESIGN = ("weights", "class_weights", "missing", "unseen", "kind")
-
-
-def forest_of_chunks(
-    function: Callable[..., Any],
-    call: str,
-    formula: str,
-    chunks: Chunks,
-    options: Mapping[str, Any],
-    env: EvalEnvironment,
-    backend: str,
-    progress: bool,
-) -> StreamedResults:
-    """Return the forest of a call of `odrf.odrf`, the `function`, on rows in chunks."""
-    require_no_structure(options)
-    client = _client(backend, chunks)
-    weights = options["weights"]
-    source: BlockSource = ChunkBlocks(chunks, weights)
-    if client is not None:
-        source = PartitionBlocks(chunks, client, weights)
-    request = requested(function, options, {})
-    arguments = {name: options[name] for name in OF_DESIGN}
-    rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)
-    warn_of_chunks(rows)
-    passes = HERE if client is None else ON_WORKERS
-    return StreamedResults(grow_streamed(call, rows, request, passes, progress))
-
-
-def _client(backend: str, chunks: Chunks) -> Any:
-    """Return the client of Dask whose workers grow the forest; None for threads of this process."""
-    partitioned = is_partitioned(chunks.source)
-    if backend == JOBLIB:
-        raise InputError(
-            f'backend="{JOBLIB}" is for a data frame in memory: rows in chunks go to other '
-            f'processes as a data frame of Dask, with backend="{DASK}"'
-        )
-    if backend == DASK:
-        if not partitioned:
-            raise InputError(
-                f'backend="{DASK}" with rows in chunks needs a data frame of Dask: make one, as by '
-                "dask.dataframe.read_parquet(path)"
-            )
-        return required_client(f'backend="{DASK}"')
-    if partitioned and backend == AUTO and active_client() is not None:
-        return required_client("a data frame of Dask")
-    return None
 
 
 # ------------------------------------------------------------------------------------------------
@@ -285,13 +220,15 @@ def odrf(
     require_no_surrogates(missing)
     env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
     if chunks is not None:
-        return forest_of_chunks(odrf, call, formula, chunks, options, env, backend, progress)
+        return api.chunks.forest_of_chunks(
+            odrf, call, formula, chunks, options, env, backend, progress
+        )
     design, training = design_of(formula, table, options, env, with_times=True)
     request = requested(odrf, options, {})
     with grown_by(backend, n_jobs):
         if training.times is not None:
             # a union of both types would make every use of a forest ask which one it is
-            grown = survival_forest(call, design, training, table, request, progress)
+            grown = api.survival.survival_forest(call, design, training, table, request, progress)
             return cast("ODRFResults", grown)
         fit = sized_forest(grow_fit(call, design, training, request, progress))
     return ODRFResults(warned_of_data(fit, table))

@@ -15,7 +15,7 @@ from odrf.fits.files.saving import as_mapping, names_listed, path_named
 from odrf.public import public
 from odrf.reports.checks import CalibratedFit
 from odrf.results.boosted import ODBTResults
-from odrf.results.chunks import AllRowsResults, StreamedResults
+from odrf.results.chunks import StreamedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.stack import AutoResults
@@ -35,7 +35,7 @@ RESULTS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
-        *(StreamedResults, AllRowsResults, SurvivalTreeResults, SurvivalForestResults),
+        *(StreamedResults, SurvivalTreeResults, SurvivalForestResults),
         *(SurvivalBoostedResults, EstimandResults),
     )
 } | {"CalibratedFit": CalibratedFit}

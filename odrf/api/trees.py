@@ -1,14 +1,16 @@
-"""Fit one oblique tree from a formula and a data frame, or from rows in chunks."""
+"""Fit one oblique tree from a formula and a data frame, or a sample of rows in chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import pandas as pd
 from numpy.typing import ArrayLike
 from patsy import EvalEnvironment
 
+from odrf import api
 from odrf.api.calling import (
     TREE,
     AlphaRule,
@@ -19,22 +21,15 @@ from odrf.api.calling import (
     options_of,
     requested,
     spelled_call,
-    survival_tree,
 )
-from odrf.api.forests import OF_DESIGN
 from odrf.checks import Seed
-from odrf.design.blocks import ChunkBlocks
-from odrf.design.chunks import learn_streamed_design
 from odrf.design.functions import environment
-from odrf.fits.all_rows.growing_all_rows import grow_all_rows
-from odrf.fits.data_warnings import warn_of_chunks, warned_of_data
+from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import sized_tree
-from odrf.options.chunks import require_no_structure
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import in_partitions
-from odrf.public.chunks import Chunks, ChunkSource, chunks_of
-from odrf.results.chunks import AllRowsResults
+from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.tree import ODTResults
 
 __all__ = [
@@ -44,7 +39,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# A tree from the arguments of `odrf.odt`: of a data frame, or of rows in chunks.
+# A tree from the arguments of `odrf.odt`: of a data frame, or of a sample of rows in chunks.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -57,34 +52,20 @@ def fitted_tree(
     progress: bool,
 ) -> ODTResults:
     """Return the tree of a call of `odrf.odt`, the `function`."""
-    call, chunks = spelled_call(function, formula, options), chunks_of(data)
+    call, chunks, sampled_from = spelled_call(function, formula, options), chunks_of(data), 0
     if chunks is not None:
-        return _tree_of_chunks(function, call, formula, chunks, options, env, progress)
+        sampled = api.chunks.sampled_table(formula, chunks, options, env, progress)
+        data, sampled_from, options = sampled
     design, training = design_of(formula, data, options, env, with_times=True)
+    if sampled_from:
+        training = replace(training, sampled_from=sampled_from)
     request = requested(function, options, TREE)
     if training.times is not None:
         # a union of both types would make every use of a tree ask which one it is
-        return cast("ODTResults", survival_tree(call, design, training, data, request, progress))
+        tree = api.survival.survival_tree(call, design, training, data, request, progress)
+        return cast("ODTResults", tree)
     fit = sized_tree(grow_fit(call, design, training, request), progress)
     return ODTResults(warned_of_data(fit, data))
-
-
-def _tree_of_chunks(
-    function: Callable[..., Any],
-    call: str,
-    formula: str,
-    chunks: Chunks,
-    options: Mapping[str, Any],
-    env: EvalEnvironment,
-    progress: bool,
-) -> AllRowsResults:
-    require_no_structure(options)
-    request = requested(function, options, TREE)
-    arguments = {name: options[name] for name in OF_DESIGN}
-    source = ChunkBlocks(chunks, options["weights"])
-    rows = learn_streamed_design(formula, source, env=env, progress=progress, **arguments)
-    warn_of_chunks(rows)
-    return AllRowsResults(grow_all_rows(call, rows, request, progress))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -142,9 +123,10 @@ def odt(
     data : DataFrame, path or Chunks
         One row per observation: a data frame of pandas, polars, pyarrow or any other library that
         narwhals knows.  Of a path of Parquet files, and of other sources that `odrf.Chunks` names,
-        rows are never all in memory; the result is an `AllRowsResults`.  A date counts as the
-        seconds since the first one, a duration as seconds.  A column whose values 32 bits cannot
-        tell apart, such as an identifier, counts as its rank; its cuts are given in its own values.
+        the tree grows on all rows, or on a random sample of a half, a quarter, … of them that fits
+        into memory; a warning and the summary say how many.  A date counts as the seconds since
+        the first one, a duration as seconds.  A column whose values 32 bits cannot tell apart, such
+        as an identifier, counts as its rank; its cuts are given in its own values.
         Text that is different in nearly every row is refused unless the formula has it in ``C()``.
         `ODTResults.data_summary` shows what each predictor was taken as.
     projection : str, Family or mapping, default "logistic"
@@ -184,9 +166,8 @@ def odt(
         `penalty` limits the tree, or if there are fewer than 20 rows.  On 35 tables trees by
         ``"cv"`` had on average 7 % less error than trees as grown, and a quarter of the leaves;
         those by ``"1se"`` had 0.6 times as many leaves as that, and as much error as trees as grown
-        (``benchmarks/options/sizes.py``).  Of rows in chunks, 100,000 or fewer are held out in
-        place of folds.  ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n
-        and c/√n; the constant c is found by 10-fold cross-validation.
+        (``benchmarks/options/sizes.py``).  ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem
+        3 allows, c·ln⁶n/n and c/√n; the constant c is found by 10-fold cross-validation.
     pruning : {"weakest_link", "growth"}, default "weakest_link"
         Which subtrees are candidates of pruning: all of them (Breiman et al. 1984, section 3.3), or
         only the trees that existed during growth (Zhan, Liu and Xia, section 3.2).

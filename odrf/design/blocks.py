@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from odrf.design.columns import NUMBERS, TEXT, contents, listed
+from odrf.engine.chunks import HashedDraw, draw_keys
+from odrf.engine.memory import available_memory
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
+from odrf.public.progress import progress_bar
 
 __all__ = [
     "ROWS_PER_BLOCK",
@@ -21,6 +25,7 @@ __all__ = [
     "in_blocks_of_rows",
     "require_alike",
     "rows_have_changed",
+    "rows_in_memory",
     "rows_of_weight",
 ]
 
@@ -200,6 +205,52 @@ def _joined(parts: list[pd.DataFrame], begin: int) -> pd.DataFrame:
     require_alike(parts)
     whole = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     return whole.set_axis(pd.RangeIndex(begin, begin + len(whole)), axis=0)
+
+
+# The part of the memory that is free which rows may take as a data frame: a fit makes arrays of
+# them, too.
+SHARE = 0.125
+
+
+def rows_in_memory(
+    source: BlockSource, columns: Sequence[str], seed: int, progress: bool
+) -> tuple[pd.DataFrame, int]:
+    """Return rows in chunks as one data frame, labelled by their numbers, and how many there are.
+
+    The frame has all rows if they take at most half of the memory that the chunks allow, or an
+    eighth of what is free; otherwise a random sample of a half of them, a quarter, … that takes no
+    more.  A hash of `seed` and the number of a row decides about it, so that the sample does not
+    depend on how the rows are cut into chunks.
+    """
+    budget = source.memory / 2 if source.memory else SHARE * available_memory()
+    draw, n = HashedDraw(draw_keys(seed, 0, 1), 1.0), 0
+    parts, sizes = list[pd.DataFrame](), list[int]()
+    blocks = source.over_blocks("read rows", lambda _, block: block, None, columns)
+    with progress_bar(blocks, unit="block", progress=progress) as bar:
+        for block in bar:
+            n += len(block)
+            parts.append(_drawn(block, draw))
+            sizes.append(_bytes(parts[-1]))
+            while sum(sizes) > budget and draw.fraction * n > 1:
+                draw = draw._replace(fraction=draw.fraction / 2)
+                parts = [_drawn(part, draw) for part in parts]
+                sizes = list(map(_bytes, parts))
+    if not parts:
+        raise InputError("the chunks have no rows")
+    require_alike(parts)
+    return pd.concat(parts), n
+
+
+def _drawn(block: pd.DataFrame, draw: HashedDraw) -> pd.DataFrame:
+    """Return the rows of a block, labelled by their numbers, that are drawn."""
+    if draw.fraction == 1:
+        return block
+    rows = block.index.to_numpy(dtype=np.uint64)
+    return block[draw.drawn(rows, np.ones(len(rows)), 1)[0]]
+
+
+def _bytes(frame: pd.DataFrame) -> int:
+    return int(frame.memory_usage(deep=True).sum())
 
 
 def rows_have_changed() -> InputError:

@@ -122,6 +122,8 @@ class TrainingData:
         True for the rows of the data frame with weight 0, if there are any.
     apart : RowsApart or None
         Those of them that can be predicted; none after an update.
+    sampled_from : int
+        How many rows the chunks had of which these are a random sample; 0 if they are all.
     """
 
     X: Matrix
@@ -138,6 +140,7 @@ class TrainingData:
     times: SurvivalTimes | None = None
     weightless: NDArray[np.bool_] | None = None
     apart: RowsApart | None = None
+    sampled_from: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}

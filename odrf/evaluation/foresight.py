@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import api
 from odrf.api.calling import TREE, default_options, design_of, options_of, requested, spelled_call
 from odrf.api.forests import odrf
 from odrf.api.trees import odt
@@ -32,7 +33,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit, one_kind
 from odrf.fits.pruning import FOLDS, sized_forest, sized_tree
 from odrf.options.blend import FEWEST_TREES, blends
-from odrf.options.chunks import checked_tree_request, require_no_structure, streamed_request
+from odrf.options.chunks import require_no_structure, streamed_request
 from odrf.options.options import Options
 from odrf.public import public
 from odrf.public.arguments import in_partitions, suggestion
@@ -67,7 +68,7 @@ class Foresight(Carded):
     peak_bytes : float
         Memory that the call takes where it takes most, in addition to what the process has.
     fit_bytes : float
-        Memory of the fit, with its training rows; fits on rows in chunks keep none.
+        Memory of the fit, with its training rows; forests of rows in chunks keep none.
     file_bytes : float
         The file that `save` writes.
     seconds : float
@@ -76,7 +77,7 @@ class Foresight(Carded):
         Memory that the process may still take; infinity where the system does not tell.
     n_trees : int
     leaves : float
-        Leaves of a tree, on average; of one tree of rows in chunks, before it is pruned.
+        Leaves of a tree, on average.
     pilots : str
         The trees that were grown to find this out.
     """
@@ -137,7 +138,8 @@ def foresee(
 
     A few pilot trees are grown and saved: of a large forest on all rows, of a tree or a small
     forest on some of them.  Leaves and seconds follow by a power law of the rows; memory and file
-    by the leaves.  Of rows in chunks, pilot trees grow on a random sample of up to 262,144.
+    by the leaves.  Of a forest of rows in chunks, pilot trees grow on a random sample of up to
+    262,144.
 
     Parameters
     ----------
@@ -162,7 +164,7 @@ def foresee(
         If `model` is another function, the response a time to an event, an option invalid, or
         `data` a data frame of Dask, whose trees may grow on other machines.
     MemoryError
-        If not even the table fits into memory, or of rows in chunks one tree.
+        If not even the table fits into memory, or of rows in chunks the rows of one tree.
 
     Notes
     -----
@@ -187,7 +189,11 @@ def foresee(
     env, chunks, call = environment(2), chunks_of(data), spelled_call(model, formula, given)
     if model is odrf:
         require_no_surrogates(given["missing"])
-    request, began = requested(model, given, TREE if model is odt else {}), perf_counter()
+    began = perf_counter()
+    if chunks is not None and model is odt:
+        data, _, given = api.chunks.sampled_table(formula, chunks, given, env, shown)
+        chunks = None
+    request = requested(model, given, TREE if model is odt else {})
     if chunks is None:
         table = cast("pd.DataFrame", in_pandas(data))
         design, training = design_of(formula, table, given, env, with_times=True)
@@ -208,12 +214,9 @@ def foresee(
     frame = seen.sample()
     design, training = design_of(formula, frame, given, env)
     used = round(seen.n * len(training.y) / len(frame))
-    if model is odrf:
-        asked = streamed_request(request)
-        share: Any = asked.sample_fraction
-        request = replace(asked, sample_fraction=share(used) if callable(share) else share)
-    elif isinstance(checked_tree_request(request).alpha, str):  # the fit keeps all steps
-        request = replace(request, alpha=None)
+    asked = streamed_request(request)
+    share: Any = asked.sample_fraction
+    request = replace(asked, sample_fraction=share(used) if callable(share) else share)
     return _foreseen(call, _Pilots(design, training, used, 2 * seen.of_pass, seen), request, shown)
 
 

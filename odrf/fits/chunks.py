@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.checks import checked_choice, is_list
+from odrf.checks import is_list
 from odrf.design import INDICATORS, Design
 from odrf.design.chunks import BlockReader, StreamedRows
 from odrf.design.design import STREAMED, NoData
@@ -42,8 +42,7 @@ from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest, joined, predicted_classes
 from odrf.errors import InputError, installing, nearest
 from odrf.fits.files.saving import replacing
-from odrf.fits.fit import AnyFit, Fit, RowSums, StreamedFit
-from odrf.fits.predicting import PREDICTIONS, predict_rows, require_classes, rows_of
+from odrf.fits.fit import Fit, RowSums, StreamedFit
 from odrf.fits.pruning import pruned_at
 from odrf.options.blend import require_objective
 from odrf.options.chunks import share_of_rows, streamed_request
@@ -501,24 +500,19 @@ Result = TypeVar("Result")
 
 
 def chunks_predicted(
-    fit: AnyFit, chunks: Chunks, type: str, kept: Sequence[str] = (), progress: bool = False
+    predict: Callable[[pd.DataFrame], pd.Series | pd.DataFrame],
+    columns: Iterable[str],
+    chunks: Chunks,
+    kept: Sequence[str] = (),
+    progress: bool = False,
 ) -> Iterator[tuple[pd.DataFrame, pd.Series | pd.DataFrame]]:
-    """Yield the `kept` columns of each chunk and its predictions, of this type.
+    """Yield the `kept` columns of each chunk, and what `predict`, which needs `columns`, gives.
 
-    Raises
-    ------
-    InputError
-        The type is unknown or needs classes, or a chunk lacks a column.
-
-    Warns
-    -----
-    UserWarning
-        Factors have levels that no training row has; of each level once, not in each chunk.
+    Raises `InputError` if a chunk lacks a column.  Warns of levels that no training row has, of
+    each level once, not in each chunk.
     """
-    checked_choice("type", type, PREDICTIONS)
-    require_classes(fit.design.response, type)
     names = chunks.columns()
-    needed = {*fit.design.schema.columns, *kept}
+    needed = {*columns, *kept}
     absent = [name for name in kept if name not in names]
     if absent:
         raise InputError(
@@ -531,25 +525,22 @@ def chunks_predicted(
     with progress_bar(frames, unit="chunk", progress=progress) as bar:
         for frame in bar:
             with said:
-                predicted = predict_rows(rows_of(fit, frame), type)
+                predicted = predict(frame)
             yield frame[list(kept)], predicted
 
 
 def predictions_to_parquet(
-    fit: AnyFit,
+    predict: Callable[[pd.DataFrame], pd.Series | pd.DataFrame],
+    columns: Iterable[str],
     chunks: Chunks,
     path: str | PathLike[str],
-    type: str,
     keep: Any,
     progress: bool,
 ) -> int:
     """Write the predictions of all chunks to a file of Parquet; return the number of rows.
 
-    Raises
-    ------
-    InputError
-        As `chunks_predicted`; pyarrow is not installed; a chunk cannot be read, or the file
-        written.
+    Raises `InputError` as `chunks_predicted`; if pyarrow is not installed, a chunk cannot be read,
+    or the file cannot be written.
     """
     try:
         import pyarrow.parquet  # noqa: PLC0415  # optional
@@ -563,7 +554,9 @@ def predictions_to_parquet(
         raise InputError(f"keep={list(keep)!r} names a column twice: name each once")
     n, writer = 0, None
     with replacing(path) as file, ExitStack() as opened:
-        for kept, predicted in _read(chunks_predicted(fit, chunks, type, list(keep), progress)):
+        for kept, predicted in _read(
+            chunks_predicted(predict, columns, chunks, list(keep), progress)
+        ):
             frame = _table(kept, predicted)
             try:
                 table = pyarrow.Table.from_pandas(frame, preserve_index=False)

@@ -331,7 +331,8 @@ def rows_in_words(fit: AnyFit) -> str:
     dropped, response = fit.data.n_dropped, fit.design.response
     if response.imitated and response.classes is not None:
         return f"{fit.data.n_rows}, one for each class of a row, weighted by its probability"
-    return f"{fit.data.n_rows}" + (f" ({dropped} dropped)" if dropped else "")
+    sampled = f", a random sample of {fit.data.sampled_from}" if fit.data.sampled_from else ""
+    return f"{fit.data.n_rows}{sampled}" + (f" ({dropped} dropped)" if dropped else "")
 
 
 def predictors_in_words(fit: AnyFit) -> str:

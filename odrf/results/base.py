@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,7 @@ from odrf.checks import checked_choice, checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
+from odrf.fits.chunks import chunks_predicted, predictions_to_parquet
 from odrf.fits.files.saving import save
 from odrf.fits.fit import AnyFit, StreamedFit
 from odrf.fits.predicting import (
@@ -39,6 +40,7 @@ from odrf.fits.responses import (
     with_rows_apart,
 )
 from odrf.public import public
+from odrf.public.chunks import ChunkSource, chunks_to_predict
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import DataSummary, with_data
 from odrf.results.scores import Measured
@@ -382,6 +384,88 @@ class FittedResults(AnyResults, Measured):
         """
         checked_choice("type", type, PREDICTIONS)
         return predict_rows(self._rows(newdata, training, type), type, priors, progress)
+
+    def predict_chunks(
+        self, source: ChunkSource, type: str | None = None, *, progress: bool = False
+    ) -> Iterator[pd.Series | pd.DataFrame]:
+        """Predict rows in chunks, one chunk after the other.
+
+        Parameters
+        ----------
+        source : path, Chunks, iterable of data frames, or function
+            The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
+            ``pd.read_csv(path, chunksize=100_000)``.
+        type : str, optional
+            As in `predict`, by default its default.
+        progress : bool, default False
+            Show a progress bar of the chunks.
+
+        Returns
+        -------
+        iterator of Series or DataFrame
+            The prediction of each chunk, as of `predict`, which is computed, and errors are raised,
+            when it is asked for.  Rows of data frames of pandas keep their labels; others are
+            numbered from 0 on.
+
+        Raises
+        ------
+        InputError
+            As by `predict` and `odrf.Chunks`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, max_leaves=4, seed=1)
+        >>> [len(values) for values in tree.predict_chunks([data[:100], data[100:]])]
+        [100, 342]
+        """
+        chunks = chunks_to_predict(source)
+        columns = self.fit.design.schema.columns
+        found = chunks_predicted(self._of_chunk(type), columns, chunks, progress=progress)
+        return (predicted for _, predicted in found)
+
+    def predict_to_parquet(
+        self,
+        source: ChunkSource,
+        path: str | PathLike[str],
+        type: str | None = None,
+        *,
+        keep: Sequence[str] = (),
+        progress: bool = False,
+    ) -> int:
+        """Predict rows in chunks, and write the predictions to a file of Parquet.
+
+        Parameters
+        ----------
+        source : path, Chunks, iterable of data frames, or function
+            The rows, as by `predict_chunks`.
+        path : str or path
+            The file, which is written as a whole: if this fails, what was there is unchanged.
+        type : str, optional
+            As in `predict`, by default its default.
+        keep : sequence of str, default ()
+            Columns of the source that are written, too, such as an identifier.
+        progress : bool, default False
+            Show a progress bar of the chunks.
+
+        Returns
+        -------
+        int
+            The number of rows.
+
+        Raises
+        ------
+        InputError
+            As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
+            written; if `keep` has a column twice, or one that is called like a prediction.
+        """
+        chunks = chunks_to_predict(source)
+        columns = self.fit.design.schema.columns
+        return predictions_to_parquet(self._of_chunk(type), columns, chunks, path, keep, progress)
+
+    def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
+        return self.predict if type is None else partial(self.predict, type=type)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8

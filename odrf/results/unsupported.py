@@ -327,7 +327,6 @@ GONE = {
 """What no fit has any more, with what to use instead."""
 SAME_FUNCTION = {
     "StreamedResults": "ODRFResults",
-    "AllRowsResults": "ODTResults",
     "SurvivalTreeResults": "ODTResults",
     "SurvivalForestResults": "ODRFResults",
     "SurvivalBoostedResults": "ODBTResults",

@@ -38,7 +38,7 @@ def test_a_client_for_asynchronous_code_is_refused(monkeypatch):
             odrf.odrf("y ~ a", frame, backend=backend)
 
 
-def test_a_tree_of_all_rows_reads_partitions_one_by_one():
+def test_a_tree_reads_partitions_one_by_one():
     data = pd.DataFrame(np.random.default_rng(1).normal(size=(90, 3)), columns=list("yab"))
     tree = odrf.odt("y ~ a + b", dd.from_pandas(data, npartitions=3), seed=1)
     assert tree.predict(data).equals(odrf.odt("y ~ a + b", [data], seed=1).predict(data))

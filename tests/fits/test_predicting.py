@@ -332,12 +332,3 @@ def test_a_heavy_tail_is_like_its_logarithm():
         scaled = fit("y ~ log(x)", data).predict(data)
         losses = [np.mean((data["y"] - fitted) ** 2) for fitted in (raw, scaled)]
         assert losses[0] < 1.3 * losses[1]
-
-
-def test_a_tree_of_all_rows_in_chunks_beside_outliers(monkeypatch):
-    monkeypatch.setattr("odrf.fits.all_rows.growing_all_rows.rows_that_fit", lambda *_: 100)
-    data = table(1e6)
-    data.loc[:20, "x"] *= 1e6
-    fit = odrf.odt("y ~ x", odrf.Chunks([data[:500], data[500:]]), alpha=None, seed=1)
-    assert fit.fit.levels > 0
-    assert np.mean((fit.predict(data) - data["y"])[21:] ** 2) < 0.1 * data["y"].var()

@@ -29,7 +29,6 @@ WHOLE = {"alpha": None, "min_leaf": 1}
 REPRODUCING = {
     "tree": lambda: odrf.odt("y ~ a + b + c", DATA, seed=1, **WHOLE),
     "tree of classes": lambda: odrf.odt("k ~ a + b + c", DATA, seed=1, **WHOLE),
-    "tree of chunks": lambda: odrf.odt("y ~ a + b + c", [DATA[:60], DATA[60:]], seed=1, **WHOLE),
     "guided": lambda: odrf.graf("y ~ a + b + c", DATA, n_trees=10, subspace="all", seed=1),
     "guided classes": lambda: odrf.graf("k ~ a + b + c", DATA, n_trees=10, seed=1),
     "boosted": lambda: odrf.odbt(

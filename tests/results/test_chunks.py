@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import odrf
+from odrf.design import blocks
 from odrf.errors import InputError
-from odrf.fits.all_rows import growing_all_rows
-from odrf.results.chunks import AllRowsResults, StreamedResults
+from odrf.results.chunks import StreamedResults
 
 FRAME = odrf.load_data("penguins").dropna().reset_index(drop=True)
 CHUNKS = [FRAME[:100], FRAME[100:101], FRAME[101:]]
@@ -332,195 +332,83 @@ def test_ordered_classes():
 
 
 # ------------------------------------------------------------------------------------------------
-# What a tree of all rows in chunks can do, and what it says of the rest.
+# A tree of rows in chunks: of all of them, or of a random sample that fits into memory.
 # ------------------------------------------------------------------------------------------------
 
-
-@pytest.fixture(scope="module")
-def little_memory():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing_all_rows, "rows_that_fit", lambda stored, classes: 90)
-        yield
+SPECIES = "species ~ bill_length_mm + bill_depth_mm + island"
 
 
-@pytest.fixture(scope="module")
-def numbers_of_all_rows_results():
-    return odrf.odt("body_mass_g ~ .", CHUNKS, seed=1)
-
-
-@pytest.fixture(scope="module")
-def classes_of_all_rows_results():
-    formula = "species ~ bill_length_mm + bill_depth_mm + island"
-    return odrf.odt(formula, CHUNKS, seed=1, alpha=None)
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_a_folder_of_parquet_files_is_a_table_of_all_rows_results(
-    tmp_path, classes_of_all_rows_results
-):
+def test_a_tree_of_chunks_is_that_of_their_rows_in_one_frame(tmp_path):
     for number, frame in enumerate(CHUNKS):
         frame.to_parquet(tmp_path / f"{number}.parquet")
-    formula = "species ~ bill_length_mm + bill_depth_mm + island"
-    fit = odrf.odt(formula, tmp_path, seed=1, alpha=None)
-    assert isinstance(fit, AllRowsResults)
-    assert fit.predict(FRAME).equals(classes_of_all_rows_results.predict(FRAME))
+    whole = odrf.odt(SPECIES, FRAME, seed=1)
+    for source in (CHUNKS, tmp_path):
+        tree = odrf.odt(SPECIES, source, seed=1)
+        assert tree.nobs == len(FRAME) and tree.fit.data.sampled_from == 0
+        assert tree.predict(FRAME, "prob").equals(whole.predict(FRAME, "prob"))
+        assert str(tree.pruning_path(cv=5).table) == str(whole.pruning_path(cv=5).table)
 
 
-@pytest.mark.usefixtures("little_memory")
-def test_it_reads_as_any_tree(numbers_of_all_rows_results, classes_of_all_rows_results):
-    assert numbers_of_all_rows_results.nobs == len(FRAME)
-    for type in ("response", "class", "prob", "leaf"):
-        assert len(classes_of_all_rows_results.predict(FRAME, type)) == len(FRAME)
+def test_times_groups_and_weights_of_chunks_are_those_of_the_frame():
+    data = odrf.load_data("gbsg2")
+    chunks = [data[:200], data[200:]]
+    times = "Surv(time, event) ~ age + size"
     assert (
-        sum(line.endswith(" *") for line in numbers_of_all_rows_results.rules().splitlines())
-        == numbers_of_all_rows_results.n_leaves[0]
+        odrf.odt(times, chunks, seed=1)
+        .predict(data)
+        .equals(odrf.odt(times, data, seed=1).predict(data))
     )
-    there: dict = {}
-    exec(classes_of_all_rows_results.to_python(), there)
-    assert there["predict"](FRAME.loc[0]) == classes_of_all_rows_results.predict(FRAME)[0]
-    assert list(numbers_of_all_rows_results.importance().columns) == ["importance", "share"]
-    assert numbers_of_all_rows_results.importance().equals(
-        numbers_of_all_rows_results.importance("impurity")
-    )
-    assert numbers_of_all_rows_results.plot() is not None
-    assert numbers_of_all_rows_results.plot("importance") is not None
+    options = {"groups": "oestrogen", "weights": "nodes", "seed": 1}
+    tree, whole = (odrf.odt("age ~ size + menopause", d, **options) for d in (chunks, data))
+    assert tree.predict(data).equals(whole.predict(data))
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 50)
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_predictions_of_chunks(numbers_of_all_rows_results, tmp_path):
-    parts = list(numbers_of_all_rows_results.predict_chunks(CHUNKS))
-    assert [len(part) for part in parts] == [100, 1, len(FRAME) - 101]
-    assert np.array_equal(np.concatenate(parts), numbers_of_all_rows_results.predict(FRAME))
-    path = tmp_path / "predicted.parquet"
-    assert numbers_of_all_rows_results.predict_to_parquet(CHUNKS, path, keep=["species"]) == len(
-        FRAME
-    )
-    assert list(pd.read_parquet(path).columns) == ["species", "body_mass_g"]
+@pytest.mark.parametrize("formula", [SPECIES, "body_mass_g ~ ."])
+def test_a_tree_has_a_random_sample_of_the_rows_that_do_not_fit(formula, tmp_path):
+    memory = FRAME.memory_usage(deep=True).sum()
+    trees = []
+    for source in (CHUNKS, [FRAME]):
+        with pytest.warns(
+            UserWarning, match=rf"grows on \d+ of {len(FRAME)} rows, a random sample"
+        ):
+            trees.append(odrf.odt(formula, odrf.Chunks(source, memory=memory), seed=1))
+    one, other = trees
+    assert 0.1 * len(FRAME) < one.nobs < 0.6 * len(FRAME)
+    assert one.fit.data.index.equals(other.fit.data.index)
+    assert one.predict(FRAME).equals(other.predict(FRAME))
+    assert f"{one.nobs}, a random sample of {len(FRAME)}" in str(one.summary())
+    one.save(tmp_path / "tree.odrf")
+    again = odrf.load(tmp_path / "tree.odrf")
+    assert str(again.summary()) == str(one.summary())
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_its_errors_are_those_of_its_rows(numbers_of_all_rows_results, classes_of_all_rows_results):
-    grown = odrf.odt("body_mass_g ~ .", CHUNKS, seed=1, alpha=None)
-    error = np.mean((grown.predict(FRAME) - FRAME["body_mass_g"]) ** 2)
-    assert grown.training_error == pytest.approx(error, rel=1e-9)
-    variance = FRAME["body_mass_g"].var(ddof=0)
-    assert grown.r_squared == pytest.approx(1 - error / variance, rel=1e-9)
-    assert "Training R²" in grown.summary().facts
-    wrong = (
-        classes_of_all_rows_results.predict(FRAME).astype(str) != FRAME["species"].astype(str)
-    ).mean()
-    assert classes_of_all_rows_results.training_error == pytest.approx(wrong, abs=1e-12)
-    of_frame = pd.crosstab(FRAME["species"], classes_of_all_rows_results.predict(FRAME))
-    assert np.array_equal(
-        classes_of_all_rows_results.confusion_matrix.drop(columns="error"), of_frame
-    )
+def test_samples_of_other_seeds_have_other_rows():
+    source = odrf.Chunks(CHUNKS, memory=FRAME.memory_usage(deep=True).sum())
+    with pytest.warns(UserWarning, match="a random sample"):
+        rows = [odrf.odt(SPECIES, source, seed=seed).fit.data.index for seed in (1, 2)]
+    assert len(rows[0].intersection(rows[1])) < 0.8 * len(rows[0])
 
 
-@pytest.mark.usefixtures("little_memory")
-def test_errors_of_a_pruned_tree_are_those_of_its_own_leaves(
-    numbers_of_all_rows_results, classes_of_all_rows_results
-):
-    small = odrf.odt("body_mass_g ~ .", CHUNKS, seed=1, alpha=None).prune(leaves=4)
-    error = np.mean((small.predict(FRAME) - FRAME["body_mass_g"]) ** 2)
-    assert small.training_error == pytest.approx(error, rel=1e-9)
-    assert 0 < numbers_of_all_rows_results.r_squared < 1
-    few = classes_of_all_rows_results.prune(leaves=2)
-    assert few.training_error == pytest.approx((few.predict(FRAME) != FRAME["species"]).mean())
-    of_frame = pd.crosstab(FRAME["species"], few.predict(FRAME))[["Adelie", "Gentoo"]]
-    assert np.array_equal(few.confusion_matrix[["Adelie", "Gentoo"]], of_frame)
-    assert "training rows" in str(classes_of_all_rows_results.summary())
-    assert "Training error rate" in repr(classes_of_all_rows_results)
-    assert "rows held out" in numbers_of_all_rows_results.summary().facts["Held-out MSE"]
+def test_arguments_of_rows_are_columns_of_the_chunks():
+    with pytest.raises(InputError, match="weights= with rows in chunks: make it a column"):
+        odrf.odt(SPECIES, CHUNKS, weights=np.ones(len(FRAME)))
 
 
-@pytest.mark.usefixtures("little_memory")
-def test_it_is_pruned_without_rows(numbers_of_all_rows_results):
-    grown = numbers_of_all_rows_results.parent
-    assert (grown.prune(1e9).n_leaves == 1).all()
-    leaves = grown.pruning_path(cv=None).table["leaves"].iloc[-2]
-    assert 1 < grown.prune(leaves=int(leaves)).n_leaves[0] <= leaves
-    assert grown.prune(leaves=1).parent is grown
-    by_rows = grown.pruning_path(newdata=FRAME)
-    assert isinstance(by_rows.best("1se"), AllRowsResults)
-    assert (
-        numbers_of_all_rows_results.path.best("1se").n_leaves[0]
-        <= numbers_of_all_rows_results.n_leaves[0]
-    )
-
-
-@pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("data", [True, False])
-def test_it_is_saved_and_loaded_of_all_rows_results(
-    numbers_of_all_rows_results, classes_of_all_rows_results, tmp_path, data
-):
-    for fit in (numbers_of_all_rows_results, classes_of_all_rows_results):
-        fit.save(tmp_path / "fit", data=data)
-        again = odrf.load(tmp_path / "fit")
-        assert isinstance(again, AllRowsResults)
-        assert again.predict(FRAME).equals(fit.predict(FRAME))
-        assert str(again.summary()) == str(fit.summary())
-        assert again.fit.levels == fit.fit.levels > 0
-    assert (
-        pickle.loads(pickle.dumps(numbers_of_all_rows_results))
-        .predict(FRAME)
-        .equals(numbers_of_all_rows_results.predict(FRAME))
-    )
-
-
-@pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda fit: fit.predict(),
-        lambda fit: fit.fittedvalues,
-        lambda fit: fit.resid,
-        lambda fit: fit.importance("held_out"),
-        lambda fit: fit.update(FRAME),
-        lambda fit: fit.pruning_path(),
-        lambda fit: fit.prune(rule="1se"),
-        lambda fit: fit.growth_path(),
-        lambda fit: fit.partial("bill_length_mm"),
-        lambda fit: fit.comparisons(),
-        lambda fit: fit.shap(FRAME[:2]),
-        lambda fit: fit.proximity(),
-        lambda fit: fit.data_summary(),
-    ],
-)
-def test_what_needs_training_rows_says_so_of_all_rows_results(numbers_of_all_rows_results, ask):
-    with pytest.raises(InputError, match=r"training rows, and a fit on rows in chunks keeps none"):
-        ask(numbers_of_all_rows_results)
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_scores_of_the_other_kind_are_refused(
-    numbers_of_all_rows_results, classes_of_all_rows_results
-):
-    with pytest.raises(InputError, match="for classes see confusion_matrix"):
-        _ = classes_of_all_rows_results.r_squared
-    with pytest.raises(InputError, match="for a regression see r_squared"):
-        _ = numbers_of_all_rows_results.confusion_matrix
-    assert numbers_of_all_rows_results.consistency().conclusion
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_there_is_no_estimator_of_it(numbers_of_all_rows_results):
-    with pytest.raises(InputError, match="estimators of scikit-learn"):
-        numbers_of_all_rows_results.to_sklearn()
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_an_empty_cell_of_a_new_row_counts_as_the_mean_of_all_rows_results(
-    numbers_of_all_rows_results,
-):
-    new = FRAME.assign(bill_length_mm=np.nan)
-    mean = FRAME.assign(bill_length_mm=FRAME["bill_length_mm"].mean())
-    grown = odrf.odt("body_mass_g ~ bill_length_mm + bill_depth_mm", CHUNKS, seed=1, alpha=None)
-    assert grown.predict(new).equals(grown.predict(mean))
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_predictions_and_files_that_are_spoilt_are_refused(numbers_of_all_rows_results, tmp_path):
+def test_any_result_predicts_chunks(tmp_path):
+    fits = [odrf.odt(SPECIES, FRAME, seed=1), odrf.graf(SPECIES, FRAME, n_trees=2, seed=1)]
+    for fit in fits:
+        parts = list(fit.predict_chunks(CHUNKS, "prob"))
+        assert [len(part) for part in parts] == [100, 1, len(FRAME) - 101]
+        assert np.array_equal(np.concatenate(parts), fit.predict(FRAME, "prob"))
+        path = tmp_path / "predicted.parquet"
+        assert fit.predict_to_parquet(CHUNKS, path, keep=["island"]) == len(FRAME)
+        assert list(pd.read_parquet(path).columns) == ["island", "species"]
     with pytest.raises(InputError, match="type="):
-        list(numbers_of_all_rows_results.predict_chunks(CHUNKS, "prob"))
-    with pytest.raises(InputError, match="type="):
-        numbers_of_all_rows_results.importance("best")
+        list(fits[0].predict_chunks(CHUNKS, "nothing"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -107,15 +108,16 @@ VALID = {
     "newdata": DATA, "data": DATA, "k": 1, "fraction": 0.5, "i": 0, "svm": [0, 1], "n": 50,
     "formula": "y ~ a", "model": "1", "than": "2", "path": None, "level": 0.9,
     "dialect": "duckdb", "variables": "a", "variable": "a", "row": DATA.iloc[[0]],
-    "time": 0.5, "estimand": "rmst",
+    "time": 0.5, "estimand": "rmst", "source": [DATA],
 }  # fmt: skip
 SHORT = {
     "select_variables": {"rounds": 2}, "slopes": {"variables": "a"},
     "comparisons": {"variables": "a"}, "interactions": {"rows": 4, "permutations": 1},
     "shap": {"newdata": DATA[:4]}, "shap_interactions": {"newdata": DATA[:2]},
+    "predict_to_parquet": {"path": os.devnull},
 }  # fmt: skip
 # A text is a file to write, a fit is one to combine with.
-ELSEWHERE = {("save", "path"), ("combine", "other")}
+ELSEWHERE = {("save", "path"), ("predict_to_parquet", "path"), ("combine", "other")}
 # Their methods that forests have as well are not asked again: forests are asked for numbers and for
 # classes, trees and boosted trees for classes.
 OWN_ALONE = {"odt of numbers", "odbt of numbers", "graf of classes", "graf of numbers"}
@@ -260,7 +262,7 @@ def test_arguments_of_tests_for_other_importances(number_forest, type, arguments
 
 def test_arguments_of_tests_of_other_results(class_tree, table):
     chunks = odrf.odrf("y ~ a + b", [table], n_trees=5, seed=1)
-    for fit in (class_tree, chunks, odrf.odt("y ~ a + b", [table], seed=1)):
+    for fit in (class_tree, chunks):
         with pytest.raises(InputError, match="groups" + TESTS):
             fit.importance("impurity", groups={"both": ["a", "b"]})
         kept = fit.importance("impurity", test="t", adjust="holm", groups=None, level=0.95)
@@ -341,7 +343,7 @@ def test_what_is_for_a_drawn_tree_is_not_for_importances(class_tree, argument):
 # Why results of some kinds lack what others have.
 # ------------------------------------------------------------------------------------------------
 
-OF_CHUNKS = {"StreamedResults": "ODRFResults", "AllRowsResults": "ODTResults"}
+OF_CHUNKS = {"StreamedResults": "ODRFResults"}
 
 
 @pytest.mark.parametrize("own", OF_CHUNKS)

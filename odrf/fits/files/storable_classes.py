@@ -50,7 +50,6 @@ from odrf.engine.survival.likelihoods import (
     NormalError,
 )
 from odrf.engine.trees.forest import Forest
-from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.blending import Blend
 from odrf.fits.calibration import Recalibration
 from odrf.fits.fit import BoostedFit, Fit, GuidedFit, Pruning, RowSums, StreamedFit
@@ -93,7 +92,7 @@ PACKAGE = __name__.partition(".")[0]
 CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums, AllRowsFit),
+        *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums),
         *(
             EstimandFit,
             ResolvedOptions,

@@ -31,7 +31,6 @@ from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.splits.surrogates import SurrogateSplits
 from odrf.engine.trees.forest import OF_NODES, OF_TERMS, Forest
 from odrf.errors import InputError, without_warnings
-from odrf.fits.all_rows.all_rows_fit import AllRowsFit
 from odrf.fits.calibration import Recalibration
 from odrf.fits.fit import BoostedFit, Fit, GuidedFit, RowSums, StreamedFit
 from odrf.fits.stack.fit import StackedFit, StackedPart, Trial
@@ -154,8 +153,6 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         _require(isinstance(fit, SurvivalFit) == (design.response.kind == SURVIVAL))
         if isinstance(fit, SurvivalFit):
             require_sound_survival(fit)
-        if isinstance(fit, AllRowsFit):
-            _require(fit.column_means.shape == (len(design.columns),))
     elif isinstance(fit, GuidedFit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
         _require(fit.control.settings.n_classes == K)
