@@ -1,12 +1,17 @@
 """The result classes: predictions, errors, importances, pruning, plots and reports of a fit."""
 
+from typing import TYPE_CHECKING
+
 from odrf.fits.fit import Fit
-from odrf.reports.paths import GrowthPath, PruningPath
+from odrf.loading import loaded_later
 from odrf.results.base import FittedResults
 from odrf.results.forest import ODRFResults
-from odrf.results.guided import GRAFResults
 from odrf.results.tree import ODTResults
 from odrf.results.trees import TreeResults
+
+if TYPE_CHECKING:
+    from odrf.reports.paths import GrowthPath, PruningPath
+    from odrf.results.guided import GRAFResults
 
 __all__ = [
     "Fit",
@@ -18,3 +23,12 @@ __all__ = [
     "PruningPath",
     "TreeResults",
 ]
+
+__getattr__ = loaded_later(
+    __name__,
+    {
+        "GRAFResults": "odrf.results.guided",
+        "GrowthPath": "odrf.reports.paths",
+        "PruningPath": "odrf.reports.paths",
+    },
+)

@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import fits, reports
 from odrf.checks import checked_choice, checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
 from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
-from odrf.fits.chunks import chunks_predicted, predictions_to_parquet
-from odrf.fits.files.saving import save
 from odrf.fits.fit import AnyFit, StreamedFit
 from odrf.fits.predicting import (
     PREDICTIONS,
@@ -41,11 +40,14 @@ from odrf.fits.responses import (
 )
 from odrf.public import public
 from odrf.public.chunks import ChunkSource, chunks_to_predict
-from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.data_summary import DataSummary, with_data
 from odrf.results.scores import Measured
 from odrf.results.unsupported import why_unsupported
 from odrf.text.summary import Card, Carded, Summary
+
+if TYPE_CHECKING:
+    from odrf.reports.consistency import ConsistencyReport
+    from odrf.reports.data_summary import DataSummary
+
 
 __all__ = [
     "AnyResults",
@@ -174,7 +176,9 @@ class AnyResults(Carded):
             If the formula uses functions of your own, or other code that `odrf.load` does not
             trust.  The file does not hold such functions; the message says how to load it.
         """
-        save(type(self).__name__, self.fit, path, checked_truth("data", data), progress)
+        fits.files.saving.save(
+            type(self).__name__, self.fit, path, checked_truth("data", data), progress
+        )
 
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
@@ -226,7 +230,7 @@ class AnyResults(Carded):
         >>> fit.data_summary().table["taken_as"].to_dict()
         {'sex': 'factor', 'island': 'factor', 'year': 'number'}
         """
-        return DataSummary(self.fit)
+        return reports.data_summary.DataSummary(self.fit)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -422,7 +426,9 @@ class FittedResults(AnyResults, Measured):
         """
         chunks = chunks_to_predict(source)
         columns = self.fit.design.schema.columns
-        found = chunks_predicted(self._of_chunk(type), columns, chunks, progress=progress)
+        found = fits.chunks.chunks_predicted(
+            self._of_chunk(type), columns, chunks, progress=progress
+        )
         return (predicted for _, predicted in found)
 
     def predict_to_parquet(
@@ -462,7 +468,9 @@ class FittedResults(AnyResults, Measured):
         """
         chunks = chunks_to_predict(source)
         columns = self.fit.design.schema.columns
-        return predictions_to_parquet(self._of_chunk(type), columns, chunks, path, keep, progress)
+        return fits.chunks.predictions_to_parquet(
+            self._of_chunk(type), columns, chunks, path, keep, progress
+        )
 
     def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
         return self.predict if type is None else partial(self.predict, type=type)
@@ -542,7 +550,11 @@ class FittedResults(AnyResults, Measured):
             Show a progress bar while the importances are computed.
         """
         summary = self._summary(progress)
-        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+        return (
+            reports.data_summary.with_data(summary, self.fit)
+            if checked_truth("detail", detail)
+            else summary
+        )
 
     @abstractmethod
     def _summary(self, progress: bool) -> Summary:

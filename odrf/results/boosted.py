@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf import plots
+from odrf import plots, reports
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole, require_default
 from odrf.engine.boosting.runs import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.forest import predicted_classes
@@ -37,14 +37,16 @@ from odrf.fits.responses import (
 from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.consistency import ConsistencyReport, properties_of_boosted
-from odrf.reports.summaries import boosted_card, boosted_summary, loss_path
 from odrf.results.base import AnyResults, Priors
 from odrf.results.forest_predictions import OutOfBagResults
 from odrf.results.shapley import ShapleyResults
 from odrf.results.tree import SurrogateTreeResults
 from odrf.results.trees import Drawing, Panelled, PixelResults, ResultsWithoutData, SeveralTrees
 from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from odrf.reports.consistency import ConsistencyReport
+
 
 __all__ = [
     "ODBTResults",
@@ -97,7 +99,7 @@ class RoundsOfTrees(AnyResults):
         partial likelihood among these rows, or their negative log-likelihood, divided by the sum of
         their weights.
         """
-        return loss_path(self.fit)
+        return reports.summaries.loss_path(self.fit)
 
 
 def _not_held_out(rows: pd.DataFrame) -> pd.Series:
@@ -360,7 +362,9 @@ class ODBTResults(
         ConsistencyReport
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
-        return ConsistencyReport(self.fit, properties_of_boosted(self.fit), self._noise_residuals())
+        return reports.consistency.ConsistencyReport(
+            self.fit, reports.consistency.properties_of_boosted(self.fit), self._noise_residuals()
+        )
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals out of bag or, with one run, of held-out rows.
@@ -377,7 +381,9 @@ class ODBTResults(
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, losses and importances."""
         importance = self._measured_importance(progress)
-        return boosted_summary(self.fit, self._in_bag, self._known_out_of_bag, importance)
+        return reports.summaries.boosted_summary(
+            self.fit, self._in_bag, self._known_out_of_bag, importance
+        )
 
     @property
     def _known_out_of_bag(self) -> NDArray[np.float64] | None:
@@ -388,4 +394,4 @@ class ODBTResults(
         return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
 
     def _card(self) -> Card:
-        return boosted_card(self.fit, self._in_bag, self._known_out_of_bag)
+        return reports.summaries.boosted_card(self.fit, self._in_bag, self._known_out_of_bag)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 
+from odrf import fits, reports
 from odrf.checks import checked_choice, checked_part, checked_whole
 from odrf.design.folds import Folds
 from odrf.errors import InputError
-from odrf.fits.calibration import recalibration
-from odrf.fits.refit import cross_fitted_rows, with_class_weights
 from odrf.fits.responses import groups_of_rows, leaves_rows_out
 from odrf.public import public
-from odrf.reports.checks import CalibratedFit, Calibration, Discrimination
 from odrf.results.base import FittedResults
 from odrf.statistics.calibration import METHODS, POWER, EvaluatedRows
+
+if TYPE_CHECKING:
+    from odrf.reports.checks import CalibratedFit, Calibration, Discrimination
+
 
 __all__ = [
     "CalibrationResults",
@@ -85,7 +87,9 @@ class CalibrationResults(FittedResults):
         ['class', 'predicted', 'observed']
         """
         bins, level = checked_whole("bins", bins, 2, MOST_BINS), checked_part("level", level)
-        return Calibration(self.call, self._judged_rows(newdata), bins, level, self.seed)
+        return reports.checks.Calibration(
+            self.call, self._judged_rows(newdata), bins, level, self.seed
+        )
 
     def discrimination(
         self, newdata: pd.DataFrame | None = None, *, level: float = LEVEL
@@ -135,7 +139,9 @@ class CalibrationResults(FittedResults):
         ['area under ROC curve', 'average precision']
         """
         rows = self._judged_rows(newdata)
-        return Discrimination(self.call, rows, checked_part("level", level), self.seed)
+        return reports.checks.Discrimination(
+            self.call, rows, checked_part("level", level), self.seed
+        )
 
     def calibrate(
         self, method: str = POWER, *, cv: Folds | None = None, progress: bool = False
@@ -204,8 +210,8 @@ class CalibrationResults(FittedResults):
         if cv is None and leaves_rows_out(self.fit):
             rows = self._judged_rows(None)
         else:
-            rows = _of_several_classes(cross_fitted_rows(self.fit, cv, progress))
-        return CalibratedFit(recalibration(self.fit, rows, method))
+            rows = _of_several_classes(fits.refit.cross_fitted_rows(self.fit, cv, progress))
+        return reports.checks.CalibratedFit(fits.calibration.recalibration(self.fit, rows, method))
 
     def _require_classes(self) -> pd.Index:
         if self.classes is None:
@@ -234,7 +240,7 @@ class CalibrationResults(FittedResults):
             used = (data.weights > 0) & ~np.isnan(p[:, 0])
             code = data.y[used].astype(np.int64)
             groups = groups_of_rows(self.fit, None, used)
-            source = with_class_weights("out of bag", data)
+            source = fits.refit.with_class_weights("out of bag", data)
             rows = EvaluatedRows(p[used], code, data.weights[used], classes, source, groups)
         return _of_several_classes(rows)
 

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import fits, reports
 from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.fits.fit import StreamedFit
-from odrf.fits.scores import error_name
-from odrf.reports.chunks import (
-    streamed_card,
-    streamed_confusion,
-    streamed_importance,
-    streamed_r_squared,
-    streamed_scores,
-    streamed_summary,
-    summed_rows,
-)
-from odrf.reports.importance import MeasuredImportance, impurity_table
 from odrf.results.forest import ODRFResults
 from odrf.results.scores import ADJUST, IMPORTANCES, TEST, TEST_LEVEL, require_no_test
 from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from odrf.reports.importance import MeasuredImportance
+
 
 __all__ = [
     "StreamedResults",
@@ -85,7 +79,7 @@ class StreamedResults(ODRFResults):
         InputError
             If rows have not judged this very forest, but the one that it was pruned from or to.
         """
-        return float(summed_rows(self.fit).error_path[-1])
+        return float(reports.chunks.summed_rows(self.fit).error_path[-1])
 
     @property
     def oob_scores(self) -> pd.Series:
@@ -100,7 +94,7 @@ class StreamedResults(ODRFResults):
         InputError
             If rows have not judged this very forest, but the one that it was pruned from or to.
         """
-        return streamed_scores(self.fit)
+        return reports.chunks.streamed_scores(self.fit)
 
     @property
     def error_path(self) -> pd.Series:
@@ -111,9 +105,9 @@ class StreamedResults(ODRFResults):
         InputError
             If rows have not judged this very forest, but the one that it was pruned from or to.
         """
-        path = summed_rows(self.fit).error_path
+        path = reports.chunks.summed_rows(self.fit).error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
-        return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
+        return pd.Series(path, index=index, name=f"out-of-bag {fits.scores.error_name(self.kind)}")
 
     @property
     def r_squared(self) -> float:
@@ -124,7 +118,7 @@ class StreamedResults(ODRFResults):
         InputError
             For classes; as `oob_error`.
         """
-        return streamed_r_squared(self.fit)
+        return reports.chunks.streamed_r_squared(self.fit)
 
     @property
     def confusion_matrix(self) -> pd.DataFrame:
@@ -137,7 +131,7 @@ class StreamedResults(ODRFResults):
         InputError
             For a regression; as `oob_error`.
         """
-        return streamed_confusion(self.fit)
+        return reports.chunks.streamed_confusion(self.fit)
 
     def importance(
         self,
@@ -179,9 +173,9 @@ class StreamedResults(ODRFResults):
             )
         require_no_test(test, adjust, groups, level)
         if asked == IMPURITY:
-            return impurity_table(self.fit)
-        summed_rows(self.fit)  # refuses what the rows have not judged
-        return streamed_importance(self.fit).table
+            return reports.importance.impurity_table(self.fit)
+        reports.chunks.summed_rows(self.fit)  # refuses what the rows have not judged
+        return reports.chunks.streamed_importance(self.fit).table
 
     @property
     def kinds(self) -> pd.DataFrame:
@@ -195,16 +189,16 @@ class StreamedResults(ODRFResults):
         raise InputError("trees grown on rows in chunks are all of one kind")
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        return streamed_importance(self.fit)
+        return reports.chunks.streamed_importance(self.fit)
 
     def _summary(self, progress: bool) -> Summary:
-        return streamed_summary(self.fit)
+        return reports.chunks.streamed_summary(self.fit)
 
     def _shown_card(self) -> Card:
         return self._card()
 
     def _card(self) -> Card:
-        return streamed_card(self.fit)
+        return reports.chunks.streamed_card(self.fit)
 
     def to_sklearn(self) -> Any:
         """Say that estimators of scikit-learn are fitted on arrays in memory.

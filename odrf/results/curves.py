@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from odrf import reports
 from odrf.public import public
-from odrf.reports.curves import EffectCurve, EffectSurface, accumulated_effects, partial_dependence
-from odrf.reports.individual_curves import IndividualCurves, individual_curves
-from odrf.reports.interactions import Interactions, interactions_of
 from odrf.results.base import FittedResults
+
+if TYPE_CHECKING:
+    from odrf.reports.curves import EffectCurve, EffectSurface
+    from odrf.reports.individual_curves import IndividualCurves
+    from odrf.reports.interactions import Interactions
+
 
 __all__ = [
     "CurveResults",
@@ -96,7 +100,9 @@ class CurveResults(FittedResults):
         >>> fit.partial("sex").table["value"].tolist()
         ['female', 'male']
         """
-        return partial_dependence(self.fit, variables, values, points, newdata, level, progress)
+        return reports.curves.partial_dependence(
+            self.fit, variables, values, points, newdata, level, progress
+        )
 
     def ale(
         self,
@@ -165,7 +171,9 @@ class CurveResults(FittedResults):
         >>> bool(curve["estimate"].iloc[0] < 0 < curve["estimate"].iloc[-1])
         True
         """
-        return accumulated_effects(self.fit, variables, points, newdata, level, progress)
+        return reports.curves.accumulated_effects(
+            self.fit, variables, points, newdata, level, progress
+        )
 
     def interactions(
         self,
@@ -232,7 +240,9 @@ class CurveResults(FittedResults):
         >>> strongest["first"], strongest["second"]
         ('x1', 'x2')
         """
-        return interactions_of(self.fit, variables, rows, permutations, newdata, progress)
+        return reports.interactions.interactions_of(
+            self.fit, variables, rows, permutations, newdata, progress
+        )
 
     def ice(
         self,
@@ -289,4 +299,6 @@ class CurveResults(FittedResults):
         >>> bool(abs(mean - fit.partial("bmi", points=5).table["estimate"]).max() < 1e-9)
         True
         """
-        return individual_curves(self.fit, variable, values, points, rows, newdata, progress)
+        return reports.individual_curves.individual_curves(
+            self.fit, variable, values, points, rows, newdata, progress
+        )

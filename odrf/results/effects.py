@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from odrf import fits, reports
 from odrf.checks import (
     checked_above_0,
     checked_choice,
@@ -14,16 +15,12 @@ from odrf.checks import (
     checked_truth,
     is_list,
 )
-from odrf.fits.effects import DIFFERENCE, RATIO
-from odrf.fits.estimands import (
-    CONTRASTS,
-    comparison_estimands,
-    prediction_estimands,
-    slope_estimands,
-)
 from odrf.public import public
-from odrf.reports.effects import Effects, effects_of
 from odrf.results.base import FittedResults
+
+if TYPE_CHECKING:
+    from odrf.reports.effects import Effects
+
 
 __all__ = [
     "AveragedResults",
@@ -108,7 +105,7 @@ class AveragedResults(FittedResults):
         >>> list(forest.predictions(by="species").table["species"])
         ['Adelie', 'Chinstrap', 'Gentoo']
         """
-        estimands = prediction_estimands(self.fit, at)
+        estimands = fits.estimands.prediction_estimands(self.fit, at)
         return self._effects(
             "Averaged predictions", estimands, by, newdata, level, population, progress
         )
@@ -118,7 +115,7 @@ class AveragedResults(FittedResults):
         variables: str | Sequence[str] | None = None,
         *,
         contrast: str | Sequence[Any] | None = None,
-        comparison: str = DIFFERENCE,
+        comparison: str = "difference",
         by: str | Sequence[str] | None = None,
         at: Mapping[str, Any] | None = None,
         newdata: pd.DataFrame | None = None,
@@ -182,13 +179,22 @@ class AveragedResults(FittedResults):
         >>> list(forest.comparisons("species").table["contrast"])
         ['Chinstrap - Adelie', 'Gentoo - Adelie']
         """
-        checked_choice("comparison", comparison, (DIFFERENCE, RATIO))
+        checked_choice("comparison", comparison, (fits.effects.DIFFERENCE, fits.effects.RATIO))
         if contrast is not None and not is_list(contrast):
-            checked_choice("contrast", contrast, CONTRASTS)
-        estimands = comparison_estimands(self.fit, variables, contrast, at, newdata)
-        title = f"Comparisons: {'differences' if comparison == DIFFERENCE else 'ratios'}"
+            checked_choice("contrast", contrast, fits.estimands.CONTRASTS)
+        estimands = fits.estimands.comparison_estimands(self.fit, variables, contrast, at, newdata)
+        title = (
+            f"Comparisons: {'differences' if comparison == fits.effects.DIFFERENCE else 'ratios'}"
+        )
         return self._effects(
-            title, estimands, by, newdata, level, population, progress, comparison == RATIO
+            title,
+            estimands,
+            by,
+            newdata,
+            level,
+            population,
+            progress,
+            comparison == fits.effects.RATIO,
         )
 
     def slopes(
@@ -247,7 +253,7 @@ class AveragedResults(FittedResults):
         True
         """
         width = None if bandwidth is None else checked_above_0("bandwidth", bandwidth)
-        estimands = slope_estimands(self.fit, variables, width, at, newdata)
+        estimands = fits.estimands.slope_estimands(self.fit, variables, width, at, newdata)
         return self._effects("Slopes", estimands, by, newdata, level, population, progress)
 
     def _effects(
@@ -263,6 +269,6 @@ class AveragedResults(FittedResults):
     ) -> Effects:
         level = checked_part("level", level)
         population = checked_truth("population", population)
-        return effects_of(
+        return reports.effects.effects_of(
             self.fit, title, estimands, by, newdata, level, population, progress, ratio
         )

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import fits, reports
 from odrf.checks import checked_above_0, checked_part, checked_whole, require_default
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import RawRows, raw_rows
-from odrf.fits.proximity import WEIGHTS, proximities
 from odrf.fits.responses import groups_of_rows
 from odrf.public import public
-from odrf.reports.checks import PredictiveCheck
-from odrf.reports.explain import Explanation
 from odrf.results.base import FittedResults
 from odrf.results.calibration import CalibrationResults
 from odrf.results.curves import CurveResults
 from odrf.results.effects import AveragedResults
 from odrf.results.forest_predictions import ForestPredicting, OutOfBagResults
 from odrf.statistics.residuals import probability_transforms, row_influence
+
+if TYPE_CHECKING:
+    from odrf.reports.checks import PredictiveCheck
+    from odrf.reports.explain import Explanation
+
 
 __all__ = [
     "CheckedForest",
@@ -134,9 +137,11 @@ class CheckedNumbers(OutOfBagResults):
         judging[rows.complete] = used
         groups = groups_of_rows(self.fit, newdata, judging)
         if newdata is not None:
-            return PredictiveCheck(self.call, table[used], level, region, "new", groups=groups)
+            return reports.checks.PredictiveCheck(
+                self.call, table[used], level, region, "new", groups=groups
+            )
         influence = None if compared.influence is None else compared.influence[used]
-        return PredictiveCheck(
+        return reports.checks.PredictiveCheck(
             self.call, table[used], level, region, "out of bag", influence, groups
         )
 
@@ -180,7 +185,9 @@ class CheckedForest(CheckedNumbers, ForestPredicting):
             pd.DataFrame,
             self.predict(newdata, interval="prediction", level=level, progress=progress),
         )[rows.complete]
-        near = proximities(self.fit, None if newdata is None else rows.X, WEIGHTS)
+        near = fits.proximity.proximities(
+            self.fit, None if newdata is None else rows.X, fits.proximity.WEIGHTS
+        )
         table = pd.DataFrame(
             {
                 "fitted": frame["estimate"].to_numpy(),
@@ -272,7 +279,9 @@ class LocalResults(FittedResults):
         if self.classes is not None:
             require_default("change", change, None, "predictions of numbers")
         rows = raw_rows(self.fit, row)
-        return Explanation(self.fit, rows, amount, checked_whole("nearest", nearest, 1))
+        return reports.explain.Explanation(
+            self.fit, rows, amount, checked_whole("nearest", nearest, 1)
+        )
 
 
 # ------------------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import (
     MOST,
     checked_choice,
@@ -22,16 +23,9 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.pruning import checked_alpha, forest_sizes, pruned_at, pruned_unseen, sized_forest
 from odrf.fits.responses import leaves_rows_out, require_out_of_bag
-from odrf.fits.updating import combined_fits, enlarged_fit
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import respelled
-from odrf.reports.data_summary import kinds_table
-from odrf.reports.importance import StrengthCorrelation
-from odrf.reports.importance_tests import KnockoffSelection
-from odrf.reports.paths import ForestPath
-from odrf.reports.selection import Elimination, ShadowSelection
-from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explain import CheckedForest
 from odrf.results.forest_predictions import ForestImportances
 from odrf.results.proximity import ProximityResults
@@ -41,6 +35,13 @@ from odrf.results.tree import ODTResults, SurrogateTreeResults
 from odrf.results.trees import Drawing, Extendable, Panelled, SeveralTrees
 from odrf.results.updates import Updatable
 from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from odrf.reports.importance import StrengthCorrelation
+    from odrf.reports.importance_tests import KnockoffSelection
+    from odrf.reports.paths import ForestPath
+    from odrf.reports.selection import Elimination, ShadowSelection
+
 
 __all__ = ["ODRFResults"]
 
@@ -131,7 +132,7 @@ class ODRFResults(
         """
         if self.fit.blend is None:
             raise InputError("all trees are of one kind: fit with blend=True for several")
-        return kinds_table(self.fit.blend, self.fit.kinds)
+        return reports.data_summary.kinds_table(self.fit.blend, self.fit.kinds)
 
     @respelled(renamed={"rule": "pruning"})
     def pruning_path(
@@ -160,7 +161,9 @@ class ODRFResults(
         require_out_of_bag(self.fit, "Pruning paths of forests")
         pruning = self.control.pruning if pruning is None else pruning
         checked_choice("pruning", pruning, RULES)
-        return ForestPath(self.fit, forest_sizes(self.fit, pruning, progress), self.prune)
+        return reports.paths.ForestPath(
+            self.fit, forest_sizes(self.fit, pruning, progress), self.prune
+        )
 
     def prune(
         self,
@@ -274,11 +277,15 @@ class ODRFResults(
             if method != own:
                 require_default(name, value, default, f'method="{own}"')
         if method == KNOCKOFF:
-            return KnockoffSelection(self.fit, checked_part("fdr", fdr), ODRFResults)
+            return reports.importance_tests.KnockoffSelection(
+                self.fit, checked_part("fdr", fdr), ODRFResults
+            )
         if method == "boruta":
             most = checked_whole("rounds", rounds, 1, MOST)
-            return ShadowSelection(self.fit, most, progress, ODRFResults)
-        return Elimination(self.fit, checked_part("drop", drop), progress, ODRFResults)
+            return reports.selection.ShadowSelection(self.fit, most, progress, ODRFResults)
+        return reports.selection.Elimination(
+            self.fit, checked_part("drop", drop), progress, ODRFResults
+        )
 
     def strength_correlation(
         self, subset_sizes: Sequence[int] | None = None, *, progress: bool = False
@@ -309,13 +316,13 @@ class ODRFResults(
             raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
         if subset_sizes is not None and not is_list(subset_sizes):
             raise InputError(f"subset_sizes={subset_sizes!r}: use a list of whole numbers")
-        return StrengthCorrelation(self.fit, subset_sizes, progress)
+        return reports.importance.StrengthCorrelation(self.fit, subset_sizes, progress)
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> ODRFResults:
-        return ODRFResults(enlarged_fit(self.fit, k, n_jobs, progress))
+        return ODRFResults(fits.updating.enlarged_fit(self.fit, k, n_jobs, progress))
 
     def _with_trees_of(self, other: ODRFResults) -> ODRFResults:
-        return ODRFResults(combined_fits(self.fit, other.fit))
+        return ODRFResults(fits.updating.combined_fits(self.fit, other.fit))
 
     @staticmethod
     def _sized(fit: Fit) -> Fit:
@@ -324,7 +331,7 @@ class ODRFResults(
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
         importance = self._measured_importance(progress)
-        return forest_summary(self.fit, self._known_out_of_bag, importance)
+        return reports.summaries.forest_summary(self.fit, self._known_out_of_bag, importance)
 
     @property
     def _known_out_of_bag(self) -> OutOfBag | None:
@@ -334,4 +341,4 @@ class ODRFResults(
         return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
     def _card(self) -> Card:
-        return forest_card(self.fit, self._known_out_of_bag)
+        return reports.summaries.forest_card(self.fit, self._known_out_of_bag)

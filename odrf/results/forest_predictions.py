@@ -5,27 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import exports, fits, reports
 from odrf.checks import is_word
 from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
-from odrf.exports.mean_prediction import PredictionResults
 from odrf.fits.fit import Fit
-from odrf.fits.intervals import (
-    LEVEL,
-    QUANTILES,
-    interval_frame,
-    quantile_frame,
-    requested_interval,
-    require_number,
-    type_with_quantiles,
-)
-from odrf.fits.partitions import partitions_predicted
 from odrf.fits.predicting import as_prob, as_response, checked_priors, predict_rows
 from odrf.fits.pruning import stages_out_of_bag
 from odrf.fits.responses import (
@@ -38,22 +28,18 @@ from odrf.fits.responses import (
     warn_of_rows_always_drawn,
     with_rows_apart,
 )
-from odrf.fits.scores import error_name
 from odrf.pruning.growth_stages import LEAVES
 from odrf.public import in_partitions, public
 from odrf.public.frames import is_partitioned
-from odrf.reports.importance import (
-    OUT_OF_BAG,
-    MeasuredImportance,
-    judged_measured,
-    out_of_bag_table,
-    permutation_table,
-)
-from odrf.reports.importance_tests import knockoff_table, warn_of_correlation
-from odrf.reports.paths import GrowthPath, growth_path
 from odrf.results.base import FittedResults, Priors
 from odrf.results.scores import ADJUST, KNOCKOFF, TEST, TEST_LEVEL, require_no_test
 from odrf.results.trees import TreeResults
+
+if TYPE_CHECKING:
+    from odrf.exports.mean_prediction import PredictionResults
+    from odrf.reports.importance import MeasuredImportance
+    from odrf.reports.paths import GrowthPath
+
 
 __all__ = [
     "ForestImportances",
@@ -160,7 +146,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         """Out-of-bag error of the first 1, 2, … trees."""
         path = self._out_of_bag.error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
-        return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
+        return pd.Series(path, index=index, name=f"out-of-bag {fits.scores.error_name(self.kind)}")
 
     def growth_path(
         self,
@@ -212,7 +198,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
             require_out_of_bag(self.fit, "Growth paths without newdata=")
         out_of_bag = partial(stages_out_of_bag, progress=progress)
         by = "out-of-bag rows"
-        return growth_path(self.fit, along, newdata, n_jobs, out_of_bag, by, progress)
+        return reports.paths.growth_path(self.fit, along, newdata, n_jobs, out_of_bag, by, progress)
 
     @property
     def _scored(self) -> NDArray[np.float64]:
@@ -246,7 +232,7 @@ class ForestPredicting(ForestOutOfBag):
         *,
         priors: Priors = None,
         interval: str | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         method: str = "auto",
         quantiles: float | Sequence[float] | None = None,
         training: str | None = None,
@@ -310,8 +296,8 @@ class ForestPredicting(ForestOutOfBag):
         >>> bool(data["progression"][400:].between(new["conf_low"], new["conf_high"]).mean() > 0.8)
         True
         """
-        type = type_with_quantiles(type, quantiles, interval)
-        request = requested_interval(self.fit, type, interval, level, method)
+        type = fits.intervals.type_with_quantiles(type, quantiles, interval)
+        request = fits.intervals.requested_interval(self.fit, type, interval, level, method)
         if type == "quantile" or request is not None:
             checked_priors(priors, self.design.response, type)
         if is_partitioned(newdata):
@@ -321,15 +307,15 @@ class ForestPredicting(ForestOutOfBag):
                     "predict its partitions one by one, as by newdata.partitions[0].compute()"
                 )
             asked_out_of_bag(training, newdata, leaves_out=False)
-            return partitions_predicted(self.fit, newdata, type, priors)
+            return fits.partitions.partitions_predicted(self.fit, newdata, type, priors)
         rows = self._rows(newdata, training, type)
         fit = cast(Fit, rows.fit)
         if type == "quantile":
-            levels = QUANTILES if quantiles is None else quantiles
-            return quantile_frame(fit, rows, levels, progress)
+            levels = fits.intervals.QUANTILES if quantiles is None else quantiles
+            return fits.intervals.quantile_frame(fit, rows, levels, progress)
         if request is None:
             return predict_rows(rows, type, priors, progress)
-        return interval_frame(fit, rows, request, lambda: self._out_of_bag, progress)
+        return fits.intervals.interval_frame(fit, rows, request, lambda: self._out_of_bag, progress)
 
     def get_prediction(
         self, newdata: pd.DataFrame | None = None, *, progress: bool = False
@@ -365,9 +351,11 @@ class ForestPredicting(ForestOutOfBag):
         >>> bool((frame["mean"] == forest.predict(data[400:])).all())
         True
         """
-        require_number(self.fit, "get_prediction()")
+        fits.intervals.require_number(self.fit, "get_prediction()")
         rows = self._rows(newdata, None, "response")
-        return PredictionResults(cast(Fit, rows.fit), rows, lambda: self._out_of_bag, progress)
+        return exports.mean_prediction.PredictionResults(
+            cast(Fit, rows.fit), rows, lambda: self._out_of_bag, progress
+        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -459,24 +447,26 @@ class ForestImportances(ForestPredicting):
         if is_word(type, PERMUTATION):
             require_out_of_bag(self.fit, "Permutation importances")
             if "_permutation_table" not in vars(self):
-                warn_of_correlation(self.fit)
-                self._permutation_table = permutation_table(self.fit, progress)
+                reports.importance_tests.warn_of_correlation(self.fit)
+                self._permutation_table = reports.importance.permutation_table(self.fit, progress)
             return self._permutation_table.copy()
         if is_word(type, BY_OUT_OF_BAG):
             require_out_of_bag(self.fit, "Out-of-bag importances")
             return self._out_of_bag_importance(progress).copy()
         if is_word(type, KNOCKOFF):
-            return knockoff_table(self.fit)
+            return reports.importance_tests.knockoff_table(self.fit)
         return super().importance(
             type, test=test, adjust=adjust, groups=groups, level=level, progress=progress
         )
 
     def _out_of_bag_importance(self, progress: bool) -> pd.DataFrame:
         if "_out_of_bag_table" not in vars(self):
-            self._out_of_bag_table = out_of_bag_table(self.fit, progress)
+            self._out_of_bag_table = reports.importance.out_of_bag_table(self.fit, progress)
         return self._out_of_bag_table
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         if leaves_rows_out(self.fit):
-            return judged_measured(self.fit, self._out_of_bag_importance(progress), OUT_OF_BAG)
+            return reports.importance.judged_measured(
+                self.fit, self._out_of_bag_importance(progress), reports.importance.OUT_OF_BAG
+            )
         return super()._measured_importance(progress)

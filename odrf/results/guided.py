@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import Seed, is_whole
 from odrf.engine.guided.forest import GuidedForest
 from odrf.errors import InputError
 from odrf.fits.fit import GuidedFit
 from odrf.fits.predicting import class_labels
-from odrf.fits.updating import combined_guided_fits, enlarged_guided_fit
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.public import respelled
-from odrf.reports.consistency import ConsistencyReport, properties_of_guided
-from odrf.reports.sensitivity import Sensitivity, rows_kept
-from odrf.reports.summaries import guided_card, guided_summary
 from odrf.results.proximity import ProximityResults
 from odrf.results.shapley import ShapleyResults
 from odrf.results.tree import SurrogateTreeResults
@@ -31,6 +27,11 @@ from odrf.statistics.sensitivity import (
     remaining_impurity,
 )
 from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from odrf.reports.consistency import ConsistencyReport
+    from odrf.reports.sensitivity import Sensitivity
+
 
 __all__ = ["GRAFResults"]
 
@@ -223,7 +224,7 @@ class GRAFResults(
 
     @cached_property
     def _sensitivity(self) -> Sensitivity:
-        return Sensitivity(self.fit)
+        return reports.sensitivity.Sensitivity(self.fit)
 
     @respelled(by_name=("seed",))
     def approximate(
@@ -277,7 +278,7 @@ class GRAFResults(
         >>> part.shape
         (75, 3)
         """
-        k = rows_kept(fraction, self.nobs)
+        k = reports.sensitivity.rows_kept(fraction, self.nobs)
         return self.fit.frame.iloc[np.sort(self.sensitivity().order(method, seed=seed)[:k])]
 
     def consistency(self) -> ConsistencyReport:
@@ -289,20 +290,24 @@ class GRAFResults(
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
         # no row is out of bag, and residuals of training rows in pure leaves are rounding errors
-        return ConsistencyReport(self.fit, properties_of_guided(self.fit), np.empty(0))
+        return reports.consistency.ConsistencyReport(
+            self.fit, reports.consistency.properties_of_guided(self.fit), np.empty(0)
+        )
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> GRAFResults:
-        return GRAFResults(enlarged_guided_fit(self.fit, k, n_jobs, progress))
+        return GRAFResults(fits.updating.enlarged_guided_fit(self.fit, k, n_jobs, progress))
 
     def _with_trees_of(self, other: GRAFResults) -> GRAFResults:
-        return GRAFResults(combined_guided_fits(self.fit, other.fit))
+        return GRAFResults(fits.updating.combined_guided_fits(self.fit, other.fit))
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, planes, regions and importances."""
-        return guided_summary(self.fit, self._in_bag, self._measured_importance(progress))
+        return reports.summaries.guided_summary(
+            self.fit, self._in_bag, self._measured_importance(progress)
+        )
 
     def _drawing(self) -> Drawing:
         return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)
 
     def _card(self) -> Card:
-        return guided_card(self.fit, self._in_bag)
+        return reports.summaries.guided_card(self.fit, self._in_bag)

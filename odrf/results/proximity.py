@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
+from odrf import fits, reports
 from odrf.checks import checked_whole
 from odrf.design.new_rows import training_frame
 from odrf.errors import InputError
-from odrf.fits.proximity import OOB, PLAIN, imputed, outlier_table, prototype_table, proximities
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public
-from odrf.reports.proximity import Proximity, RowMap
 from odrf.results.base import FittedResults
+
+if TYPE_CHECKING:
+    from odrf.reports.proximity import Proximity, RowMap
+
 
 __all__ = [
     "ProximityResults",
@@ -25,7 +30,7 @@ FEWEST_ROWS = 4
 class ProximityResults(FittedResults):
     """Base class of results with proximities of rows."""
 
-    def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = PLAIN) -> Proximity:
+    def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = "plain") -> Proximity:
         """Return how near rows are to the training rows, by the leaves that they share.
 
         Parameters
@@ -79,8 +84,8 @@ class ProximityResults(FittedResults):
         else:
             X, complete = self.fit.design.matrix(newdata)
             rows = newdata.index[complete]
-        matrix = proximities(self.fit, X, type)
-        return Proximity(self.call, type, matrix, rows, self.fit.data.index)
+        matrix = fits.proximity.proximities(self.fit, X, type)
+        return reports.proximity.Proximity(self.call, type, matrix, rows, self.fit.data.index)
 
     def prototypes(self, k: int = 3) -> pd.DataFrame:
         """Return training rows that stand for the others: of classes, k rows of each.
@@ -118,7 +123,9 @@ class ProximityResults(FittedResults):
         ['Adelie', 'Chinstrap', 'Gentoo']
         """
         k = checked_whole("k", k, 1)
-        return prototype_table(self.fit, proximities(self.fit, None, PLAIN), k)
+        return fits.proximity.prototype_table(
+            self.fit, fits.proximity.proximities(self.fit, None, fits.proximity.PLAIN), k
+        )
 
     def outliers(self) -> pd.DataFrame:
         """Return Breiman's outlier score of each training row, the largest first.
@@ -148,8 +155,10 @@ class ProximityResults(FittedResults):
         >>> list(forest.outliers().columns)
         ['score', 'species']
         """
-        type = OOB if leaves_rows_out(self.fit) else PLAIN
-        return outlier_table(self.fit, proximities(self.fit, None, type))
+        type = fits.proximity.OOB if leaves_rows_out(self.fit) else fits.proximity.PLAIN
+        return fits.proximity.outlier_table(
+            self.fit, fits.proximity.proximities(self.fit, None, type)
+        )
 
     def map(self) -> RowMap:
         """Scale the training rows to the plane: near to each other if they share leaves.
@@ -176,7 +185,7 @@ class ProximityResults(FittedResults):
         """
         if self.nobs < FEWEST_ROWS:
             raise InputError(f"a map needs {FEWEST_ROWS} rows, and the fit has {self.nobs}")
-        return RowMap(self.fit)
+        return reports.proximity.RowMap(self.fit)
 
     def impute(self, data: pd.DataFrame | None = None, *, rounds: int = 3) -> pd.DataFrame:
         """Fill empty cells by the values of near training rows.
@@ -221,10 +230,10 @@ class ProximityResults(FittedResults):
         rounds = checked_whole("rounds", rounds, 1)
         design = self.fit.design
         if data is None:
-            return imputed(self.fit, training_frame(design, self.fit.data), rounds)
+            return fits.proximity.imputed(self.fit, training_frame(design, self.fit.data), rounds)
         frame = design.schema.select(data)
         design.schema.check_contents(frame)
-        filled = imputed(self.fit, frame, rounds)
+        filled = fits.proximity.imputed(self.fit, frame, rounds)
         whole = data.copy()
         for name in frame.columns:  # not by assign(), which has no column "self"
             whole[name] = filled[name]

@@ -11,26 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import checked_choice, is_word, require_default
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
-from odrf.fits.importance_tests import CONDITIONAL, LOCO
-from odrf.fits.scores import confusion_table, mean_loss, mean_rank_error, r_squared
 from odrf.public import public
-from odrf.reports.importance import (
-    HELD_OUT,
-    MeasuredImportance,
-    held_out_table,
-    impurity_measured,
-    impurity_table,
-    judged_measured,
-)
-from odrf.reports.importance_tests import importance_tests
 from odrf.text.summary import Carded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from odrf.reports.importance import MeasuredImportance
 
 __all__ = [
     "IMPORTANCES",
@@ -59,7 +50,7 @@ class Scored(Carded):
         the error of new rows.  Rows that boosting held out by ``validation=`` are training rows,
         too; the summary tells the errors of both apart.
         """
-        return mean_loss(self.fit, self._in_bag)
+        return fits.scores.mean_loss(self.fit, self._in_bag)
 
     @property
     def r_squared(self) -> float:
@@ -73,7 +64,7 @@ class Scored(Carded):
         InputError
             For classes; for a forest in which no rows are out of bag.
         """
-        return r_squared(self.fit, self._scored_error)
+        return fits.scores.r_squared(self.fit, self._scored_error)
 
     @property
     def confusion_matrix(self) -> pd.DataFrame:
@@ -89,7 +80,7 @@ class Scored(Carded):
         InputError
             For a regression; for a forest in which no rows are out of bag.
         """
-        return confusion_table(self.fit, self._scored)
+        return fits.scores.confusion_table(self.fit, self._scored)
 
     @property
     def mean_rank_error(self) -> float:
@@ -102,7 +93,7 @@ class Scored(Carded):
         InputError
             If the classes are not ordered; for a forest in which no rows are out of bag.
         """
-        return mean_rank_error(self.fit, self._scored)
+        return fits.scores.mean_rank_error(self.fit, self._scored)
 
     @property
     def _scored(self) -> NDArray[np.float64]:
@@ -126,13 +117,13 @@ class Scored(Carded):
 BY_HELD_OUT = "held_out"
 KNOCKOFF = "knockoff"
 IMPORTANCES = (
-    BY_HELD_OUT, "impurity", "out_of_bag", "permutation", CONDITIONAL, LOCO, KNOCKOFF
+    BY_HELD_OUT, "impurity", "out_of_bag", "permutation", "conditional", "loco", KNOCKOFF
 )  # fmt: skip
 TEST, ADJUST, TEST_LEVEL = "t", "holm", 0.95
 PERMUTED = "increase of the out-of-bag loss when permuted"
 WORDS = {
-    CONDITIONAL: "increase of the loss if drawn anew",
-    LOCO: "increase of the loss if grown without",
+    "conditional": "increase of the loss if drawn anew",
+    "loco": "increase of the loss if grown without",
     KNOCKOFF: "importance less that of the knockoff",
 }
 
@@ -141,7 +132,7 @@ def require_no_test(
     test: str, adjust: str | None, groups: Mapping[str, Sequence[str]] | None, level: float
 ) -> None:
     """Raise `InputError` if an argument of tests is given for importances that are none."""
-    tests = f'type="{CONDITIONAL}" and "{LOCO}"'
+    tests = 'type="conditional" and "loco"'
     require_default("test", test, TEST, tests)
     require_default("adjust", adjust, ADJUST, tests)
     require_default("groups", groups, None, tests)
@@ -303,17 +294,19 @@ class Measured(Scored):
         if is_word(type, KNOCKOFF):
             raise InputError(
                 f'type="{KNOCKOFF}" compares predictors within a forest of odrf(): use '
-                f'type="{CONDITIONAL}"'
+                'type="conditional"'
             )
         if type is not None:
             checked_choice("type", type, IMPORTANCES)
-        if type in (CONDITIONAL, LOCO):
-            return importance_tests(self.fit, type, test, adjust, groups, level, progress)
+        if type in ("conditional", "loco"):
+            return reports.importance_tests.importance_tests(
+                self.fit, type, test, adjust, groups, level, progress
+            )
         require_no_test(test, adjust, groups, level)
         if type is None:
             return self._measured_importance(progress).table.copy()
         if type == "impurity":
-            return impurity_table(self.fit)
+            return reports.importance.impurity_table(self.fit)
         table = self._held_out_importance(progress)
         if table is None:
             raise InputError(
@@ -324,15 +317,15 @@ class Measured(Scored):
 
     def _held_out_importance(self, progress: bool) -> pd.DataFrame | None:
         if "_held_out_table" not in vars(self):
-            self._held_out_table = held_out_table(self.fit, progress)
+            self._held_out_table = reports.importance.held_out_table(self.fit, progress)
         return self._held_out_table
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         """Return the importances that are shown first."""
         table = self._held_out_importance(progress)
         if table is None:
-            return impurity_measured(self.fit)
-        return judged_measured(self.fit, table, HELD_OUT)
+            return reports.importance.impurity_measured(self.fit)
+        return reports.importance.judged_measured(self.fit, table, reports.importance.HELD_OUT)
 
     def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None = None) -> Axes:
         if type is not None:

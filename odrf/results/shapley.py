@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from odrf import fits, reports
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
 from odrf.errors import InputError
-from odrf.fits.shapley import (
-    HowToShare,
-    background_rows,
-    explained_rows,
-    interactions_in_rows,
-    is_vote,
-)
 from odrf.public import public
-from odrf.reports.shapley import (
-    ShapleyInteractions,
-    ShapleyValues,
-    interactions_report,
-    shapley_report,
-)
 from odrf.results.base import FittedResults
+
+if TYPE_CHECKING:
+    from odrf.fits.shapley import HowToShare
+    from odrf.reports.shapley import ShapleyInteractions, ShapleyValues
+
 
 __all__ = [
     "ShapleyResults",
@@ -130,8 +123,10 @@ class ShapleyResults(FittedResults):
         0.0
         """
         how = _checked(self, max_boxes, draws, seed, n_jobs)
-        rows = background_rows(self.fit, background)
-        return shapley_report(self.fit, explained_rows(self.fit, newdata, rows, how, progress))
+        rows = fits.shapley.background_rows(self.fit, background)
+        return reports.shapley.shapley_report(
+            self.fit, fits.shapley.explained_rows(self.fit, newdata, rows, how, progress)
+        )
 
     def shap_interactions(
         self,
@@ -187,9 +182,9 @@ class ShapleyResults(FittedResults):
         True
         """
         how = _checked(self, max_boxes, draws, seed, n_jobs)
-        rows = background_rows(self.fit, background)
-        found = interactions_in_rows(self.fit, newdata, rows, how, progress)
-        return interactions_report(self.fit, found)
+        rows = fits.shapley.background_rows(self.fit, background)
+        found = fits.shapley.interactions_in_rows(self.fit, newdata, rows, how, progress)
+        return reports.shapley.interactions_report(self.fit, found)
 
 
 def _checked(
@@ -202,14 +197,14 @@ def _checked(
     InputError
         An option is out of range, or predictions are no sum or mean of trees.
     """
-    if is_vote(result.fit):
+    if fits.shapley.is_vote(result.fit):
         raise InputError(
             "shap() and shap_interactions() are for sums and means of trees, and probabilities of "
             "graf() are shares of votes: use shap.PermutationExplainer of the package shap with "
             'predict(…, type="prob"), or shap() of a forest of odrf()'
         )
     control = result.fit.control
-    return HowToShare(
+    return fits.shapley.HowToShare(
         checked_whole("max_boxes", max_boxes, 0, MOST_BOXES),
         None if draws is None else checked_whole("draws", draws, FEWEST_DRAWS, MOST),
         control.seed if seed is None else checked_seed(seed),

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import checked_choice, checked_part, is_word, require_default
 from odrf.design import Design
 from odrf.errors import InputError, allowed
 from odrf.fits.fit import BoostedFit, Fit, RawRows
-from odrf.fits.intervals import (
-    LEVEL,
-    QUANTILE,
-    QUANTILES,
-    quantile_levels,
-    type_with_quantiles,
-)
+from odrf.fits.intervals import QUANTILE
 from odrf.fits.predicting import (
     RowsToPredict,
     as_asked,
@@ -31,26 +26,9 @@ from odrf.fits.predicting import (
     with_priors,
 )
 from odrf.fits.responses import expected_response, predicting_rows_apart, training_rows
-from odrf.fits.stack.distribution import (
-    PredictedDistribution,
-    predicted_distribution,
-)
-from odrf.fits.stack.fit import StackedFit
-from odrf.fits.stack.growing import BASES, stack_out_of_bag
-from odrf.fits.stack.weights import errors_of
 from odrf.options.stack import ResolvedStackOptions
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.importance import MeasuredImportance
-from odrf.reports.stack import (
-    error_scores,
-    parts_table,
-    stacked_card,
-    stacked_importance,
-    stacked_summary,
-    trials_table,
-)
 from odrf.results.base import Priors
 from odrf.results.boosted import ODBTResults
 from odrf.results.explain import CheckedNumbers, Compared
@@ -60,6 +38,13 @@ from odrf.results.scores import ADJUST, TEST, require_no_test
 from odrf.results.tree import SurrogateTreeResults
 from odrf.results.trees import Drawing, Panelled
 from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from odrf.fits.stack.distribution import PredictedDistribution
+    from odrf.fits.stack.fit import StackedFit
+    from odrf.reports.consistency import ConsistencyReport
+    from odrf.reports.importance import MeasuredImportance
+
 
 __all__ = [
     "AutoResults",
@@ -107,7 +92,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         labels of the model alone; ``rise_without``, the share by which the out-of-bag loss of all
         together, mean squared error or log loss, would rise without the model; ``trees``.
         """
-        return parts_table(self.fit)
+        return reports.stack.parts_table(self.fit)
 
     @property
     def trials(self) -> pd.DataFrame:
@@ -118,7 +103,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         ``"added"``, ``"within noise"`` (of at most two standard errors), ``"behind others"`` after
         a try with few runs, or ``"no time left"``.
         """
-        return trials_table(self.fit)
+        return reports.stack.trials_table(self.fit)
 
     def part(self, name: str) -> ODRFResults | ODBTResults:
         """Return one of the models, with all that its kind can tell.
@@ -154,7 +139,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
     @staticmethod
     def _design_of(name: str, fit: Fit) -> Design:
         """Return the design of a forest among the models, with the response as this one has it."""
-        if name not in BASES:
+        if name not in fits.stack.growing.BASES:
             return fit.design
         base = name.removeprefix("forest on ")
         return replace(fit.design, response=replace(fit.design.response, less=f"a sum of {base}"))
@@ -170,11 +155,13 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
 
     @cached_property
     def _oob_value(self) -> NDArray[np.float64]:
-        return stack_out_of_bag(self.fit)
+        return fits.stack.growing.stack_out_of_bag(self.fit)
 
     @cached_property
     def _distribution(self) -> PredictedDistribution:
-        return predicted_distribution(self.fit, self.fit.data.y - self._oob_value[:, 0])
+        return fits.stack.distribution.predicted_distribution(
+            self.fit, self.fit.data.y - self._oob_value[:, 0]
+        )
 
     @property
     def _scored(self) -> NDArray[np.float64]:
@@ -192,7 +179,9 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         model leaves out, such as early ones of a fit with `order`, do not count; NaN if there are
         no others.
         """
-        return float(errors_of([self._oob_value], self.fit.data, self.fit.ordered)[0])
+        return float(
+            fits.stack.weights.errors_of([self._oob_value], self.fit.data, self.fit.ordered)[0]
+        )
 
     @public
     @predicting_rows_apart
@@ -203,7 +192,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         *,
         priors: Priors = None,
         interval: str | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         quantiles: float | Sequence[float] | None = None,
         training: str | None = None,
         progress: bool = False,
@@ -253,7 +242,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         predictive inference for regression. Journal of the American Statistical Association 113,
         1094-1111.
         """
-        type = type_with_quantiles(type, quantiles, interval)
+        type = fits.intervals.type_with_quantiles(type, quantiles, interval)
         checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
         shares = checked_priors(priors, self.design.response, type)
@@ -269,10 +258,12 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
                 raise InputError(f'interval="prediction" and type={type!r}: leave one of them out')
             checked_part("level", level)
         else:
-            require_default("level", level, LEVEL, 'interval="prediction"')
+            require_default("level", level, fits.intervals.LEVEL, 'interval="prediction"')
         if type == QUANTILE:
             self._require_number(f"type={QUANTILE!r}")
-            levels = quantile_levels(QUANTILES if quantiles is None else quantiles)
+            levels = fits.intervals.quantile_levels(
+                fits.intervals.QUANTILES if quantiles is None else quantiles
+            )
         rows = self._rows(newdata, training, type)
         value = self._means(rows, progress)
         if type == QUANTILE:
@@ -333,7 +324,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         test: str = TEST,
         adjust: str | None = ADJUST,
         groups: Mapping[str, Sequence[str]] | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         progress: bool = False,
     ) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
@@ -372,7 +363,7 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         if "_importance" not in vars(self):
-            self._importance = stacked_importance(self.fit, progress)
+            self._importance = reports.stack.stacked_importance(self.fit, progress)
         return self._importance
 
     def consistency(self) -> ConsistencyReport:
@@ -389,10 +380,14 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         )
 
     def _scores(self) -> dict[str, str]:
-        return error_scores(self.oob_error, self.r_squared if self.kind == "regression" else None)
+        return reports.stack.error_scores(
+            self.oob_error, self.r_squared if self.kind == "regression" else None
+        )
 
     def _summary(self, progress: bool) -> Summary:
-        return stacked_summary(self.fit, self._scores(), self._measured_importance(progress))
+        return reports.stack.stacked_summary(
+            self.fit, self._scores(), self._measured_importance(progress)
+        )
 
     def _drawing(self) -> Drawing:
         words = "OOB mean squared error" if self.kind == "regression" else "OOB error rate"
@@ -400,4 +395,4 @@ class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelle
         return "parts", lambda panel: plots.plot_parts(parts, together, words, panel)
 
     def _card(self) -> Card:
-        return stacked_card(self.fit, self._scores())
+        return reports.stack.stacked_card(self.fit, self._scores())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from odrf import plots
+from odrf import exports, fits, plots, reports
 from odrf.checks import (
     Seed,
     checked_choice,
@@ -20,8 +20,6 @@ from odrf.checks import (
 )
 from odrf.design.folds import Folds, most_folds, rows_to_divide
 from odrf.errors import InputError
-from odrf.exports.export import exported_dot, exported_sql
-from odrf.fits.explain import imitated
 from odrf.fits.fit import Fit
 from odrf.fits.pruning import (
     checked_alpha,
@@ -35,14 +33,9 @@ from odrf.fits.pruning import (
     with_forest,
 )
 from odrf.fits.responses import folds_asked, leaves_rows_out
-from odrf.fits.survival.fit import trees_to_prune
 from odrf.pruning.complexity import ERROR, LOG_RANK, LOSSES, RULES, WEAKEST_LINK, with_leaves
 from odrf.pruning.growth_stages import LEAVES
 from odrf.public import public, respelled
-from odrf.reports.explain import Surrogate
-from odrf.reports.paths import GrowthPath, PruningPath, growth_path, require_own_path
-from odrf.reports.summaries import tree_card, tree_summary
-from odrf.reports.tree import nodes_table, rules_text, splits_table, surrogates_table
 from odrf.results.base import AnyResults, FittedResults
 from odrf.results.explain import Explained
 from odrf.results.proximity import ProximityResults
@@ -52,6 +45,9 @@ from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from odrf.reports.explain import Surrogate
+    from odrf.reports.paths import GrowthPath, PruningPath
 
 __all__ = [
     "DIGITS",
@@ -108,7 +104,7 @@ class PrunableTree(AnyResults):
         if parent is None and fit.pruning is not None:
             parent = type(self)(fit.pruning.grown)
             if fit.pruning.path is not None:
-                path = PruningPath(parent.fit, fit.pruning.path, parent.prune)
+                path = reports.paths.PruningPath(parent.fit, fit.pruning.path, parent.prune)
         self.parent, self.path = parent, path
 
     @cached_property
@@ -128,7 +124,7 @@ class PrunableTree(AnyResults):
         InputError
             If the tree has no surrogates.
         """
-        return surrogates_table(self.fit.forest, self.fit.design)
+        return reports.tree.surrogates_table(self.fit.forest, self.fit.design)
 
     @respelled(renamed={"rule": "pruning", "validation": "newdata"})
     def pruning_path(
@@ -228,7 +224,7 @@ class PrunableTree(AnyResults):
         """
         checked_choice("pruning", pruning, RULES)
         checked_choice("loss", loss, (*LOSSES, LOG_RANK))
-        trees_to_prune(self.fit, loss)
+        fits.survival.fit.trees_to_prune(self.fit, loss)
         seed = self.seed if seed is None else checked_seed(seed)
         if newdata is not None:
             require_no_folds(cv)
@@ -238,7 +234,7 @@ class PrunableTree(AnyResults):
         else:
             folds, jobs = folds_asked(self.fit, cv, seed, ", or None"), checked_jobs(n_jobs)
             path = path_by_folds(self.fit, pruning, loss, folds, jobs, progress)
-        return PruningPath(self.fit, path, self.prune)
+        return reports.paths.PruningPath(self.fit, path, self.prune)
 
     def prune(
         self: Own,
@@ -295,7 +291,7 @@ class PrunableTree(AnyResults):
         """
         if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
-        require_own_path(path, self.fit, "tree")
+        reports.paths.require_own_path(path, self.fit, "tree")
         if loss is not None:
             path = self._path_by(loss, path, judged=rule is not None, progress=progress)
         if rule is not None:
@@ -308,7 +304,9 @@ class PrunableTree(AnyResults):
             return self._cut(alpha, f"alpha={alpha!r}", path)
         candidates, loss = (path.pruning, path.loss) if path else (self.fit.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
-        smaller = with_leaves(trees_to_prune(self.fit, loss), kept, candidates, loss)
+        smaller = with_leaves(
+            fits.survival.fit.trees_to_prune(self.fit, loss), kept, candidates, loss
+        )
         forest = replace(self.forest, left=smaller.left)
         option = _arguments(f"leaves={leaves}", loss)
         subtrees = None if path is None else path.subtrees
@@ -387,7 +385,7 @@ class ReadableTree(FittedResults):
         ``prediction`` and a column ``P(class)`` for each class.  In an honest tree ``count`` and
         the columns after it, except ``order``, are those of the rows that did not choose splits.
         """
-        return nodes_table(self.fit.forest, self.fit.design, self.fit.data.weight_unit)
+        return reports.tree.nodes_table(self.fit.forest, self.fit.design, self.fit.data.weight_unit)
 
     @cached_property
     def splits(self) -> pd.DataFrame:
@@ -404,7 +402,7 @@ class ReadableTree(FittedResults):
         column that counts as its rank (see `data_summary`) has its own values where a node splits
         on it alone, and its rank, from 0, in a sum.
         """
-        return splits_table(self.fit.forest, self.fit.design)
+        return reports.tree.splits_table(self.fit.forest, self.fit.design)
 
     def rules(self, digits: int = 4, max_terms: int | None = None) -> str:
         """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
@@ -446,7 +444,7 @@ class ReadableTree(FittedResults):
         digits = checked_whole("digits", digits, 1)
         if max_terms is not None:
             max_terms = checked_whole("max_terms", max_terms, 1)
-        return rules_text(self.fit.forest, self.fit.design, digits, max_terms)
+        return reports.tree.rules_text(self.fit.forest, self.fit.design, digits, max_terms)
 
     def to_sql(self, dialect: str, type: str = "response", *, complete: bool = False) -> str:
         """Return the tree as an expression of SQL, to be put between SELECT and FROM.
@@ -494,7 +492,7 @@ class ReadableTree(FittedResults):
             2
         END
         """
-        return exported_sql(self.fit, dialect, type, complete)
+        return exports.export.exported_sql(self.fit, dialect, type, complete)
 
     def to_dot(self, *, max_terms: int | None = 3, digits: int = 3) -> str:
         r"""Return the tree in the language of Graphviz, for ``dot -Tsvg`` and other programs.
@@ -535,7 +533,7 @@ class ReadableTree(FittedResults):
             2 [label="205\nn = 165", style="rounded"];
         }
         """
-        return exported_dot(self.fit, max_terms, digits)
+        return exports.export.exported_dot(self.fit, max_terms, digits)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -621,14 +619,18 @@ class ODTResults(
         of_folds = self.seed if seed is None else checked_seed(seed)
         if newdata is not None:
             require_no_folds(cv)
-            return growth_path(self.fit, along, newdata, n_jobs, None, "", progress)
+            return reports.paths.growth_path(self.fit, along, newdata, n_jobs, None, "", progress)
         folds = folds_asked(self.fit, cv, of_folds, ", or give newdata=")
         by_folds = partial(stages_by_folds, along=along, cv=folds, progress=progress)
-        return growth_path(self.fit, along, None, n_jobs, by_folds, folds.by, progress)
+        return reports.paths.growth_path(
+            self.fit, along, None, n_jobs, by_folds, folds.by, progress
+        )
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, size, importances, training and held-out error."""
-        return tree_summary(self.fit, self._in_bag, self.path, self._measured_importance(progress))
+        return reports.summaries.tree_summary(
+            self.fit, self._in_bag, self.path, self._measured_importance(progress)
+        )
 
     def plot(
         self,
@@ -693,7 +695,7 @@ class ODTResults(
         return sized_tree(fit)
 
     def _card(self) -> Card:
-        return tree_card(self.fit, self._in_bag)
+        return reports.summaries.tree_card(self.fit, self._in_bag)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -767,8 +769,14 @@ class SurrogateTreeResults(Explained):
         """
         leaves = checked_whole("max_leaves", max_leaves, 2)
         chosen = self.seed if seed is None else checked_seed(seed)
-        imitation = imitated(self.fit, leaves, cv, chosen, checked_truth("progress", progress))
+        imitation = fits.explain.imitated(
+            self.fit, leaves, cv, chosen, checked_truth("progress", progress)
+        )
         tree = ODTResults(imitation.fit)
         if leaves_rows_out(self.fit):
-            return Surrogate(self.call, imitation, tree, self._scored_error, "out of bag")
-        return Surrogate(self.call, imitation, tree, self.training_error, "in training")
+            return reports.explain.Surrogate(
+                self.call, imitation, tree, self._scored_error, "out of bag"
+            )
+        return reports.explain.Surrogate(
+            self.call, imitation, tree, self.training_error, "in training"
+        )

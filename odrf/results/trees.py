@@ -11,23 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf import plots
+from odrf import exports, fits, plots, reports
 from odrf.checks import MOST, checked_jobs, checked_whole, is_word, require_default
 from odrf.errors import InputError
-from odrf.exports.export import exported_c, exported_onnx, exported_python
 from odrf.fits.fit import BoostedFit, Fit
 from odrf.fits.predicting import RowPredictor, row_predictor
-from odrf.fits.without_data import without_rows
 from odrf.options.tree import ResolvedOptions
 from odrf.public import public, respelled
-from odrf.reports.consistency import ConsistencyReport, properties_of
-from odrf.reports.importance import PixelImportance, ProjectionImportance
-from odrf.reports.paths import require_own_path
-from odrf.reports.tree import splits_of_trees
 from odrf.results.base import FittedResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from odrf.reports.consistency import ConsistencyReport
+    from odrf.reports.importance import PixelImportance, ProjectionImportance
 
 __all__ = [
     "Drawing",
@@ -121,7 +118,7 @@ class RowPredicting(FittedResults):
         >>> bool(there["predict"](data.loc[0]) == tree.predict(data)[0])
         True
         """
-        return exported_python(self.fit, type, name)
+        return exports.export.exported_python(self.fit, type, name)
 
     def to_c(self, type: str = "response", *, name: str = "predict") -> str:
         """Return the source of a function in C that predicts a row and needs no library.
@@ -162,7 +159,7 @@ class RowPredicting(FittedResults):
         >>> "double progression(const struct progression_row *row) {" in text
         True
         """
-        return exported_c(self.fit, type, name)
+        return exports.export.exported_c(self.fit, type, name)
 
     def to_onnx(self) -> Any:
         """Return a model of ONNX, which many programs can run; it needs ``odrf[onnx]``.
@@ -195,7 +192,7 @@ class RowPredicting(FittedResults):
         >>> [output.name for output in model.graph.output]
         ['label', 'probabilities']
         """
-        return exported_onnx(self.fit)
+        return exports.export.exported_onnx(self.fit)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -231,7 +228,7 @@ class PixelResults(FittedResults):
         InputError
             If the shape is not known, or does not match the number of predictors.
         """
-        return PixelImportance(self.fit, shape, channels)
+        return reports.importance.PixelImportance(self.fit, shape, channels)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -268,7 +265,7 @@ class ResultsWithoutData:
         >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
         True
         """
-        return type(self)(without_rows(self.fit))  # type: ignore[call-arg]
+        return type(self)(fits.without_data.without_rows(self.fit))  # type: ignore[call-arg]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -321,7 +318,7 @@ class TreeResults(ResultsWithoutData, PixelResults, RowPredicting):
         InputError
             If `top` or `resamples` is not a whole number, or too small.
         """
-        return ProjectionImportance(
+        return reports.importance.ProjectionImportance(
             self.fit,
             checked_whole("top", top, 1),
             checked_whole("resamples", resamples, 0, MOST),
@@ -344,11 +341,13 @@ class TreeResults(ResultsWithoutData, PixelResults, RowPredicting):
         >>> forest.consistency().conclusion[-69:]
         'if Y is sub-Gaussian and what differs does no harm, by [Z] Theorem 5.'
         """
-        return ConsistencyReport(self.fit, properties_of(self.fit), self._noise_residuals())
+        return reports.consistency.ConsistencyReport(
+            self.fit, reports.consistency.properties_of(self.fit), self._noise_residuals()
+        )
 
     def _check_path(self, path: Any, whole: str) -> None:
         """Raise `InputError` unless a path is None or the pruning path of this fit, a `whole`."""
-        require_own_path(path, self.fit, whole)
+        reports.paths.require_own_path(path, self.fit, whole)
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that describe the noise best; empty for classes."""
@@ -370,7 +369,7 @@ class SeveralTrees(FittedResults):
         Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
         other columns are those of `ODTResults.splits`.
         """
-        return splits_of_trees(self.fit.forest, self.fit.design)
+        return reports.tree.splits_of_trees(self.fit.forest, self.fit.design)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from typing import TypeVar
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from odrf import fits
 from odrf.checks import checked_choice, checked_jobs, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.updating import updated_fit
 from odrf.results.trees import TreeResults
 
 __all__ = [
@@ -131,7 +131,9 @@ class Updatable(TreeResults):
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         sized = self._sized
         same = checked_choice("alpha", alpha, ("again", "same")) == "same"
-        fit = updated_fit(self.fit, newdata, weights, least, same, threads, progress, sized)
+        fit = fits.updating.updated_fit(
+            self.fit, newdata, weights, least, same, threads, progress, sized
+        )
         return type(self)(fit)
 
     @property

@@ -45,3 +45,19 @@ cannot say more than 1000 times the size of the file.  Arrays that kernels rely 
 `odrf.fits.files.validation`.  Trees that take more than 32 MB are read and checked when they are
 first used; the file stays open until then.
 """
+
+from typing import TYPE_CHECKING
+
+from odrf.loading import modules_of
+
+if TYPE_CHECKING:
+    from odrf.fits.files import archive as archive
+    from odrf.fits.files import arrays as arrays
+    from odrf.fits.files import graph_reading as graph_reading
+    from odrf.fits.files import graph_writing as graph_writing
+    from odrf.fits.files import saving as saving
+    from odrf.fits.files import storable_classes as storable_classes
+    from odrf.fits.files import validation as validation
+    from odrf.fits.files import values as values
+
+__getattr__ = modules_of(__name__)

@@ -1,1 +1,14 @@
 """Fits to times to an event: growth, curves, and what is computed from them."""
+
+from typing import TYPE_CHECKING
+
+from odrf.loading import modules_of
+
+if TYPE_CHECKING:
+    from odrf.fits.survival import boosted as boosted
+    from odrf.fits.survival import curves as curves
+    from odrf.fits.survival import fit as fit
+    from odrf.fits.survival import hazards as hazards
+    from odrf.fits.survival import validation as validation
+
+__getattr__ = modules_of(__name__)

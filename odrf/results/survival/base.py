@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import (
     checked_choice,
     checked_part,
@@ -22,7 +22,6 @@ from odrf.checks import (
     require_default,
 )
 from odrf.errors import InputError
-from odrf.fits.intervals import LEVEL
 from odrf.fits.predicting import rows_of
 from odrf.fits.responses import (
     asked_out_of_bag,
@@ -31,35 +30,22 @@ from odrf.fits.responses import (
     require_out_of_bag,
     training_rows,
 )
-from odrf.fits.survival.curves import INCIDENCE, QUARTILES, predict_survival
-from odrf.fits.survival.fit import SurvivalFit, error_by_trees
-from odrf.fits.survival.hazards import cause_numbers
-from odrf.fits.survival.validation import (
-    JudgedPredictions,
-    NoJudgesError,
-    judged_new_rows,
-    judged_training_rows,
-)
 from odrf.options.tree import ResolvedOptions
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.data_summary import with_data
-from odrf.reports.importance import MeasuredImportance
-from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
-from odrf.reports.survival.consistency import CurveConsistency
-from odrf.reports.survival.curves import SurvivalCurves, drawn_risk_groups, times_reaching
-from odrf.reports.survival.summaries import (
-    estimates_table,
-    permutation_measured,
-    survival_impurity_measured,
-    survival_summary,
-)
 from odrf.results.base import AnyResults
 from odrf.results.trees import ResultsWithoutData
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from odrf.fits.survival.fit import SurvivalFit
+    from odrf.fits.survival.validation import JudgedPredictions
+    from odrf.reports.importance import MeasuredImportance
+    from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+    from odrf.reports.survival.consistency import CurveConsistency
+    from odrf.reports.survival.curves import SurvivalCurves
 
 __all__ = [
     "DrawnCurves",
@@ -98,7 +84,7 @@ class EvaluatedTimesResults(AnyResults):
     @property
     def _judging_if_any(self) -> JudgedPredictions | None:
         """The training rows judging all causes as one; None if none of them has an event."""
-        with suppress(NoJudgesError):
+        with suppress(fits.survival.validation.NoJudgesError):
             return self._judged_training
         return None
 
@@ -109,18 +95,22 @@ class EvaluatedTimesResults(AnyResults):
         until = None if until is None else rows.checked_time("until", until)
         with progress_bar(total=len(judged.used), unit="row", progress=progress) as bar:
             scores = judged.scores(until, bar.update)
-        return estimates_table(scores, level, rows.groups, rows.source)
+        return reports.survival.summaries.estimates_table(scores, level, rows.groups, rows.source)
 
     def _calibration(
         self, judged: JudgedPredictions, time: float, groups: int, level: float
     ) -> SurvivalCalibration:
         time = judged.rows.checked_time("time", time)
         groups = checked_whole("groups", groups, 1, MOST_GROUPS)
-        return SurvivalCalibration(self.call, judged, time, groups, checked_part("level", level))
+        return reports.survival.checks.SurvivalCalibration(
+            self.call, judged, time, groups, checked_part("level", level)
+        )
 
     def _roc(self, judged: JudgedPredictions, time: float, level: float) -> SurvivalROC:
         time = judged.rows.checked_time("time", time)
-        return SurvivalROC(self.call, judged, time, checked_part("level", level))
+        return reports.survival.checks.SurvivalROC(
+            self.call, judged, time, checked_part("level", level)
+        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -240,7 +230,9 @@ class SurvivalResults(ResultsWithoutData, AnyResults):
         out_of_bag = asked_out_of_bag(training, newdata, leaves_out)
         rows = training_rows(self.fit, None) if newdata is None else rows_of(self.fit, newdata)
         unseen = self._unseen if out_of_bag else None
-        return predict_survival(rows, unseen, type, times, quantiles, cause, progress)
+        return fits.survival.curves.predict_survival(
+            rows, unseen, type, times, quantiles, cause, progress
+        )
 
     @cached_property
     def _unseen(self) -> NDArray[np.bool_]:
@@ -309,7 +301,9 @@ class DrawnCurves(SurvivalResults):
             return self._curves_of_cause(newdata, times, cause, progress)
         survival = self.predict(newdata, "survival", times=times, progress=progress)
         quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile"))
-        return SurvivalCurves(self.fit, cast(pd.DataFrame, survival), quartiles)
+        return reports.survival.curves.SurvivalCurves(
+            self.fit, cast(pd.DataFrame, survival), quartiles
+        )
 
     def _curves_of_cause(
         self,
@@ -318,12 +312,20 @@ class DrawnCurves(SurvivalResults):
         cause: str,
         progress: bool,
     ) -> SurvivalCurves:
-        every = self.predict(newdata, INCIDENCE, cause=cause, progress=progress)
-        table = (
-            every if times is None else self.predict(newdata, INCIDENCE, times=times, cause=cause)
+        every = self.predict(
+            newdata, fits.survival.curves.INCIDENCE, cause=cause, progress=progress
         )
-        quartiles = times_reaching(cast(pd.DataFrame, every), QUARTILES)
-        return SurvivalCurves(self.fit, cast(pd.DataFrame, table), quartiles, str(cause))
+        table = (
+            every
+            if times is None
+            else self.predict(newdata, fits.survival.curves.INCIDENCE, times=times, cause=cause)
+        )
+        quartiles = reports.survival.curves.times_reaching(
+            cast(pd.DataFrame, every), fits.survival.curves.QUARTILES
+        )
+        return reports.survival.curves.SurvivalCurves(
+            self.fit, cast(pd.DataFrame, table), quartiles, str(cause)
+        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -340,7 +342,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         *,
         cause: str | None = None,
         until: float | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         progress: bool = False,
     ) -> pd.DataFrame:
         """Return how good predicted risks and curves are.
@@ -450,7 +452,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         *,
         cause: str | None = None,
         groups: int = 10,
-        level: float = LEVEL,
+        level: float = 0.95,
     ) -> SurvivalCalibration:
         """Compare predicted probabilities of an event by a time with how often events happen.
 
@@ -502,7 +504,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         newdata: pd.DataFrame | None = None,
         *,
         cause: str | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
     ) -> SurvivalROC:
         """Measure how well predictions tell rows with an event by a time from those without.
 
@@ -548,9 +550,9 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
 
     def _judging(self, newdata: pd.DataFrame | None, cause: str | None) -> JudgedPredictions:
         if newdata is not None:
-            return judged_new_rows(self.fit, newdata, cause)
+            return fits.survival.validation.judged_new_rows(self.fit, newdata, cause)
         if cause is not None:
-            return judged_training_rows(self.fit, self._unseen, cause)
+            return fits.survival.validation.judged_training_rows(self.fit, self._unseen, cause)
         return self._judged_training
 
     def _judged_causes(self) -> dict[str, JudgedPredictions]:
@@ -567,7 +569,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
 
     @cached_property
     def _judged_training(self) -> JudgedPredictions:
-        return judged_training_rows(self.fit, self._unseen, None)
+        return fits.survival.validation.judged_training_rows(self.fit, self._unseen, None)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -651,13 +653,15 @@ class SurvivalImportances(EvaluatedSurvivalResults):
         if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
             if cause is not None:
                 raise InputError('cause= is for type="permutation", not "impurity"')
-            return survival_impurity_measured(self.fit)
+            return reports.survival.summaries.survival_impurity_measured(self.fit)
         require_out_of_bag(self.fit, "Permutation importances")
-        cause_numbers(cause, self.fit.design.response.causes)
+        fits.survival.hazards.cause_numbers(cause, self.fit.design.response.causes)
         known = self._permutation_importances
         if cause not in known:
             judged = self._judging(None, cause)
-            known[cause] = permutation_measured(self.fit, judged, progress)
+            known[cause] = reports.survival.summaries.permutation_measured(
+                self.fit, judged, progress
+            )
         return known[cause]
 
     @cached_property
@@ -692,7 +696,7 @@ class PlottedSurvivalResults(SurvivalImportances):
         """
         require_out_of_bag(self.fit, "Errors by the number of trees")
         if "_error_path" not in vars(self):
-            self._error_path = error_by_trees(self.fit, self._unseen)
+            self._error_path = fits.survival.fit.error_by_trees(self.fit, self._unseen)
         return self._error_path.copy()
 
     def plot(
@@ -757,7 +761,7 @@ class PlottedSurvivalResults(SurvivalImportances):
 
     def _plot_curves(self, ax: Axes | None, cause: str | None) -> Axes:
         cause = self.fit.control.cause if cause is None else str(cause)
-        return drawn_risk_groups(self._judging(None, cause), ax, cause)
+        return reports.survival.curves.drawn_risk_groups(self._judging(None, cause), ax, cause)
 
     def _plot_importance(
         self, ax: Axes | None, type: str | None, cause: str | None, progress: bool
@@ -808,8 +812,14 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         """
         measured = self._measured_importance(None, None, progress)
         of_causes = self._judged_causes()
-        summary = survival_summary(self.fit, self._judging_if_any, of_causes, measured)
-        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+        summary = reports.survival.summaries.survival_summary(
+            self.fit, self._judging_if_any, of_causes, measured
+        )
+        return (
+            reports.data_summary.with_data(summary, self.fit)
+            if checked_truth("detail", detail)
+            else summary
+        )
 
     def consistency(self) -> CurveConsistency:
         """Report which result on consistency covers the predicted curves, and what is not covered.
@@ -819,4 +829,4 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         CurveConsistency
             With ``table``, ``conclusion`` and ``summary()``.
         """
-        return CurveConsistency(self.fit)
+        return reports.survival.consistency.CurveConsistency(self.fit)

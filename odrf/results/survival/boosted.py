@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import (
     MOST,
     checked_choice,
@@ -20,7 +20,6 @@ from odrf.checks import (
     require_default,
 )
 from odrf.errors import InputError
-from odrf.fits.intervals import LEVEL
 from odrf.fits.predicting import offsets_of_rows, predict_rows, rows_of, spread_numbers
 from odrf.fits.responses import (
     asked_out_of_bag,
@@ -30,36 +29,8 @@ from odrf.fits.responses import (
     training_rows,
     warn_of_rows_always_drawn,
 )
-from odrf.fits.survival.boosted import BoostedSurvivalFit, enlarged_boosted_survival
-from odrf.fits.survival.curves import (
-    CURVE_PREDICTIONS,
-    PredictedScores,
-    curves_as_asked,
-    require_use,
-)
-from odrf.fits.survival.validation import (
-    JudgedPredictions,
-    judged_new_scores,
-    judged_training_scores,
-)
 from odrf.public import public
 from odrf.public.progress import progress_bar
-from odrf.reports.data_summary import with_data
-from odrf.reports.importance import (
-    MeasuredImportance,
-    held_out_table,
-    impurity_measured,
-    impurity_table,
-    judged_measured,
-)
-from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
-from odrf.reports.survival.consistency import CurveConsistency
-from odrf.reports.survival.curves import SurvivalCurves, drawn_risk_groups
-from odrf.reports.survival.summaries import (
-    boosted_survival_card,
-    boosted_survival_summary,
-)
-from odrf.reports.tree import splits_of_trees
 from odrf.results.boosted import RoundsOfTrees
 from odrf.results.survival.base import CURVES, EvaluatedTimesResults
 from odrf.results.trees import ResultsWithoutData
@@ -67,6 +38,13 @@ from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from odrf.fits.survival.boosted import BoostedSurvivalFit
+    from odrf.fits.survival.validation import JudgedPredictions
+    from odrf.reports.importance import MeasuredImportance
+    from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
+    from odrf.reports.survival.consistency import CurveConsistency
+    from odrf.reports.survival.curves import SurvivalCurves
 
 __all__ = [
     "BoostedSurvivalPredictions",
@@ -179,8 +157,8 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
         ----------
         N. Breslow. Covariance analysis of censored survival data. Biometrics 30 (1974).
         """
-        checked_choice("type", type, (*CURVE_PREDICTIONS, LINK))
-        require_use(type, times, quantiles, None)
+        checked_choice("type", type, (*fits.survival.curves.CURVE_PREDICTIONS, LINK))
+        fits.survival.curves.require_use(type, times, quantiles, None)
         fit, out_of_bag = self.fit, asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
         rows = training_rows(fit, None) if newdata is None else rows_of(fit, newdata)
         if type == LEAF:
@@ -192,12 +170,16 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
             warn_of_rows_always_drawn(scores[:, None], "run")
         else:
             with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
-                reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
+                reading = cast(
+                    fits.survival.boosted.BoostedSurvivalFit, rows.fit
+                )  # it knows the fills of empty cells
                 scores = reading.scores(rows.X, offsets, bar.update)[0]
         if type == LINK:
             return pd.Series(spread_numbers(scores, rows.complete), index=rows.index, name=LINK)
-        predicted = PredictedScores(fit.curves, scores)
-        return curves_as_asked(predicted, fit.event_times, rows, type, times, quantiles, False)
+        predicted = fits.survival.curves.PredictedScores(fit.curves, scores)
+        return fits.survival.curves.curves_as_asked(
+            predicted, fit.event_times, rows, type, times, quantiles, False
+        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -214,7 +196,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         *,
         offset: str | ArrayLike | None = None,
         until: float | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
     ) -> pd.DataFrame:
         """Return how good predicted risks and curves are.
 
@@ -258,7 +240,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         *,
         offset: str | ArrayLike | None = None,
         groups: int = 10,
-        level: float = LEVEL,
+        level: float = 0.95,
     ) -> SurvivalCalibration:
         """Compare predicted probabilities of an event by a time with how often events happen.
 
@@ -298,7 +280,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         newdata: pd.DataFrame | None = None,
         *,
         offset: str | ArrayLike | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
     ) -> SurvivalROC:
         """Measure how well predictions tell rows with an event by a time from those without.
 
@@ -370,7 +352,9 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         """
         survival = self.predict(newdata, "survival", times=times, offset=offset, progress=progress)
         quartiles = cast(pd.DataFrame, self.predict(newdata, "quantile", offset=offset))
-        return SurvivalCurves(self.fit, cast(pd.DataFrame, survival), quartiles)
+        return reports.survival.curves.SurvivalCurves(
+            self.fit, cast(pd.DataFrame, survival), quartiles
+        )
 
     def consistency(self) -> CurveConsistency:
         """Report why no result on consistency covers the predicted curves.
@@ -380,13 +364,13 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         CurveConsistency
             With ``table``, ``conclusion`` and ``summary()``.
         """
-        return CurveConsistency(self.fit)
+        return reports.survival.consistency.CurveConsistency(self.fit)
 
     def _judging(
         self, newdata: pd.DataFrame | None, offset: str | ArrayLike | None
     ) -> JudgedPredictions:
         if newdata is not None:
-            return judged_new_scores(self.fit, newdata, offset)
+            return fits.survival.validation.judged_new_scores(self.fit, newdata, offset)
         if offset is not None:
             raise InputError("offset= needs newdata=: the training rows keep their offsets")
         return self._judged_training
@@ -394,7 +378,9 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
     @cached_property
     def _judged_training(self) -> JudgedPredictions:
         several = leaves_rows_out(self.fit)
-        return judged_training_scores(self.fit, self._out_of_bag if several else self._in_bag)
+        return fits.survival.validation.judged_training_scores(
+            self.fit, self._out_of_bag if several else self._in_bag
+        )
 
 
 # ------------------------------------------------------------------------------------------------
@@ -433,7 +419,7 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
         other columns are those of `ODTResults.splits`.
         """
-        return splits_of_trees(self.fit.forest, self.fit.design)
+        return reports.tree.splits_of_trees(self.fit.forest, self.fit.design)
 
     def grow(
         self, k: int, *, n_jobs: int | None = None, progress: bool = False
@@ -462,7 +448,9 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         """
         threads = self.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         return SurvivalBoostedResults(
-            enlarged_boosted_survival(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
+            fits.survival.boosted.enlarged_boosted_survival(
+                self.fit, checked_whole("k", k, 1, MOST), threads, progress
+            )
         )
 
     def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
@@ -492,7 +480,7 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         if type is None:
             return self._measured_importance(progress).table.copy()
         if checked_choice("type", type, IMPORTANCE_TYPES) == IMPURITY:
-            return impurity_table(self.fit)
+            return reports.importance.impurity_table(self.fit)
         table = self._held_out_importance(progress)
         if table is None:
             raise InputError(f'type="{HELD_OUT}" needs more rows: use type="{IMPURITY}"')
@@ -500,14 +488,14 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
 
     def _held_out_importance(self, progress: bool) -> pd.DataFrame | None:
         if "_held_out_table" not in vars(self):
-            self._held_out_table = held_out_table(self.fit, progress)
+            self._held_out_table = reports.importance.held_out_table(self.fit, progress)
         return self._held_out_table
 
     def _measured_importance(self, progress: bool) -> MeasuredImportance:
         table = self._held_out_importance(progress)
         if table is None:
-            return impurity_measured(self.fit)
-        return judged_measured(self.fit, table, "held out")
+            return reports.importance.impurity_measured(self.fit)
+        return reports.importance.judged_measured(self.fit, table, "held out")
 
     def plot(self, kind: str = "loss", *, ax: Axes | None = None, progress: bool = False) -> Axes:
         """Plot the loss against the number of rounds, curves beside observed ones, or importances.
@@ -532,7 +520,7 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
             If `kind` is unknown; for ``"curves"``, if no row that judges has an event.
         """
         if checked_choice("kind", kind, PLOTS) == CURVES:
-            return drawn_risk_groups(self._judged_training, ax)
+            return reports.survival.curves.drawn_risk_groups(self._judged_training, ax)
         if kind == "loss":
             return plots.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
         measured = self._measured_importance(progress)
@@ -553,8 +541,14 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         Summary
         """
         importance = self._measured_importance(progress)
-        summary = boosted_survival_summary(self.fit, self._judging_if_any, importance)
-        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+        summary = reports.survival.summaries.boosted_survival_summary(
+            self.fit, self._judging_if_any, importance
+        )
+        return (
+            reports.data_summary.with_data(summary, self.fit)
+            if checked_truth("detail", detail)
+            else summary
+        )
 
     def _card(self) -> Card:
-        return boosted_survival_card(self.fit, self._judging_if_any)
+        return reports.survival.summaries.boosted_survival_card(self.fit, self._judging_if_any)

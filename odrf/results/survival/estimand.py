@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import checked_choice, checked_whole, is_word
 from odrf.engine.oob import OutOfBag
 from odrf.errors import AbsentError, InputError
-from odrf.fits.importance_tests import CONDITIONAL, LOCO
-from odrf.fits.intervals import LEVEL
 from odrf.fits.predicting import rows_of
-from odrf.fits.proximity import PLAIN, WEIGHTS
 from odrf.fits.responses import asked_out_of_bag, leaves_rows_out, training_rows
-from odrf.fits.survival.fit import EstimandFit, estimand_fit
-from odrf.reports.interactions import Interactions
-from odrf.reports.proximity import Proximity
-from odrf.reports.summaries import forest_card, forest_summary
-from odrf.reports.survival.bands import SurvivalBands, bands_of
 from odrf.results.base import Priors
 from odrf.results.forest_predictions import ForestImportances
 from odrf.results.proximity import ProximityResults
@@ -32,6 +24,13 @@ from odrf.results.survival.base import SurvivalResults
 from odrf.results.tree import SurrogateTreeResults
 from odrf.results.trees import Drawing, Panelled, SeveralTrees
 from odrf.text.summary import Card, Summary
+
+if TYPE_CHECKING:
+    from odrf.fits.survival.fit import EstimandFit
+    from odrf.reports.interactions import Interactions
+    from odrf.reports.proximity import Proximity
+    from odrf.reports.survival.bands import SurvivalBands
+
 
 __all__ = [
     "CurveEstimates",
@@ -77,7 +76,7 @@ GROWN_ANEW = "it grows trees anew, by squared errors of pseudo-values"
 # Importances that are not of this number, and why.
 NOT_HERE = {
     "impurity": "it is of splits that were found for curves, not for this number",
-    **dict.fromkeys((BY_HELD_OUT, CONDITIONAL, LOCO, KNOCKOFF), GROWN_ANEW),
+    **dict.fromkeys((BY_HELD_OUT, "conditional", "loco", KNOCKOFF), GROWN_ANEW),
 }
 
 
@@ -187,7 +186,7 @@ class EstimandResults(
         *,
         priors: Priors = None,
         interval: str | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         method: str = "auto",
         quantiles: float | Sequence[float] | None = None,
         training: str | None = None,
@@ -237,7 +236,7 @@ class EstimandResults(
         test: str = "t",
         adjust: str | None = "holm",
         groups: Mapping[str, Sequence[str]] | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         progress: bool = False,
     ) -> pd.DataFrame:
         """Return the importance of each predictor for this number, the most important first.
@@ -309,7 +308,7 @@ class EstimandResults(
             variables, rows=rows, permutations=0, newdata=newdata, progress=progress
         )
 
-    def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = PLAIN) -> Proximity:
+    def proximity(self, newdata: pd.DataFrame | None = None, *, type: str = "plain") -> Proximity:
         """Return how near rows are to the training rows, by the leaves that they share.
 
         Parameters
@@ -329,16 +328,16 @@ class EstimandResults(
         InputError
             As by `ODRFResults.proximity`; if `type` is ``"weights"``.
         """
-        if is_word(type, WEIGHTS):
+        if is_word(type, "weights"):
             raise InputError(
-                f'type="{WEIGHTS}": predictions are no means of the pseudo-values of training '
-                f'rows: use type="{PLAIN}"'
+                'type="weights": predictions are no means of the pseudo-values of training rows: '
+                'use type="plain"'
             )
         return super().proximity(newdata, type=type)
 
     def _summary(self, progress: bool) -> Summary:
         importance = self._measured_importance(progress)
-        summary = forest_summary(self.fit, self._known_out_of_bag, importance)
+        summary = reports.summaries.forest_summary(self.fit, self._known_out_of_bag, importance)
         facts = {"Number": self.fit.in_words, **summary.facts, "Criterion": "log-rank"}
         title = "Oblique random survival forest: a number of its curves"
         notes = (NOTE, ENTER_LATE) if self.fit.late else (NOTE,)
@@ -352,7 +351,7 @@ class EstimandResults(
         return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
     def _card(self) -> Card:
-        card = forest_card(self.fit, self._known_out_of_bag)
+        card = reports.summaries.forest_card(self.fit, self._known_out_of_bag)
         title = f"{self.fit.in_words.capitalize()}, by {self.forest.n_trees} survival trees"
         return replace(card, title=title)
 
@@ -424,7 +423,7 @@ class CurveEstimates(SurvivalResults):
         >>> forest.estimand("incidence", time=1, cause="2").design.response.name
         'F(1, 2)'
         """
-        return EstimandResults(estimand_fit(self.fit, estimand, time, cause))
+        return EstimandResults(fits.survival.fit.estimand_fit(self.fit, estimand, time, cause))
 
     def bands(
         self,
@@ -432,7 +431,7 @@ class CurveEstimates(SurvivalResults):
         times: float | ArrayLike | None = None,
         *,
         cause: str | None = None,
-        level: float = LEVEL,
+        level: float = 0.95,
         training: str | None = None,
         progress: bool = False,
     ) -> SurvivalBands:
@@ -516,4 +515,6 @@ class CurveEstimates(SurvivalResults):
         """
         out_of_bag = asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
         rows = training_rows(self.fit, None) if newdata is None else rows_of(self.fit, newdata)
-        return bands_of(rows, self._unseen if out_of_bag else None, times, cause, level, progress)
+        return reports.survival.bands.bands_of(
+            rows, self._unseen if out_of_bag else None, times, cause, level, progress
+        )

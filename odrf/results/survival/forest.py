@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from odrf import fits, reports
 from odrf.checks import (
     MOST,
     checked_choice,
@@ -17,19 +19,16 @@ from odrf.checks import (
     require_default,
 )
 from odrf.errors import InputError
-from odrf.fits.importance_tests import ELIMINATED_BY, survival_steps
 from odrf.fits.responses import require_out_of_bag
-from odrf.fits.survival.fit import survival_tree_of, with_curves
-from odrf.fits.updating import combined_fits, enlarged_fit
-from odrf.reports.data_summary import kinds_table
-from odrf.reports.selection import Elimination, ShadowSelection
-from odrf.reports.survival.summaries import survival_card
-from odrf.reports.tree import splits_of_trees
 from odrf.results.forest import DROP, ROUNDS
 from odrf.results.survival.base import ShownSurvivalResults
 from odrf.results.survival.estimand import CurveEstimates
 from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.text.summary import Card
+
+if TYPE_CHECKING:
+    from odrf.reports.selection import Elimination, ShadowSelection
+
 
 __all__ = [
     "SurvivalForestResults",
@@ -82,7 +81,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         n_trees = self.forest.n_trees
         if not is_whole(i) or not 0 <= i < n_trees:
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
-        return SurvivalTreeResults(survival_tree_of(self.fit.of_tree(int(i))))
+        return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(int(i))))
 
     @cached_property
     def splits(self) -> pd.DataFrame:
@@ -91,7 +90,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         Column ``tree`` is the number of the tree, from 0, as in ``predict(type="leaf")``.  The
         other columns are those of `ODTResults.splits`.
         """
-        return splits_of_trees(self.fit.forest, self.fit.design)
+        return reports.tree.splits_of_trees(self.fit.forest, self.fit.design)
 
     @property
     def kinds(self) -> pd.DataFrame:
@@ -107,7 +106,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         """
         if self.fit.blend is None:
             raise InputError("all trees are of one kind: fit with blend=True for several")
-        return kinds_table(self.fit.blend, self.fit.kinds)
+        return reports.data_summary.kinds_table(self.fit.blend, self.fit.kinds)
 
     def select_variables(
         self,
@@ -170,13 +169,17 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 '"backward"'
             )
         checked_choice("method", method, ("backward", "boruta"))
-        steps = survival_steps(checked_choice("metric", metric, ELIMINATED_BY))
+        steps = fits.importance_tests.survival_steps(
+            checked_choice("metric", metric, fits.importance_tests.ELIMINATED_BY)
+        )
         if method == "boruta":
             require_default("drop", drop, DROP, 'method="backward"')
             most = checked_whole("rounds", rounds, 1, MOST)
-            return ShadowSelection(self.fit, most, progress, SurvivalForestResults, steps)
+            return reports.selection.ShadowSelection(
+                self.fit, most, progress, SurvivalForestResults, steps
+            )
         require_default("rounds", rounds, ROUNDS, 'method="boruta"')
-        return Elimination(
+        return reports.selection.Elimination(
             self.fit, checked_part("drop", drop), progress, SurvivalForestResults, steps
         )
 
@@ -209,8 +212,10 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         As of other forests; see `ODRFResults.grow`.
         """
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
-        larger = enlarged_fit(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
-        return SurvivalForestResults(with_curves(larger))
+        larger = fits.updating.enlarged_fit(
+            self.fit, checked_whole("k", k, 1, MOST), threads, progress
+        )
+        return SurvivalForestResults(fits.survival.fit.with_curves(larger))
 
     def combine(self, other: SurvivalForestResults) -> SurvivalForestResults:
         """Return a forest of the trees of both forests, which predicts the mean of all of them.
@@ -239,7 +244,9 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
                 f"other={type(other).__name__}: combine() needs two forests of one function, "
                 "and this is SurvivalForestResults"
             )
-        return SurvivalForestResults(with_curves(combined_fits(self.fit, other.fit)))
+        return SurvivalForestResults(
+            fits.survival.fit.with_curves(fits.updating.combined_fits(self.fit, other.fit))
+        )
 
     def _card(self) -> Card:
-        return survival_card(self.fit, self._judging_if_any)
+        return reports.survival.summaries.survival_card(self.fit, self._judging_if_any)

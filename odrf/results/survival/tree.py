@@ -7,23 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from odrf import plots
+from odrf import fits, plots, reports
 from odrf.checks import checked_choice, checked_truth, checked_whole, is_word
 from odrf.errors import InputError
-from odrf.fits.survival.fit import SurvivalFit
-from odrf.fits.survival.hazards import cause_numbers
-from odrf.reports.data_summary import with_data
-from odrf.reports.importance import MeasuredImportance
-from odrf.reports.survival.summaries import (
-    counted_by_cause,
-    deviance_measured,
-    hazard_nodes,
-    hazard_rules,
-    hazards_of,
-    survival_card,
-    survival_tree_summary,
-)
-from odrf.reports.tree import splits_table
 from odrf.results.survival.base import (
     CURVES,
     IMPORTANCE,
@@ -37,7 +23,9 @@ from odrf.text.summary import Card, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from odrf.fits.survival.fit import SurvivalFit
     from odrf.plots.survival import CurvesInLeaves
+    from odrf.reports.importance import MeasuredImportance
 
 __all__ = [
     "SurvivalTreeResults",
@@ -119,12 +107,12 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         ``subjects`` is their number.  In an honest tree ``count`` and the columns after it, except
         ``order``, are those of the rows that did not choose splits.
         """
-        return hazard_nodes(self.fit)
+        return reports.survival.summaries.hazard_nodes(self.fit)
 
     @cached_property
     def splits(self) -> pd.DataFrame:
         """The splits, one row for each coefficient; see `odrf.results.tree.ODTResults.splits`."""
-        return splits_table(self.fit.forest, self.fit.design)
+        return reports.tree.splits_table(self.fit.forest, self.fit.design)
 
     def rules(self, digits: int = 4, max_terms: int | None = None) -> str:
         """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
@@ -153,7 +141,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         digits = checked_whole("digits", digits, 1)
         if max_terms is not None:
             max_terms = checked_whole("max_terms", max_terms, 1)
-        return hazard_rules(self.fit, digits, max_terms)
+        return reports.survival.summaries.hazard_rules(self.fit, digits, max_terms)
 
     def importance(
         self, type: str | None = None, *, cause: str | None = None, progress: bool = False
@@ -198,7 +186,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
         if cause is not None:
             raise InputError('cause= is for type="permutation" of forests: leave it out')
-        return deviance_measured(self.fit)
+        return reports.survival.summaries.deviance_measured(self.fit)
 
     # one tree is one panel, and has arguments that forests do not have
     def plot(  # type: ignore[override]
@@ -263,9 +251,13 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
 
     def _curves_in_leaves(self, cause: str | None, digits: int) -> CurvesInLeaves:
         """Return what leaves show of one cause, by default that of splits, or of all."""
-        fit, hazards, about = self.fit, hazards_of(self.fit), self.fit.control.cause
+        fit, hazards, about = (
+            self.fit,
+            reports.survival.summaries.hazards_of(self.fit),
+            self.fit.control.cause,
+        )
         cause = about if cause is None else str(cause)
-        code = int(cause_numbers(cause, fit.design.response.causes)[0])
+        code = int(fits.survival.hazards.cause_numbers(cause, fit.design.response.causes)[0])
         if about not in (None, cause):
             raise InputError(
                 f"cause={cause!r}: splits and hazards of this tree are about {about!r}: fit "
@@ -278,7 +270,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
             fit.curves,
             fit.event_times,
             digits,
-            counted_by_cause(fit),
+            reports.survival.summaries.counted_by_cause(fit),
             cause,
             code,
             hazards.subjects,
@@ -299,8 +291,14 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         Summary
         """
         judged = self._judging_if_any
-        summary = survival_tree_summary(self.fit, judged, self._judged_causes(), self.path)
-        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+        summary = reports.survival.summaries.survival_tree_summary(
+            self.fit, judged, self._judged_causes(), self.path
+        )
+        return (
+            reports.data_summary.with_data(summary, self.fit)
+            if checked_truth("detail", detail)
+            else summary
+        )
 
     def _card(self) -> Card:
-        return survival_card(self.fit, self._judging_if_any)
+        return reports.survival.summaries.survival_card(self.fit, self._judging_if_any)
