@@ -17,20 +17,25 @@ def loaded():
         "import sys; "
         "heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats', 'sklearn', 'statsmodels']; "
         "loaded = lambda: print([name for name in heavy if name in sys.modules]); "
-        "import odrf; loaded(); import odrf.cli; loaded(); "
+        "import odrf; loaded(); print(sum(name.startswith('odrf') for name in sys.modules)); "
+        "import odrf.cli; loaded(); "
         "of = 'cultivar ~ .', odrf.load_data('wine'); "
         "tree = odrf.odt(*of, max_leaves=2, seed=1); tree.predict(); "
         "odrf.odrf(*of, n_trees=2, seed=1).oob_error; loaded(); odrf.compare; loaded(); "
         "str(tree.summary()); tree.plot(); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    steps = "package", "command", "fit", "comparing", "plot"
+    steps = "package", "modules", "command", "fit", "comparing", "plot"
     return dict(zip(steps, done.stdout.splitlines(), strict=True))
 
 
 def test_drawing_and_optimising_are_loaded_when_asked_for(loaded):
     assert loaded["package"] == loaded["fit"] == "[]"
     assert loaded["plot"] == "True"
+
+
+def test_the_package_loads_what_a_fit_needs(loaded):
+    assert int(loaded["modules"]) <= 200
 
 
 def test_statistical_tests_are_loaded_when_asked_for(loaded):
