@@ -63,8 +63,8 @@ def fits(
     call = FUNCTIONS[function]
     for way, most in WAYS.items():
         with (
-            patch(DECIDED.format("control"), return_value=most),
-            patch(DECIDED.format("boosting_control"), return_value=most),
+            patch(DECIDED.format("tree"), return_value=most),
+            patch(DECIDED.format("boosting"), return_value=most),
         ):
             call("y ~ .", rows.train, **how | {"n_trees": 2})  # compiled before it is timed
             begin = time.process_time()

@@ -49,19 +49,15 @@ class Area(NamedTuple):
 
 
 AREAS = {
-    "pruning": Area(["odrf/pruning"], ["tests/pruning", "tests/reports/test_forest_path.py"]),
+    "pruning": Area(["odrf/pruning"], ["tests/pruning", "tests/reports/test_paths.py"]),
     "design": Area(["odrf/design"], ["tests/design", "tests/test_kinds_of_columns.py"]),
     "options": Area(["odrf/options"], ["tests/options", "tests/api"]),
-    "saving": Area(
-        ["odrf/fits/files"],
-        ["tests/fits/test_saving.py", "tests/fits/test_values_in_files.py", "tests/fits/kept",
-         "tests/fits/test_archive.py", "tests/fits/test_soundness.py", "tests/fits/test_files.py"],
-    ),
+    "saving": Area(["odrf/fits/files"], ["tests/fits/files", "tests/fits/kept"]),
     "intervals": Area(
-        ["odrf/fits/intervals.py", "odrf/statistics/jackknife.py",
-         "odrf/statistics/averaged", "odrf/statistics/conformal.py", "odrf/fits/averaged"],
-        ["tests/fits/test_intervals.py", "tests/reports/averaged", "tests/statistics",
-         "tests/results/explaining"],
+        ["odrf/fits/intervals.py", "odrf/fits/effects.py", "odrf/statistics/jackknife.py",
+         "odrf/statistics/effects.py", "odrf/statistics/conformal.py"],
+        ["tests/fits/test_intervals.py", "tests/reports/test_effects.py", "tests/statistics",
+         "tests/results/test_effects.py"],
     ),
 }  # fmt: skip
 

@@ -281,7 +281,12 @@ def p_in_words(p: float, digits: int = 3) -> str:
 
 
 def with_limits(estimate: float, low: float, high: float) -> str:
-    """Return an estimate between 0 and 1 with its interval, if it has one."""
+    """Return an estimate between 0 and 1 with its interval, if it has one.
+
+    It is NaN where there are no rows to compare.
+    """
+    if math.isnan(estimate):
+        return "unknown (no rows to compare)"
     limits = "no limits" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
     return f"{estimate:.3f} ({limits})"
 

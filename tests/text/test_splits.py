@@ -30,6 +30,7 @@ from odrf.text.splits import (
     split_lines,
     two_sets,
     user_splits,
+    with_limits,
 )
 from odrf.text.summary import rule_in_words
 from stumps import stump
@@ -482,3 +483,9 @@ def test_greek_capitals_that_look_latin_are_latin_in_latex():
 )
 def test_levels_keep_their_names(left, drawn):
     assert split_lines(SplitText(("x",), left, "")) == (drawn,)
+
+
+def test_an_estimate_that_is_not_known_says_so():
+    assert with_limits(0.5, 0.25, 0.75) == "0.500 (0.250 to 0.750)"
+    assert with_limits(0.5, np.nan, np.nan) == "0.500 (no limits)"
+    assert with_limits(np.nan, np.nan, np.nan) == "unknown (no rows to compare)"
