@@ -86,10 +86,7 @@ class ChunkBlocks:
     ) -> Iterator[Result]:
         """Yield ``function(given, block)`` for all blocks; see `BlockSource`.
 
-        Raises
-        ------
-        InputError
-            The chunks give other rows than in the first pass over these columns.
+        Raises `InputError` if the chunks give other rows than in the first pass over these columns.
         """
         read = _of_one_kind(self.chunks.named_frames(columns))
         frames = (rows_of_weight(each, self.weights) for each in read)

@@ -55,16 +55,8 @@ Result = TypeVar("Result")
 class UsedRows(NamedTuple):
     """Which columns and rows of the chunks are used.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        All columns that are read.
-    response, predictors : tuple of str
-        The columns of the response, and those of the predictors.
-    weights : str or None
-        The column of case weights.
-    missing : str
-        How missing values of predictors are treated.
+    `weights` is the name of the column of case weights, `missing` the treatment of missing values
+    of predictors.
     """
 
     columns: tuple[str, ...]
@@ -76,10 +68,7 @@ class UsedRows(NamedTuple):
     def left_out(self, block: pd.DataFrame) -> Missing:
         """Return the missing values for which rows of a block are left out.
 
-        Raises
-        ------
-        InputError
-            `missing` is "raise", and values are missing in rows that have a response.
+        Raises `InputError` if `missing` is "raise" and rows with a response have missing values.
         """
         required = [*self.response, *([] if self.weights is None else [self.weights])]
         found = find_missing(block, list(dict.fromkeys(required)))
@@ -103,15 +92,7 @@ class Responses(NamedTuple):
 
 
 class BlockChecksum(NamedTuple):
-    """What another block, or other rows in it, hardly ever have.
-
-    Attributes
-    ----------
-    first : int
-        The number of the first row.
-    n_rows : int
-    checksum : int
-    """
+    """The number of a block's first row, its number of rows, and a checksum of their values."""
 
     first: int
     n_rows: int
@@ -119,16 +100,10 @@ class BlockChecksum(NamedTuple):
 
 
 class BlockReader(NamedTuple):
-    """What makes arrays of the rows of a block.  It can be pickled.
+    """Makes arrays of the rows of a block.  It can be pickled.
 
-    Attributes
-    ----------
-    design : Design
-    used : UsedRows
-    unit : float
-        What the case weights are divided by: see `odrf.design.weights.unit_of`.
-    factors : (K,) float64 or None
-        What the case weights of each class are multiplied by.
+    The case weights are divided by `unit` (see `odrf.design.weights.unit_of`), and those of each
+    class are multiplied by `factors` (K,).
     """
 
     design: Design
@@ -164,18 +139,14 @@ class StreamedRows:
 
     Attributes
     ----------
-    source : BlockSource
-    reader : BlockReader
-    n, n_positive : int
-        Rows that are used, and those of positive weight.
-    n_dropped : int
-        Rows left out because of missing values.
+    n, n_positive, n_dropped : int
+        Rows that are used, those of positive weight, and rows left out for missing values.
     missing_columns, empty_cells : dict
         As in `TrainingData`.
     span : (float, float)
         The smallest and the largest response.
     heaviest : float
-        No row has a larger weight.
+        The largest weight of a row.
     first : DataFrame
         The first rows as they were read, with those that are not used.
     """
@@ -206,10 +177,7 @@ class StreamedRows:
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the rows as arrays, block by block.
 
-        Raises
-        ------
-        InputError
-            The chunks give other rows than in the pass before.
+        Raises `InputError` if the chunks give other rows than in the pass before.
         """
         seen = 0
         for block in self.over_blocks("read rows", BlockReader.rows, self.reader):
@@ -220,14 +188,10 @@ class StreamedRows:
         self.require_all(seen)
 
     def require_same(self, found: BlockChecksum) -> None:
-        """Compare the checksum of a block with that of the pass before.
+        """Raise `InputError` unless a block has the checksum that it had in the pass before.
 
-        If a query gave its rows in another order, trees would be judged by rows that they drew.
-
-        Raises
-        ------
-        InputError
-            It is another one.
+        If a query gave its rows in another order, rows that a tree has drawn would count as out of
+        bag.
         """
         if self._sums.setdefault(found.first, found.checksum) != found.checksum:
             raise rows_have_changed()
@@ -263,19 +227,12 @@ class _Seeing(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What the first pass has seen of some rows.
+    """What the first pass has learned from some rows.
 
-    Attributes
-    ----------
-    told : Told or None
-        None if no row is used.
-    n, n_positive, dropped : int
-        Rows that are used, those of positive weight, and those left out.
-    largest_weight : float
-    missing, empty : dict
-        Missing values of rows that are left out, and of predictors of those that are used.
-    first : DataFrame or None
-        The block that begins with the first row, if it was seen.
+    `told` is their column profile, None if no row is used.  `n`, `n_positive` and `dropped` count
+    the rows used, those of positive weight, and those left out.  `missing` counts the missing
+    values of rows left out, `empty` those of predictors in rows that are used.  `first` is the
+    block that begins with the first row, if it was read.
     """
 
     told: ColumnProfile | None
@@ -300,30 +257,13 @@ def learn_streamed_design(
     env: EvalEnvironment,
     progress: bool = False,
 ) -> StreamedRows:
-    """Learn the design of rows in chunks; return the rows with it, to be walked again.
+    """Learn the design of rows in chunks; return it with the rows, which can be read again.
 
     It is the design that `odrf.design.design.build_design` learns from the same rows in one data
-    frame, but that no column counts as its ranks, which all its values would be needed for.
-
-    Parameters
-    ----------
-    formula, kind, missing, unseen, class_weights, env
-        As in `build_design`; `missing` is not "median".
-    source : BlockSource
-    weights : str, optional
-        The column of case weights.
-    progress : bool, default False
-        Show a progress bar of the blocks of the first pass.
-
-    Raises
-    ------
-    InputError
-        As in `build_design`; a term needs all rows at once; the chunks have not the same columns.
-
-    Warns
-    -----
-    UserWarning
-        A column would count as its ranks if all rows were there.
+    frame, with the same arguments, but no column is replaced by its ranks, which need all values at
+    once: a warning names such columns.  `missing` is not "median", and `weights` is the name of a
+    column.  Raises `InputError` as `build_design` does, and if a term needs all rows at once or the
+    chunks have different columns.
     """
     checked_choice("kind", kind, KINDS)
     checked_choice("missing", missing, [choice for choice in MISSING if choice != "surrogate"])

@@ -50,16 +50,10 @@ MOST = 1_000_000
 
 
 class ColumnProfile(NamedTuple):
-    """What some rows tell.
+    """A column profile: the few rows that the design of all rows can be learned from.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        The rows that tell, in the order of their numbers.
-    n : int
-        How many rows they are kept of.
-    empty : (columns,) int64
-        How many of these are empty in each column of the formula.
+    `rows` are in the order of their numbers.  They are kept of `n` rows; `empty` (columns,) counts
+    the missing values among these in each column of the formula.
     """
 
     rows: pd.DataFrame
@@ -70,10 +64,7 @@ class ColumnProfile(NamedTuple):
 def evaluations_of(formula: Formula, env: EvalEnvironment) -> dict[Atom, Evaluation]:
     """Return how the expressions of a formula are evaluated, with the functions of `env`.
 
-    Raises
-    ------
-    InputError
-        An expression learns from all rows at once.
+    Raises `InputError` if an expression learns from all rows at once.
     """
     atoms = dict.fromkeys(atom for term in (*formula.terms, (formula.response,)) for atom in term)
     found: dict[Atom, Evaluation] = {
@@ -91,17 +82,10 @@ def evaluations_of(formula: Formula, env: EvalEnvironment) -> dict[Atom, Evaluat
 
 @dataclass(frozen=True)
 class ProfileReader:
-    """Tells which rows of a block, or of rows kept before, tell all of them.  It can be pickled.
+    """Makes column profiles of blocks of rows, and joins them.  It can be pickled.
 
-    Parameters
-    ----------
-    formula : Formula
-    evaluations : dict
-        How expressions of the formula are evaluated, as `evaluations_of` returns it.
-    weights : str, optional
-        The column of case weights.
-    classes : bool, default False
-        Whether numbers are classes if they are the response.
+    `evaluations` is what `evaluations_of` returns, `weights` the name of the column of case
+    weights.  With `classes`, numbers are classes if they are the response.
     """
 
     formula: Formula
@@ -110,12 +94,10 @@ class ProfileReader:
     classes: bool = False
 
     def told(self, block: pd.DataFrame) -> ColumnProfile:
-        """Return what some rows tell, whose responses and weights are not missing.
+        """Return the column profile of rows whose responses and weights are not missing.
 
-        Raises
-        ------
-        InputError
-            A term cannot be computed row by row, or a column holds neither numbers nor labels.
+        Raises `InputError` if a term cannot be computed row by row, or a column holds neither
+        numbers nor labels.
         """
         for evaluation in self.evaluations.values():
             known = block.iloc[rows_known(block, list(evaluation.expression.columns))]

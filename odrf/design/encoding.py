@@ -163,19 +163,11 @@ class LevelsSaidBefore:
 
 
 class GatheredLevels:
-    """A context that says what it finds once, at its end, however many factors have unseen levels.
+    """A context that gives one warning at its end, however many factors have new levels.
 
-    It is no generator: a warning is to name the user's line, and `contextlib` would be in between.
-
-    Parameters
-    ----------
-    as_missing : bool
-        Whether such a level counts as a missing value; else the row has none of the known levels.
-
-    Raises
-    ------
-    InputError
-        At its end, if unseen levels are refused.
+    With `as_missing` such a level counts as a missing value; else the row has none of the known
+    levels.  Raises `InputError` at its end if new levels are refused.  It is no generator: the
+    warning names the user's line, and `contextlib` would be in between.
     """
 
     def __init__(self, as_missing: bool) -> None:
@@ -202,10 +194,7 @@ class GatheredLevels:
 def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
     """Warn of the `values` (n,) of a factor where `unseen` (n,): they are not among the `known`.
 
-    Raises
-    ------
-    InputError
-        Unseen levels are refused.
+    Raises `InputError` if new levels are refused.
     """
     if _expected.get() or not unseen.any():
         return
@@ -317,12 +306,7 @@ class Numbers:
 class Indicators:
     """One 0/1 column per level; no level is dropped, as trees need no contrasts.
 
-    Attributes
-    ----------
-    levels : Index
-        The levels that have a column.
-    absent : Index
-        Declared levels that no training row has.
+    `absent` are declared levels that no training row has; they have no column.
     """
 
     levels: pd.Index
@@ -398,10 +382,7 @@ EXACT = 2.0**62
 class Moments:
     """Dates and times as seconds since the first one of the training rows.
 
-    Attributes
-    ----------
-    origin : pandas.Timestamp
-        The first one, in its time zone if it has one; its unit is that of the training rows.
+    This is `origin`, in its time zone if it has one, and in the unit of the training rows.
     """
 
     origin: pd.Timestamp
@@ -447,13 +428,7 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Durations:
-    """Durations as seconds.
-
-    Attributes
-    ----------
-    unit : str
-        The unit of the training rows: "s", "ms", "us" or "ns".
-    """
+    """Durations as seconds; `unit` is that of the training rows: "s", "ms", "us" or "ns"."""
 
     unit: str
     type: ClassVar[int] = PLAIN
@@ -496,10 +471,7 @@ def difference(whole: NDArray[np.integer], low: int) -> NDArray[np.float64]:
 def as_dates(data: pd.Series, name: str) -> pd.Series:
     """Return dates, times or periods as a series of one of pandas' types of dates.
 
-    Raises
-    ------
-    InputError
-        They are of several kinds; `name` is what to call them.
+    Raises `InputError`, which calls them `name`, if they are of several kinds.
     """
     if isinstance(data.dtype, pd.PeriodDtype):
         return data.dt.to_timestamp()
@@ -558,11 +530,8 @@ FEWEST_OWN, SHARE_OWN = 30, 0.9
 def learn_encoding(values: Values) -> Encoding:
     """Return the encoding of an atom, chosen by its values on the training rows.
 
-    Raises
-    ------
-    InputError
-        The values are neither numbers, dates nor labels, or not among the levels of
-        ``C(…, levels=…)``, or text that is different in nearly every row.
+    Raises `InputError` if the values are neither numbers, dates nor labels, or not among the levels
+    of ``C(…, levels=…)``, or text that is different in nearly every row.
     """
     data = values.data
     if values.censored:

@@ -44,12 +44,8 @@ _SHOWN = 5
 class Missing:
     """Missing values of a data frame.
 
-    Attributes
-    ----------
-    complete : (n,) bool
-        True for the rows that have none.
-    counts : dict
-        Missing values per column, most first; columns without any are left out.
+    `complete` (n,) is True for the rows that have none; `counts` are the missing values per column,
+    most first, without columns that have none.
     """
 
     complete: NDArray[np.bool_]
@@ -126,13 +122,9 @@ def _is_full(block: pd.DataFrame) -> bool:
 def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
     """Return by column the median of its values, or the most frequent one if they are no numbers.
 
-    Of several most frequent values, the first in their order is taken.  All columns have a fill:
-    new rows may have empty cells in columns that have none in training.
-
-    Raises
-    ------
-    InputError
-        A column is empty in every row, or has values that cannot be compared.
+    Of several most frequent values, the first in their order is taken.  All columns have such a
+    value: new rows may have missing cells in columns that have none in training.  Raises
+    `InputError` if a column is missing in every row, or has values that cannot be compared.
     """
     fills = {}
     for name in columns:
@@ -246,16 +238,8 @@ def require_no_infinite(
 ) -> None:
     """Raise `InputError` for the first of `columns` (k, n) with an infinite value.
 
-    Parameters
-    ----------
-    columns : (k, n) float64
-        Values, one row of the array per column; NaN for empty cells.
-    names : (k,) sequence of str
-        Their names.
-    index : pandas.Index
-        Labels of the n rows.
-    what : str
-        What they are, for the message: "predictor" or "response".
+    `columns` is NaN where cells are missing.  `what` they are, "predictor" or "response", is for
+    the message.
     """
     # Minimum and maximum need no temporary array as large as the data.
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)

@@ -38,20 +38,10 @@ __all__ = [
 
 
 class BlockRange(NamedTuple):
-    """Consecutive blocks of rows.
+    """Consecutive blocks of rows, which all begin in one `partition` of `n_rows` rows.
 
-    Attributes
-    ----------
-    begin : int
-        The number of the first row.
-    partition : int
-        The partition in which all of the blocks begin.
-    n_rows : int
-        How many rows this partition has.
-    skipped : int
-        So many first rows of this partition belong to the stretch before.
-    heads : tuple of (int, int)
-        Following partitions, and how many of their first rows are taken.
+    `begin` is the number of the first row.  The first `skipped` rows of the partition belong to the
+    range before.  `heads` are following partitions, and how many of their first rows are taken.
     """
 
     begin: int
@@ -89,14 +79,10 @@ Result = TypeVar("Result")
 
 
 class BlockRangeTasks(NamedTuple):
-    """Tasks of a graph of Dask, one for each of some stretches.
+    """Tasks of a graph of Dask, one for each of some ranges of blocks.
 
-    Attributes
-    ----------
-    graph : dict
-        The tasks, and those that read the partitions.
-    keys : list
-        The keys of the tasks, in the order of the stretches.
+    The `graph` has these tasks, and those that read the partitions; `keys` are in the order of the
+    ranges.
     """
 
     graph: dict[Any, Any]
@@ -116,15 +102,8 @@ class PartitionBlocks:
     """The blocks of a data frame of Dask.  Its partitions stay on the workers.
 
     What moves between workers is less than a block from each partition to the worker of the one
-    before.  A frame that is not persisted is read anew in each pass.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        Of a data frame of Dask.
-    client : distributed.Client
-    weights : str, optional
-        The column of case weights: rows of weight 0 are not read.
+    before.  A frame that is not persisted is read anew in each pass.  Rows of weight 0 in the
+    column `weights` are not read.
     """
 
     chunks: Chunks

@@ -61,21 +61,19 @@ class Predictors:
         Each atom of the formula, once.
     terms : (P,) tuple of tuples of int
         For each predictor, the numbers of the `variables` whose product it is.
-    names : (P,) tuple of str
-        One name per predictor, such as "age", "log(bmi)", "a:b".
-    columns : (p,) tuple of str
-        One name per column, such as "sex[male]".
+    names, columns : (P,) and (p,) tuple of str
+        Names of predictors, such as "age", "log(bmi)", "a:b"; of columns, such as "sex[male]".
     first : (P + 1,) int64
         Predictor j has the columns ``first[j]:first[j + 1]``.
     types : (P,) int8
         `PLAIN`, `INDICATORS` or `BASIS`.
     holes : (P,) bool
-        Whether cells of training rows are empty.  The last of the predictor's columns is then 1 in
-        these rows, and 0 elsewhere.
+        Whether cells of training rows are missing.  The last of the predictor's columns is then the
+        missing indicator: 1 in these rows, and 0 elsewhere.
     kept : dict of int to (k,) int64
-        For predictors that are products of several factors and numbers: which of all the products
-        of their columns are columns, in ascending order.  Combinations of levels that no training
-        row has would be columns of zeros.
+        For products of several factors and numbers: which of all the products of their columns are
+        columns, ascending.  Combinations of levels that no training row has would be columns of
+        zeros.
     """
 
     variables: tuple[Variable, ...]
@@ -247,24 +245,12 @@ def unranked_predictors(
     empty: Mapping[str, int],
     env: EvalEnvironment,
 ) -> Predictors:
-    """Learn the predictors, columns as they are.
+    """Learn the predictors from the training rows, without replacing columns by ranks.
 
-    Parameters
-    ----------
-    terms : sequence of tuples of atoms
-        For each predictor the atoms whose product it is.
-    frame : pandas.DataFrame
-        The training rows.
-    empty : mapping of str to int
-        The numbers of empty cells by column, of the columns that have some.
-    env : patsy.EvalEnvironment
-        The user's environment, where functions are looked up.
-
-    Raises
-    ------
-    InputError
-        A column holds neither numbers nor labels, an expression fails, or two predictors have
-        the same name.
+    `terms` holds for each predictor the atoms whose product it is; `empty` counts the missing cells
+    of the columns that have some; functions are looked up in `env`.  Raises `InputError` if a
+    column holds neither numbers nor labels, an expression fails, or two predictors have the same
+    name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
     numbers = columns_of_numbers(frame)

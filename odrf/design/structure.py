@@ -43,18 +43,10 @@ FEWEST_UNITS = 2
 class RowStructure:
     """Which of n rows belong together, as codes 0, 1, …, each of which some row has.
 
-    Attributes
-    ----------
-    groups : (n,) int64 or None
-        The group of each row, numbered in the order of their first rows.
-    order : (n,) int64 or None
-        The rank of each row's time; rows of one time have one rank.
-    strata : (n,) int64 or None
-        The stratum of each row, numbered in the order of their first rows.
-    labels : dict of str to Index
-        By argument, what the user calls the groups, times and strata.
-    columns : dict of str to str
-        By argument, the column that it named; without those given as values.
+    `groups` and `strata` (n,) are numbered in the order of their first rows; `order` (n,) are the
+    ranks of the rows' times, equal for equal times.  By argument, `labels` are what the user calls
+    the groups, times and strata, and `columns` the column that was named; none if values were
+    given.
     """
 
     groups: NDArray[np.int64] | None = None
@@ -88,10 +80,8 @@ class RowStructure:
     def with_more(self, data: pd.DataFrame, rows: NDArray[np.bool_]) -> RowStructure:
         """Return the structure of these rows followed by some `rows` (m,) of another data frame.
 
-        Raises
-        ------
-        InputError
-            The rows have an order, or a group or stratum cannot be read from a column.
+        Raises `InputError` if the rows have an order, or a group or stratum cannot be read from a
+        column.
         """
         if self.order is not None:
             raise InputError(
@@ -128,20 +118,10 @@ def read_structure(
 ) -> RowStructure | None:
     """Return the structure of the `rows` (n,) of a data frame, by default all; None without any.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-    groups, order, strata : str or array-like, optional
-        The name of a column, or one value for each row of `data`: of a Series by the labels of its
-        index, else by position.
-    rows : (n,) bool, optional
-        The rows that are used.
-
-    Raises
-    ------
-    InputError
-        There is no such column, values are missing or too few, `order` cannot be ordered, or both
-        `groups` and `order` are given.
+    `groups`, `order` and `strata` are names of columns, or one value for each row of `data`: of a
+    Series by the labels of its index, else by position.  Raises `InputError` if there is no such
+    column, values are missing or too few, `order` cannot be ordered, or both `groups` and `order`
+    are given.
     """
     arguments = {"groups": groups, "order": order, "strata": strata}
     given = {name: value for name, value in arguments.items() if value is not None}

@@ -37,14 +37,7 @@ __all__ = [
 class Variable:
     """How an atom becomes columns of numbers, on training rows and on new rows.
 
-    Attributes
-    ----------
-    name : str
-        As in the formula.
-    evaluation : Evaluation or None
-        The expression to evaluate, or None for a column taken as it is.
-    encoding : Encoding
-        How its values become k columns.
+    `evaluation` is None for a column taken as it is; `encoding` makes k columns of its values.
     """
 
     name: str
