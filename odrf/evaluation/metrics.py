@@ -58,12 +58,11 @@ class TimesToScore:
 
     Attributes
     ----------
-    times : SurvivalTimes
     until : float
         Events up to this time count, of whatever fold of the table.
     at : (G,) float64
         The times of predicted curves, ascending to `until`.  The first is 0, or if rows enter late
-        the time since which they are judged, given no event before.
+        the time from which on they are evaluated, given no event before.
     observed : ObservationCurve
         That of all rows of the table, so that a fold of few rows has no large weights by chance.
     """
@@ -151,10 +150,8 @@ class Metric:
 
     Attributes
     ----------
-    name : str
-        As users type it.
-    words : str
-        Its full name.
+    name, words : str
+        As users type it; and its full name.
     function : callable
         Takes the observed responses (n,) and the predictions (n,), both numbers or both labels,
         and returns a number.  If `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and
@@ -163,7 +160,6 @@ class Metric:
     kind : str or None
         "regression", "classification" or "survival"; None for a user's function, which may be used
         for all; of times to an event it takes a data frame with the columns "time" and "event".
-    greater_is_better, needs_probabilities, needs_two_classes, needs_curves : bool
     """
 
     name: str
@@ -279,20 +275,10 @@ METRICS = {
 def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
     """Return the metric of a name or a function.
 
-    Parameters
-    ----------
-    metric : str or callable
-        "auto", one of `METRICS`, or a function of observed and predicted values (n,), numbers or
-        labels, that returns a number; smaller is better.
-    kind : {"regression", "classification", "survival"}
-        Kind of the response.
-    n_classes : int
-        Largest number of classes of any table; 1 if there are none.
-
-    Raises
-    ------
-    InputError
-        If the metric is not known, or cannot be used for the response.
+    `metric` is "auto", one of `METRICS`, or a function of observed and predicted values (n,),
+    numbers or labels, that returns a number; smaller is better.  `n_classes` is the largest number
+    of classes of any table, 1 if there are none.  Raises `InputError` if the metric is not known,
+    or cannot be used for the response.
 
     Examples
     --------
@@ -334,10 +320,7 @@ def out_of_bag_score_of_times(
 ) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
 
-    Raises
-    ------
-    InputError
-        If the fit has no out-of-bag rows; if the metric is a user's function.
+    Raises `InputError` if the fit has no out-of-bag rows, or the metric is a user's function.
     """
     table = fit.score()
     if table.index.name != OUT_OF_BAG_ROWS:
@@ -364,23 +347,12 @@ GROUPS = 20
 def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error.
 
-    By the default metric, rows of forests of `odrf` count by their case weights.  By another
-    metric, and in other fits, every row of positive weight counts once.  Then the standard error is
-    that of the jackknife that leaves out one of at most 20 parts of the rows at a time.  The parts
-    are random; or whole groups, or blocks of time, if the fit was made with `groups` or `order`.
-
-    Parameters
-    ----------
-    fit : ODRFResults, ODBTResults or AutoResults; or results for times to an event
-        Of these the scores and errors are those of their ``score()``.
-    metric : Metric
-    seed : int
-        Seed of the groups.
-
-    Raises
-    ------
-    InputError
-        If the fit has no out-of-bag rows.
+    By the default metric, rows of forests of `odrf` count by their case weights, and results for
+    times to an event have those of their ``score()``.  By another metric, and in other fits, every
+    row of positive weight counts once.  Then the standard error is that of the jackknife that
+    leaves out one of at most 20 parts of the rows at a time.  The parts are random, by `seed`; or
+    whole groups, or blocks of time, if the fit was made with `groups` or `order`.  Raises
+    `InputError` if the fit has no out-of-bag rows.
     """
     if isinstance(fit, JUDGED):
         return out_of_bag_score_of_times(fit, metric)

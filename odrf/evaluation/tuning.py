@@ -499,10 +499,7 @@ def _rounds(
 def _seeds(seed: int, repeats: int, known: _Known) -> list[int]:
     """Return a seed for each repeat; the first is `seed` itself.
 
-    Raises
-    ------
-    InputError
-        If there are several, and the model has no argument for them.
+    Raises `InputError` if there are several, and the model has no argument for them.
     """
     if repeats > 1 and not known.takes("seed"):
         raise InputError(
