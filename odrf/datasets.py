@@ -100,19 +100,10 @@ def read_separated(
     """Read a table of text with separators from a path or a stream that can be read again.
 
     Fields beyond the names are left out if they are empty in all rows.  In the form of R's
-    ``write.table``, the first line has one name less, and the names of the rows are left out.
-    Columns named in `text` stay text, as they are written; the table need not have them.
-
-    Raises
-    ------
-    InputError
-        A row has other fields than the first line has names, or two columns have one name; the
-        table is called as `named` says.
-
-    Warns
-    -----
-    UserWarning
-        The first column is taken as names of rows.
+    ``write.table``, the first line has one name less, and the names of the rows are left out, with
+    a warning.  Columns named in `text` stay text, as they are written; the table need not have
+    them.  Raises `InputError`, which calls the table `named`, if a row has other fields than the
+    first line has names, or two columns have one name.
     """
     rows = _looked_through(source, separator, named)
     if not rows.names:

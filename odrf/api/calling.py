@@ -176,10 +176,7 @@ def requested(
 def grown_by(backend: str, n_jobs: int | None) -> AbstractContextManager[None]:
     """Return a context in which trees are grown as `backend` says.
 
-    Raises
-    ------
-    InputError
-        What the backend needs is not installed, or Dask has no client.
+    Raises `InputError` if what the backend needs is not installed, or Dask has no client.
     """
     place: Backend | None = None
     if backend == DASK:

@@ -124,10 +124,7 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
 def times_asked(text: str | None) -> dict[str, list[float]]:
     """Return the argument `times` of ``--times``, if it is given.
 
-    Raises
-    ------
-    InputError
-        It is no list of numbers.
+    Raises `InputError` if it is no list of numbers.
     """
     if text is None:
         return {}
@@ -362,22 +359,11 @@ QUOTES = "\"'"
 def read_options(
     words: Iterable[str], functions: Sequence[Callable[..., Any]], place: str = "--set"
 ) -> dict[str, Any]:
-    """Return options by name.
+    """Return options by name, from words ``name=value``.
 
-    Parameters
-    ----------
-    words : iterable of str
-        Each ``name=value``.
-    functions : sequence of callable
-        Whose arguments the names must be.
-    place : str, default "--set"
-        Where the words were written, for messages.
-
-    Raises
-    ------
-    InputError
-        A word is no ``name=value``, its name is no argument or is given twice, or its value is
-        code.
+    The names are arguments of the `functions`; `place` is where the words were written, for
+    messages.  Raises `InputError` if a word is no ``name=value``, its name is no argument or is
+    given twice, or its value is code.
     """
     return _by_name(words, functions, place, read_value)
 
@@ -486,18 +472,10 @@ KINDS_OF_FITS: dict[str, Callable[..., Any]] = {
 def read_model_words(texts: Iterable[str], data: pd.DataFrame) -> dict[str, Any]:
     """Return models to compare, by name.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Each a kind of fit and its options, such as ``"tree max_leaves=5"``, and before them, if
-        wanted, a name and ``=``.
-    data : DataFrame
-        For the formulas of models that have one of their own.
-
-    Raises
-    ------
-    InputError
-        A kind is unknown, an option is, a formula would run code, or two names are the same.
+    Each text is a kind of fit and its options, such as ``"tree max_leaves=5"``, and before them, if
+    wanted, a name and ``=``.  `data` is for models with a formula of their own.  Raises
+    `InputError` if a kind or an option is unknown, a formula would run code, or two names are the
+    same.
     """
     models: dict[str, Any] = {}
     for text in texts:

@@ -440,10 +440,7 @@ def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
 def checked_frame(batch: Any, columns: Sequence[str] | None, called: str) -> pd.DataFrame:
     """Return a chunk, which messages call so, as a data frame of pandas with these columns.
 
-    Raises
-    ------
-    InputError
-        It is no data frame, or lacks a column.
+    Raises `InputError` if it is no data frame, or lacks a column.
     """
     frame = in_pandas(batch)
     if not isinstance(frame, pd.DataFrame):

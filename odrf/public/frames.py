@@ -84,12 +84,9 @@ def active_client() -> Any:
 
 
 def required_client(argument: str) -> Any:
-    """Return the client that is active.
+    """Return the active client of Dask.
 
-    Raises
-    ------
-    InputError
-        There is none, Dask is not installed, or the client is for asynchronous code.
+    Raises `InputError` if there is none, Dask is not installed, or the client is asynchronous.
     """
     try:
         import distributed  # noqa: F401, PLC0415  # optional
@@ -114,25 +111,13 @@ VIEWS = "string_view[pyarrow]"
 
 
 def in_pandas(value: Any) -> Any:
-    """Return a data frame as one of pandas.
+    """Return a data frame as one of pandas; in a tuple or mapping, all that it holds.
 
-    Parameters
-    ----------
-    value : object
-        A data frame of any library that narwhals knows, or a tuple or mapping that holds some.  A
-        frame that is evaluated later, such as a polars ``LazyFrame``, is collected.
-
-    Returns
-    -------
-    object
-        The data frame in pandas, with row labels 0, 1, …  Frames of pandas, and values that are no
-        data frames, as they are; but text that pyarrow holds as views, with which pandas cannot
-        work, as other text, and numbers in the byte order of this machine.
-
-    Raises
-    ------
-    InputError
-        Two columns of the data frame have the same name.
+    It may be of any library that narwhals knows.  Row labels become 0, 1, …  A frame that is
+    evaluated later, such as a polars ``LazyFrame``, is collected.  Frames of pandas, and other
+    values, are returned as they are; but text that pyarrow holds as views, with which pandas cannot
+    work, becomes other text, and numbers get the byte order of this machine.  Raises `InputError`
+    if two columns of the data frame have the same name.
     """
     if isinstance(value, pd.DataFrame):
         return _in_native_columns(_without_views(value))

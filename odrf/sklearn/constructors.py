@@ -91,14 +91,8 @@ def defaults_of(
 ) -> dict[str, Any]:
     """Return the parameters of an estimator and their defaults.
 
-    Parameters
-    ----------
-    function : callable
-        One of `odrf.odt`, `odrf.odrf`, `odrf.odbt`, `odrf.graf` and `odrf.auto`.
-    left_out : tuple of str
-        Options that the estimator does not have.
-    extra : mapping of str to object
-        What it has in addition.
+    They are those of `function`, such as `odrf.odt`, without those `left_out`, and the `extra`
+    ones.
     """
     options = {
         "random_state" if name == "seed" else name: parameter.default

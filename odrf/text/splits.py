@@ -53,7 +53,7 @@ class UserSplits:
     """Directions and thresholds of a forest's m nodes, for predictors in the units of the data.
 
     A split on a single column is divided by the absolute value of its coefficient, so that it is
-    ±1·column ≤ t.  The column of its empty cells does not count as another one.
+    ±1·column ≤ t.  The missing indicator of this column does not count as another one.
 
     Attributes
     ----------
@@ -63,10 +63,10 @@ class UserSplits:
     threshold : (m,) float64
         s + Σ θ_j·low_j / range_j; NaN for a node without a split.
     fill : (z,) float64
-        What an empty cell of the term counts as, ±∞ in a split on one predictor; NaN if the
-        predictor has no empty cells in training, or is a factor, or has several columns.
+        The imputation value of the term, ±∞ in a split on one predictor; NaN if the predictor has
+        no missing cells in training, or is a factor, or has several columns.
     told : (z,) bool
-        Whether the term is that of empty cells, and another term's `fill` says the same.
+        Whether the term is a missing indicator that another term's `fill` already describes.
     """
 
     coef: NDArray[np.float64]
@@ -136,15 +136,9 @@ FEWEST_DIGITS, MOST_DIGITS = 4, 17
 
 
 def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
-    """Return the value at a rank as text.
+    """Return the value at a rank as text, where the column is cut.
 
-    Parameters
-    ----------
-    encoding : OwnRanks
-    rank : float
-        Where the column is cut.
-    increasing : bool
-        Whether rows of this value or less go left; otherwise those of this value or more.
+    With `increasing` rows of this value or less go left; otherwise those of this value or more.
     """
     value = encoding.value(rank)
     whole = math.floor(value) if increasing else math.ceil(value)
@@ -181,18 +175,10 @@ def two_sets(
 ) -> tuple[str, str]:
     """Return the sides that go left and right: ``in {a, b}``, ``in {c, others}``, ``not in {a}``.
 
-    Parameters
-    ----------
-    levels : sequence of L str
-    has_coefficient : (L,) bool
-        Which of them have a coefficient in the split.  The rest go with a row without any level;
-        most often they are absent from the node.
-    left : (L,) bool
-        Which levels go left.
-    others_left : bool
-        Whether a row without any level goes left.
-    most : int, optional
-        Most levels that are written of a set; by default all.
+    `has_coefficient` (L,) marks the levels with a coefficient in the split.  The rest go with a row
+    without any level; most often they are absent from the node.  `left` (L,) marks the levels that
+    go left; `others_left`: a row without any level does.  At most `most` levels of a set are
+    written, by default all.
 
     Examples
     --------
@@ -311,10 +297,10 @@ class SplitText:
     left, right : str
         The comparisons of rows that go left and right: ``"<= 3.2"`` and ``"> 3.2"``.
     missing : str
-        Where rows with an empty cell go: ``"left"`` or ``"right"``, ``""`` if there were none in
+        Where rows with a missing cell go: ``"left"`` or ``"right"``, ``""`` if there were none in
         training, or if the `terms` are several.
     fills : tuple of str
-        What empty cells of several terms count as: ``("bmi as 26.4",)``.
+        The imputation values of several terms: ``("bmi as 26.4",)``.
     """
 
     terms: tuple[str, ...]
@@ -345,19 +331,11 @@ class SplitText:
 class SplitWriter:
     """Writes the splits of a forest in the names and units of the data.
 
-    Parameters
-    ----------
-    forest : Forest
-    design : Design
-    digits : int, default 4
-        Significant digits of coefficients; thresholds are rounded to 10^-digits of the range of
-        the variable.
-    max_terms : int, optional
-        Largest number of terms of a linear combination (those with the largest coefficients for
-        predictors scaled to [0, 1]), or of levels of a set; the number of others is added.  By
-        default all are written.
-    max_characters : int, optional
-        Largest number of characters of a name or a level; longer ones are shortened in the middle.
+    Coefficients have `digits` significant digits; thresholds are rounded to 10^-digits of the range
+    of the variable.  `max_terms` is the largest number of terms of a linear combination (those with
+    the largest coefficients for predictors scaled to [0, 1]), or of levels of a set; the number of
+    others is added.  Names and levels of more than `max_characters` characters are shortened in the
+    middle.  By default all is written.
     """
 
     def __init__(
