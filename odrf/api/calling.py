@@ -1,4 +1,4 @@
-"""What the fitting functions share: the design, the request for growth, the call as text."""
+"""What the fitting functions share: the design, the options of growth, the call as text."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ Projection = str | Family | Mapping[str | Family, float]
 
 
 # ------------------------------------------------------------------------------------------------
-# From the arguments of `odt` and `odrf` to the request for growth.
+# From the arguments of `odt` and `odrf` to the options of growth.
 # ------------------------------------------------------------------------------------------------
 
 TREE = {
@@ -161,11 +161,13 @@ TREE = {
 def requested(
     function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
 ) -> Options:
-    """Return the request for growth: the `options` of the call, and options that are `fixed`."""
+    """Return the options of growth: the `options` of the call, and options that are `fixed`."""
     options = {**options, "projection": without_share(options["projection"])}
     given = {name for name, value in options.items() if not is_default(function, name, value)}
-    asked = given_options({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
-    return for_inference(asked)
+    given_by_user = given_options(
+        {**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS))
+    )
+    return for_inference(given_by_user)
 
 
 # ------------------------------------------------------------------------------------------------

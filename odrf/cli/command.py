@@ -57,7 +57,7 @@ __all__ = [
     "read_options",
     "read_value",
     "require_harmless",
-    "times_asked",
+    "times_argument",
     "without_names",
     "write_predictions",
 ]
@@ -121,7 +121,7 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
             )
 
 
-def times_asked(text: str | None) -> dict[str, list[float]]:
+def times_argument(text: str | None) -> dict[str, list[float]]:
     """Return the argument `times` of ``--times``, if it is given.
 
     Raises `InputError` if it is no list of numbers.
@@ -405,13 +405,13 @@ def _by_name(
     read: Callable[[str, str, str], Any],
 ) -> dict[str, Any]:
     known = {name for function in functions for name in inspect.signature(function).parameters}
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         name = name.strip()
         if not equals or not name:
             raise InputError(f"{place} {word}: write name=value, as in {place} min_leaf=5")
-        if name in found:
+        if name in options:
             raise InputError(f"{place} gives {name!r} twice: leave one of them out")
         if name in ELSEWHERE and name in known:
             raise InputError(f"{place} {name}: {ELSEWHERE[name]}")
@@ -424,8 +424,8 @@ def _by_name(
                 f"{place} {name}: {titles} {has} no such option{hint}; {it_has} "
                 f"{', '.join(offered)}"
             )
-        found[name] = read(name, text, place)
-    return found
+        options[name] = read(name, text, place)
+    return options
 
 
 def _is_code(text: str) -> bool:

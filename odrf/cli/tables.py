@@ -123,7 +123,7 @@ def _require_columns(names: list[str], named: str) -> None:
 
 
 def _warn_of_numbers_as_text(table: pd.DataFrame, decimal: str) -> None:
-    """Warn of columns that are text for points of thousands, or signs of empty cells."""
+    """Warn of columns that are text for points of thousands, or signs of missing cells."""
     for name in table.columns[[not is_numeric_dtype(dtype) for dtype in table.dtypes]]:
         cells = pd.Series(table[name].dropna().unique(), dtype=object).astype(str)
         bare = cells.str.strip()

@@ -38,7 +38,7 @@ class BlockSource(Protocol):
 
     @property
     def memory(self) -> float | None:
-        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        """The bytes that drawn rows and growing trees may take, if the user has set it."""
 
     def columns(self) -> list[str]:
         """Return the names of the columns."""
@@ -70,7 +70,7 @@ class ChunkBlocks:
 
     @property
     def memory(self) -> float | None:
-        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        """The bytes that drawn rows and growing trees may take, if the user has set it."""
         return self.chunks.memory
 
     def columns(self) -> list[str]:

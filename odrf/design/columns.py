@@ -185,10 +185,10 @@ def measurement(values: pd.Series, name: str) -> Measurement:
 def _of_mixed(values: pd.Series, name: str) -> str:
     """Return what to do with a column of mixed values."""
     texts = dict.fromkeys(value for value in values.array if isinstance(value, str))
-    found = f" (its texts are {listed(texts, 3)})" if texts else ""
+    examples = f" (its texts are {listed(texts, 3)})" if texts else ""
     return (
         f"make it all numbers with pd.to_numeric(data[{name!r}], errors='coerce'), which makes "
-        f"other cells missing{found}, or all text with .astype(str)"
+        f"other cells missing{examples}, or all text with .astype(str)"
     )
 
 

@@ -275,14 +275,14 @@ class Design:
 
     @property
     def of_empty_cells(self) -> NDArray[np.bool_]:
-        """(p,) Which columns tell the empty cells of a predictor that is no factor."""
+        """(p,) Which columns are missing indicators of a predictor that is no factor."""
         marks = np.zeros(len(self.columns), dtype=np.bool_)
         marks[self.first[1:][self.recipe.holes & (self.types != INDICATORS)] - 1] = True
         return marks
 
     @property
     def has_fills(self) -> bool:
-        """Whether terms of splits have fills for empty cells: not if there are surrogates."""
+        """Whether terms of splits have imputation values: not if there are surrogates."""
         return self.missing != SURROGATE and bool(self.of_empty_cells.any())
 
     @property

@@ -1,4 +1,4 @@
-"""Missing values: where they are, how they are treated, and what empty cells are filled with."""
+"""Missing values: where they are, how they are treated, and imputation values."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
 
 def _is_full(block: pd.DataFrame) -> bool:
     """Return whether a block of numbers has no missing value; False also where that is not sure."""
-    # a factor of whole numbers may lose its empty cells among whole numbers
+    # a factor of whole numbers may lose its missing cells among whole numbers
     if not all(isinstance(dtype, np.dtype) for dtype in block.dtypes.array):
         return False
     values = block.to_numpy()
@@ -115,7 +115,7 @@ def _is_full(block: pd.DataFrame) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------
-# What empty cells are filled with: the median of a column of numbers, or its commonest value.
+# Imputation values: the median of a column of numbers, or its commonest value.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -156,7 +156,7 @@ def _most_frequent(known: pd.Series) -> Any:
 
 
 def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
-    """Return `frame` with the empty cells of the columns in `fills` filled."""
+    """Return `frame` with the missing cells of the columns in `fills` filled."""
     empty = find_missing(frame, list(fills)).counts if fills else {}
     if not empty:
         return frame
@@ -167,7 +167,7 @@ def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _filled(column: pd.Series, fill: Any) -> pd.Series:
-    """Return a column with its empty cells filled; its type may be another than in training."""
+    """Return a column with its missing cells filled; its type may be another than in training."""
     known = column.notna()
     if not known.any():
         return pd.Series(fill, index=column.index)
@@ -250,8 +250,8 @@ def require_no_infinite(
     j = int((~fine).argmax())
     bad = np.abs(columns[j]) > LARGEST
     finite = np.isfinite(columns[j, bad]).all()
-    found = f"beyond {LARGEST:g}" if finite else "infinite or not a number"
+    problem = f"beyond {LARGEST:g}" if finite else "infinite or not a number"
     raise InputError(
-        f"{what} {names[j]!r} is {found} in {rows_listed(bad, index)}: correct these values, or "
+        f"{what} {names[j]!r} is {problem} in {rows_listed(bad, index)}: correct these values, or "
         "leave these rows out"
     )

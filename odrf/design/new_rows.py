@@ -319,7 +319,7 @@ def _both_counts(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
 
 
 def _without_empty_cells(X: Matrix, data: TrainingData) -> Matrix:
-    """Return new rows X (p, m) with the training mean in empty cells of columns without others."""
+    """Return new rows X (p, m) with the training mean in missing cells where training has none."""
     cells = stored(X)
     empty = np.isnan(cells)
     if not empty.any():
@@ -434,15 +434,15 @@ def _alike(value: Any, column: pd.Series) -> Any:
 
 
 def _moment(value: Any, known: Any, name: str) -> Any:
-    """Return the date, duration or period that a text says; `known` is one of the column."""
+    """Return the date, duration or period that a text stands for; `known` is one of the column."""
     period, span = isinstance(known, pd.Period), isinstance(known, datetime.timedelta)
     try:
         if isinstance(value, str) and period:
             return pd.Period(value, known.freq)
         if isinstance(value, str):
-            said: Any = pd.Timedelta(value) if span else pd.Timestamp(value)
+            moment: Any = pd.Timedelta(value) if span else pd.Timestamp(value)
             zone = getattr(known, "tzinfo", None)
-            return said if zone is None or said.tzinfo is not None else said.tz_localize(zone)
+            return moment if zone is None or moment.tzinfo is not None else moment.tz_localize(zone)
     except ValueError:
         pass
     held = PERIODS if period else DURATIONS if span else DATES
@@ -548,7 +548,7 @@ def _codes(design: Design, data: TrainingData, j: int, n_levels: int) -> NDArray
 
 
 def _unscaled(design: Design, data: TrainingData, column: int) -> NDArray[np.float64]:
-    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean in empty cells."""
+    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean if missing."""
     scaling = design.scaling
     return unscaled(data.X[column], float(scaling.low[column]), float(scaling.range[column]))
 
@@ -562,20 +562,20 @@ def unscaled(scaled: NDArray[np.float32], low: float, span: float) -> NDArray[np
     values = np.asarray(low + span * scaled.astype(np.float64))
     if span == 0:
         return values
-    out, found = values.copy(), np.isnan(values)
+    out, is_read = values.copy(), np.isnan(values)
     first = -int(np.floor(np.log10(span)))
     for decimals in range(first, first + MOST_DIGITS):
         rounded = np.round(values, decimals) + 0.0  # no -0
-        same = ~found & (((rounded - low) / span).astype(np.float32) == scaled)
+        same = ~is_read & (((rounded - low) / span).astype(np.float32) == scaled)
         out[same] = rounded[same]
-        found |= same
-        if found.all():
+        is_read |= same
+        if is_read.all():
             break
     return out
 
 
 def _empty(design: Design, data: TrainingData, j: int) -> NDArray[np.bool_]:
-    """Return the rows (n,) in which predictor `j` has an empty cell."""
+    """Return the rows (n,) in which predictor `j` has a missing cell."""
     if not design.recipe.holes[j]:
         return np.zeros(data.n_rows, dtype=np.bool_)
     return np.asarray(data.X[int(design.first[j + 1]) - 1] > 0)

@@ -52,22 +52,22 @@ class BlockRange(NamedTuple):
 
 
 def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
-    """Return the stretches, in the order of the rows, of partitions of these lengths.
+    """Return the ranges of blocks, in the order of the rows, of partitions of these lengths.
 
     Every block has `size` rows, but for the last one.
     """
     bounds = np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).tolist()
     starts = [-(-begin // size) * size for begin in bounds[:-1]]
     owners = [i for i, start in enumerate(starts) if start < bounds[i + 1]]
-    found = []
+    ranges = []
     for owner, following in pairwise([*owners, len(lengths)]):
         end = starts[following] if following < len(lengths) else bounds[-1]
         last = min(following + 1, len(lengths))
         heads = [(i, min(bounds[i + 1], end) - bounds[i]) for i in range(owner + 1, last)]
         taken = tuple((i, n) for i, n in heads if n > 0)
         skipped = starts[owner] - bounds[owner]
-        found.append(BlockRange(starts[owner], owner, lengths[owner], skipped, taken))
-    return found
+        ranges.append(BlockRange(starts[owner], owner, lengths[owner], skipped, taken))
+    return ranges
 
 
 # ------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class PartitionBlocks:
 
     @property
     def memory(self) -> float | None:
-        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        """The bytes that drawn rows and growing trees may take, if the user has set it."""
         return self.chunks.memory
 
     def columns(self) -> list[str]:
@@ -138,7 +138,7 @@ class PartitionBlocks:
         given: Given,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, blocks)`` for all stretches, in the order of the rows."""
+        """Yield ``function(given, blocks)`` for all ranges of blocks, in the order of the rows."""
 
         def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
             tasks = self.tasks(what, function, scattered(self.client, given), columns, numbers)
@@ -148,7 +148,7 @@ class PartitionBlocks:
         return TasksOnWorkers[Result](self.client, hand_out, n).results()
 
     def stretches(self, columns: Sequence[str]) -> list[BlockRange]:
-        """Return the stretches; the rows of partitions are counted once, in one of the columns."""
+        """Return the ranges of blocks; the rows of partitions are counted once, in one column."""
         if not self._stretches:
             parts = self._partitions(columns[:1])
             name = prefixed("count rows")
@@ -171,7 +171,7 @@ class PartitionBlocks:
         columns: Sequence[str],
         numbers: Sequence[int],
     ) -> BlockRangeTasks:
-        """Return the tasks ``function(given, blocks)`` of the stretches of these numbers.
+        """Return the tasks ``function(given, blocks)`` of the ranges of blocks of these numbers.
 
         `given` is a future, as `odrf.engine.growth.backends.sent` returns it, and `what` the
         name of the tasks on the dashboard.

@@ -313,7 +313,7 @@ def require_variation(name: str, y: NDArray[np.float64]) -> None:
 
 
 def _check_labels(name: str, labels: pd.Series, guessed: bool) -> None:
-    """Raise or warn if labels do not look like classes; if `guessed`, nobody said that they are."""
+    """Raise or warn if labels do not look like classes; `guessed`: no argument says they are."""
     levels = observed_levels(labels)
     if not isinstance(labels.dtype, pd.CategoricalDtype):
         require_shared(name, levels, len(labels))

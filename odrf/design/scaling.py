@@ -171,10 +171,10 @@ class Unscaled(NamedTuple):
                 scaling.range[first : first + width] = (count > 0) & (count < self.n)
                 _write_levels(out, layout, piece, scaling.range, 0.0)
                 continue
-            found = learn_scaling(piece.values, [names[j] for j in piece.at])
-            scaling.low[piece.at], scaling.range[piece.at] = found.low, found.range
-            scaling.holes[piece.at] = found.holes
-            out[layout.place[piece.at]] = found.apply(piece.values)
+            of_piece = learn_scaling(piece.values, [names[j] for j in piece.at])
+            scaling.low[piece.at], scaling.range[piece.at] = of_piece.low, of_piece.range
+            scaling.holes[piece.at] = of_piece.holes
+            out[layout.place[piece.at]] = of_piece.apply(piece.values)
         return scaling, EncodedColumns(out, layout) if layout.level.any() else out
 
     def scaled(self, scaling: Scaling, unknown: float = 0.0) -> Matrix:
@@ -292,7 +292,7 @@ def is_ranked(column: pd.Series) -> bool:
 
 
 def as_numbers(column: pd.Series) -> NDArray[np.float64]:
-    """Return a column (n,) as numbers: of labels the number of the level, NaN for empty cells.
+    """Return a column (n,) as numbers: of labels the number of the level, NaN for missing cells.
 
     Levels are numbered from 0: categories in their order, other labels sorted as text.
     """

@@ -1,7 +1,7 @@
 """Rows that belong together: groups, an order in time, strata.
 
 Rows of one subject or site resemble each other.  A tree that was grown on some of them knows the
-others already, so it cannot judge how well new subjects are predicted.  The same holds for rows
+others already, so it cannot show how well new subjects are predicted.  The same holds for rows
 that follow each other in time.
 """
 
@@ -73,8 +73,8 @@ class RowStructure:
         kept: dict[str, Any] = {}
         labels = {}
         for name, codes in self._given():
-            found, kept[name] = np.unique(codes[rows], return_inverse=True)
-            labels[name] = self.labels[name][found]
+            row_codes, kept[name] = np.unique(codes[rows], return_inverse=True)
+            labels[name] = self.labels[name][row_codes]
         return replace(self, labels=labels, **kept)
 
     def with_more(self, data: pd.DataFrame, rows: NDArray[np.bool_]) -> RowStructure:
@@ -99,8 +99,10 @@ class RowStructure:
             values = row_labels(name, self.columns[name], data)[rows]
             _require_full(name, values)
             both = np.concatenate([self.labels[name].astype(object), values.astype(object)])
-            found, levels = pd.factorize(both)
-            more[name] = np.concatenate([codes, found[len(self.labels[name]) :].astype(np.int64)])
+            row_codes, levels = pd.factorize(both)
+            more[name] = np.concatenate(
+                [codes, row_codes[len(self.labels[name]) :].astype(np.int64)]
+            )
             labels[name] = pd.Index(levels)
         return replace(self, labels=labels, **more)
 
@@ -140,8 +142,8 @@ def read_structure(
         _require_full(name, values)
         if name == "order":
             _require_ordered(values)
-        found, levels = pd.factorize(values, sort=name == "order")
-        codes[name], labels[name] = found.astype(np.int64), _plain(pd.Index(levels))
+        row_codes, levels = pd.factorize(values, sort=name == "order")
+        codes[name], labels[name] = row_codes.astype(np.int64), _plain(pd.Index(levels))
         _require_several(name, labels[name])
     columns = {name: value for name, value in given.items() if isinstance(value, str)}
     return RowStructure(**codes, labels=labels, columns=columns)

@@ -30,8 +30,8 @@ from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, condit
 
 __all__ = [
     "AUTO",
-    "JUDGED",
     "METRICS",
+    "SURVIVAL_RESULTS",
     "Metric",
     "TimesToScore",
     "harrell_of_risks",
@@ -96,36 +96,36 @@ def times_to_score(times: SurvivalTimes) -> TimesToScore:
 
 def harrell_of_risks(observed: TimesToScore, risk: Floats) -> float:
     """Return Harrell's C of the risks (n,)."""
-    rows, used = _judging(observed)
+    rows, used = _evaluated_rows(observed)
     return harrells_c(rows.time, rows.event, risk[used], start=rows.start).estimate
 
 
 def uno_of_risks(observed: TimesToScore, risk: Floats) -> float:
     """Return Uno's C of the risks (n,)."""
-    rows, used = _judging(observed)
+    rows, used = _evaluated_rows(observed)
     # an event at the last time counts, too
     tau = float(np.nextafter(observed.until, np.inf))
-    found = unos_c(
+    concordance = unos_c(
         rows.time, rows.event, risk[used], tau, observed=observed.observed, start=rows.start
     )
-    return found.estimate
+    return concordance.estimate
 
 
 def integrated_brier_of_curves(observed: TimesToScore, survival: Floats) -> float:
     """Return the mean over time of the Brier score of the survival (n, G) at the times `at`."""
-    rows, used = _judging(observed)
+    rows, used = _evaluated_rows(observed)
     curves, at = survival[used], observed.at
     if rows.start is not None:
         later = conditional_survival(curves, curves[:, 0])
         curves = np.column_stack([np.ones(len(later)), later])
-    found = brier_scores(
+    scores = brier_scores(
         rows.time, rows.event, 1 - curves, at, observed=observed.observed, start=rows.start
     )
-    return found.integrated.estimate
+    return scores.integrated.estimate
 
 
-def _judging(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.bool_]]:
-    """Return the rows that judge, and which they are (n,)."""
+def _evaluated_rows(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.bool_]]:
+    """Return the rows that are evaluated, and which they are (n,)."""
     times, since = observed.times, float(observed.at[0])
     if times.start is None:
         return times, np.ones(len(times), dtype=np.bool_)
@@ -311,7 +311,7 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
 # Scores of a fit for times to an event on its out-of-bag rows.
 # ------------------------------------------------------------------------------------------------
 
-JUDGED = EvaluatedSurvivalResults, SurvivalBoostedResults
+SURVIVAL_RESULTS = EvaluatedSurvivalResults, SurvivalBoostedResults
 """Results for times to an event."""
 
 
@@ -354,7 +354,7 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     whole groups, or blocks of time, if the fit was made with `groups` or `order`.  Raises
     `InputError` if the fit has no out-of-bag rows.
     """
-    if isinstance(fit, JUDGED):
+    if isinstance(fit, SURVIVAL_RESULTS):
         return out_of_bag_score_of_times(fit, metric)
     if not isinstance(fit, OutOfBagResults) or _is_one_run(fit.fit):
         raise InputError(

@@ -268,7 +268,7 @@ def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
 
 
 # ------------------------------------------------------------------------------------------------
-# Estimators for times to an event, of this package or of scikit-survival: how they are asked.
+# Estimators for times to an event, of this package or of scikit-survival: how they predict.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -327,8 +327,8 @@ class Split:
     curves_at: NDArray[np.float64] | None = None
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What is asked of ``predict`` of a fit, beside the rows."""
+    def predict_arguments(self) -> dict[str, Any]:
+        """The arguments of ``predict`` of a fit, beside the rows."""
         if self.curves_at is not None:
             return {"type": "survival", "times": self.curves_at}
         return {"type": "prob"} if self.probabilities else {}
@@ -373,7 +373,7 @@ class Function:
         with looked_up_in(split.env):
             fit = self.function(self.formula or split.formula, split.train, **wanted)
         _require_numbers(fit, split.response)
-        return fit.predict(split.test, **split.asked)
+        return fit.predict(split.test, **split.predict_arguments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -592,10 +592,10 @@ def _one_for_each_row(predicted: Any, n: int, n_axes: int) -> NDArray[Any]:
 
 
 def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
-    """Return the columns of X (p, n) as other libraries read them: NaN in the empty cells.
+    """Return the columns of X (p, n) as other libraries read them: NaN in the missing cells.
 
-    Those that tell empty cells are left out.  An empty cell of a factor is a level of its own, or,
-    if training has none, no level.
+    Missing indicators are left out.  A missing cell of a factor is a level of its own, or, if
+    training has none, no level.
     """
     values, tells = indicated(X), design.of_empty_cells
     factors = np.repeat(design.types == INDICATORS, np.diff(design.first))

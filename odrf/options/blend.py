@@ -152,14 +152,14 @@ def kinds_of_trees(
 def kinds_differing(
     request: Options, defaults: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Options]:
-    """Return the request for each kind whose default options are these, by its name.
+    """Return the options for each kind whose default options are these, by its name.
 
     Options that the user has set hold for all kinds.  A kind that then grows like an earlier one is
     left out.
     """
     given, sampled = request.given, {"resample": "subsample"}
     # the share of rows does not tell kinds apart
-    telling = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
+    compared = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
     kinds: dict[str, Options] = {}
     growths: list[list[Any]] = []
     for name, options in defaults.items():
@@ -169,7 +169,7 @@ def kinds_differing(
         if name == "sparse":  # which mixes sparse directions with those of the user's projection
             free["projection"] = options["projection"]
         kind = replace(request, **free)
-        growth = [getattr(kind, option) for option in telling]
+        growth = [getattr(kind, option) for option in compared]
         if growth not in growths:
             kinds[name] = kind
             growths.append(growth)
@@ -220,7 +220,7 @@ CUTS = 3
 
 
 def with_leaves_for_curves(request: Options, n: int) -> Options:
-    """Return the request of a forest of one kind, with leaves of enough of n rows for a curve.
+    """Return the options of a forest of one kind, with leaves of enough of n rows for a curve.
 
     A single tree, and a `min_leaf` of the user, stay as they are.
     """

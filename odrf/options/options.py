@@ -51,7 +51,7 @@ class Options:
 
     @property
     def is_single_tree(self) -> bool:
-        """Whether one tree is asked for, on all rows."""
+        """Whether it is one tree, on all rows."""
         one = is_whole(self.n_trees) and self.n_trees == 1
         return bool(one and is_word(self.resample, "none"))
 

@@ -1,6 +1,6 @@
 """Options that may depend on n: t_n, α_n, and the share of the rows that each tree draws.
 
-The constant of a rate is chosen later, on held-out rows, when the trees have been grown.
+The constant of a rate is chosen later, on validation rows, when the trees have been grown.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 # Not set; a number; a function of n; a rate c·r(n).
 NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
-# Chosen on held-out rows.
+# Chosen on validation rows.
 CV, ONE_SE, OOB = "cv", "1se", "oob"
 KINDS = (NONE, FIXED, FUNCTION, RATE, CV, ONE_SE, OOB)
 
@@ -80,11 +80,11 @@ class Rule:
 
     @property
     def needs_search(self) -> bool:
-        """Whether the value or the constant has yet to be chosen on held-out rows."""
+        """Whether the value or the constant has yet to be chosen on validation rows."""
         return self.kind in (RATE, CV, ONE_SE, OOB) and not self.found_by
 
     def found(self, by: str, constant: float | None = None, along: tuple[float, ...] = ()) -> Rule:
-        """Return the rule after the choice on held-out rows, which `by` names."""
+        """Return the rule after the choice on validation rows, which `by` names."""
         return replace(self, found_by=by, constant=constant, along=along, earlier=False)
 
     def kept(self) -> Rule:

@@ -126,8 +126,8 @@ def suggestion(name: str, choices: Collection[str]) -> str:
     if complement in choices:
         return f": use {complement}=, which is 1 - {name}"
     name = name.replace(".", "_")
-    found = ELSEWHERE.get(name, ())
-    here = next((each for each in found if each in choices), None)
+    names_elsewhere = ELSEWHERE.get(name, ())
+    here = next((each for each in names_elsewhere if each in choices), None)
     if here is not None:
         return f"; did you mean {here!r}?"
     return f": {OF_SOME[name]}" if name in OF_SOME else nearest(name, choices)

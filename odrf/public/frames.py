@@ -1,7 +1,7 @@
 """Data frames of other libraries, and tables in partitions: each enters the package here.
 
 Columns are converted one by one, because ``to_pandas()`` of these libraries turns whole numbers
-with empty cells into floats, which cannot tell apart whole numbers beyond 2^53.
+with missing cells into floats, which cannot tell apart whole numbers beyond 2^53.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def in_pandas(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(in_pandas, value))
     if isinstance(value, Mapping):
-        found = {name: in_pandas(each) for name, each in value.items()}
-        return found if any(found[name] is not value[name] for name in found) else value
+        converted = {name: in_pandas(each) for name, each in value.items()}
+        return converted if any(converted[name] is not value[name] for name in converted) else value
     if is_partitioned(value):
         return in_pandas(value.compute())
     try:
@@ -175,9 +175,9 @@ def in_native_order(values: Any) -> Any:
     if isinstance(values, pd.Series):
         if _is_native(values.dtype) and _is_native(values.index.dtype):
             return values
-        found = _in_native_columns(values.to_frame()).iloc[:, 0]
-        found.name = values.name
-        return found
+        converted = _in_native_columns(values.to_frame()).iloc[:, 0]
+        converted.name = values.name
+        return converted
     if isinstance(values, np.ndarray | pd.Index) and not _is_native(values.dtype):
         dtype: Any = values.dtype
         return values.astype(dtype.newbyteorder("="))
@@ -258,7 +258,7 @@ def _moments(series: nw.Series[Any]) -> pd.Series:
 
 
 def _whole(series: nw.Series[Any]) -> pd.Series:
-    """Return whole numbers or truth values: with empty cells in the nullable type of pandas."""
+    """Return whole numbers or truth values: with missing cells in the nullable type of pandas."""
     empty = series.is_null().to_numpy()
     if not empty.any():
         return pd.Series(series.to_numpy(), copy=False)

@@ -143,12 +143,12 @@ def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> 
     """Return the descriptions of the parameters, with heads that name only those there are."""
     text = re.sub(r" \[\d+\]_", "", inspect.getdoc(function) or "")  # references stay there
     section = text.split("Parameters\n----------\n")[1].split("\nReturns\n-------\n")[0].rstrip()
-    found = []
+    parts = []
     for entry in re.split(r"\n(?=\S)", section):
         head, _, body = entry.partition("\n")
         names, colon, kind = head.partition(" : ")
         kept = [name for name in names.split(", ") if name in defaults and name not in OWN_WORDS]
         if kept:
-            found.append(f"{', '.join(kept)}{colon}{kind}\n{body}")
+            parts.append(f"{', '.join(kept)}{colon}{kind}\n{body}")
     own = [textwrap.dedent(words).strip() for name, words in OWN_WORDS.items() if name in defaults]
-    return [*found, *own]
+    return [*parts, *own]

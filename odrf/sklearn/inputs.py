@@ -155,7 +155,7 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
 
 
 def _given(estimator: Any, y: Any) -> NDArray:
-    """Return y as an array (n,) without empty cells."""
+    """Return y as an array (n,) without missing cells."""
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
@@ -353,6 +353,6 @@ def step_functions(
     times: NDArray[np.float64], values: NDArray[np.float64], before: float
 ) -> NDArray[np.object_]:
     """Return n curves, from their values (n, R) at ascending times (R,) and `before` these."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = [StepFunction(StepCurve(times, line, before)) for line in values]
-    return found
+    functions = np.empty(len(values), dtype=object)
+    functions[:] = [StepFunction(StepCurve(times, line, before)) for line in values]
+    return functions

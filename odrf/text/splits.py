@@ -117,10 +117,10 @@ def _fills(
     in_order = of_empty_cells[np.argsort(key[of_empty_cells], kind="stable")]
     wanted = node[terms] * p + column[forest.index[terms]]
     at = np.searchsorted(key[in_order], wanted)
-    found = np.append(in_order, -1)[at]
-    same = (found >= 0) & (key[found] == wanted)
-    coef = np.where(same, forest.coef[found], 0.0)
-    told[found[same]] = True
+    entry = np.append(in_order, -1)[at]
+    same = (entry >= 0) & (key[entry] == wanted)
+    coef = np.where(same, forest.coef[entry], 0.0)
+    told[entry[same]] = True
     scaling, columns = design.scaling, forest.index[terms]
     scaled = (coef / forest.coef[terms]).astype(np.float64)
     scaled[np.abs(scaled) >= FILL] *= np.inf
@@ -398,7 +398,7 @@ class SplitWriter:
         )
 
     def _fills(self, node: int) -> dict[int, float]:
-        """Return by column what the empty cells of the terms of `node` count as."""
+        """Return by column the imputation values of the terms of `node`."""
         terms = slice(self._forest.start[node], self._forest.start[node + 1])
         columns, fills = self._forest.index[terms], self._user.fill[terms]
         known = ~np.isnan(fills) & (self._user.coef[terms] != 0)
@@ -471,7 +471,7 @@ class SplitWriter:
         # one indicator of a row is 1, so the projection is the coefficient of that level
         first, last = self._design.first[predictor : predictor + 2]
         if self._design.recipe.holes[predictor] and self._design.missing == SURROGATE:
-            last -= 1  # the level of empty cells, which surrogates send
+            last -= 1  # the level of missing cells, which surrogates send
         projection = np.zeros(last - first)
         projection[columns - first] = coef
         has_coefficient = np.isin(np.arange(first, last), columns)
