@@ -130,9 +130,9 @@ def auto(
     are lines instead of splines, and with still more, or very many rows, no such forest.
 
     The forest on few predictors is evaluated on five folds of rows; importances are computed, and
-    the numbers of predictors and trees chosen, without the fold.  Two numbers are tried, of order 2 and 1.  On the first
-    fold the better one must lower the loss of the forest by more than two standard errors when both
-    are put together; else this model is left out.
+    the numbers of predictors and trees chosen, without the fold.  Two numbers are tried, of order 2
+    and 1.  On the first fold the better one must lower the loss of the forest by more than two
+    standard errors when both are put together; else this model is left out.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
     leaving out one row at a time, of at most 500 rows.  It uses at most 3,000 rows, drawn at
