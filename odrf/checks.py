@@ -73,14 +73,8 @@ def is_list(value: Any) -> bool:
 def require_default(argument: str, value: Any, default: Any, used: str) -> None:
     """Raise `InputError` if an argument is given that would be ignored.
 
-    Parameters
-    ----------
-    argument : str
-    value : object
-    default : str, float or None
-        What stands for an argument that is left out; to give it is no error.
-    used : str
-        What the argument is for, in words.
+    To give the `default`, which stands for an argument that is left out, is no error.  `used` says
+    in words what the argument is for.
     """
     simple = isinstance(value, str) or is_number(value)
     if value is not default and not (simple and value == default):

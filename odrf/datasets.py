@@ -100,19 +100,10 @@ def read_separated(
     """Read a table of text with separators from a path or a stream that can be read again.
 
     Fields beyond the names are left out if they are empty in all rows.  In the form of R's
-    ``write.table``, the first line has one name less, and the names of the rows are left out.
-    Columns named in `text` stay text, as they are written; the table need not have them.
-
-    Raises
-    ------
-    InputError
-        A row has other fields than the first line has names, or two columns have one name; the
-        table is called as `named` says.
-
-    Warns
-    -----
-    UserWarning
-        The first column is taken as names of rows.
+    ``write.table``, the first line has one name less, and the names of the rows are left out, with
+    a warning.  Columns named in `text` stay text, as they are written; the table need not have
+    them.  Raises `InputError`, which calls the table `named`, if a row has other fields than the
+    first line has names, or two columns have one name.
     """
     rows = _looked_through(source, separator, named)
     if not rows.names:
@@ -265,17 +256,19 @@ def _of_other_length(rows: _Rows, separator: str, named: str) -> InputError:
     """Return the error of the first row with more or fewer fields than there are names."""
     odd = min(each for each in (rows.short, rows.long) if each is not None)
     n = len(rows.names)
-    found = f"{named}: the first line has {n} name(s), and line {odd.line} {odd.fields}"
+    problem = f"{named}: the first line has {n} name(s), and line {odd.line} {odd.fields}"
     if rows.names[0].startswith("#"):
-        return InputError(f"{found} fields: delete the lines of comments before the names")
+        return InputError(f"{problem} fields: delete the lines of comments before the names")
     if odd.fields < n:
-        return InputError(f"{found} fields: write a separator for each field, also for empty ones")
+        return InputError(
+            f"{problem} fields: write a separator for each field, also for empty ones"
+        )
     commas = (
         "; if numbers have decimal commas, separate the columns by ; (--format csv2 of the command)"
     )
     return InputError(
-        f"{found} fields: give each column a name, and put quotation marks around text that holds "
-        f"{separator!r}{commas if separator == ',' else ''}"
+        f"{problem} fields: give each column a name, and put quotation marks around text that "
+        f"holds {separator!r}{commas if separator == ',' else ''}"
     )
 
 
@@ -474,17 +467,17 @@ def _numbers(array: Any) -> NDArray:
 
 def _with_channels(values: NDArray, axis: int | None) -> NDArray:
     """Return the values (n, C, H, W)."""
-    found = f"array has {quantity(values.ndim, 'dimension')}"
+    problem = f"array has {quantity(values.ndim, 'dimension')}"
     if axis is None:
         if values.ndim not in (2, 3):
             raise InputError(
-                f"{found}: use (n, height, width) for images, "
+                f"{problem}: use (n, height, width) for images, "
                 "(n, length) for series, and give channel_axis= if there are channels"
             )
         values = values[:, np.newaxis]
     else:
         if values.ndim not in (3, 4):
-            raise InputError(f"{found}: with channel_axis= use 4 for images, 3 for series")
+            raise InputError(f"{problem}: with channel_axis= use 4 for images, 3 for series")
         values = np.moveaxis(values, _channel_axis(axis, values.shape), 1)
     return values if values.ndim == 4 else values[:, :, np.newaxis]
 

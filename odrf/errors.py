@@ -59,9 +59,9 @@ def refused_again(owner: object, name: str) -> None:
     It is for ``__getattr__``, which Python calls after any `AttributeError` of a property, and
     whose own words would take the place of the property's.
     """
-    found = getattr(type(owner), name, None)
-    if isinstance(found, property | cached_property):
-        found.__get__(owner)
+    descriptor = getattr(type(owner), name, None)
+    if isinstance(descriptor, property | cached_property):
+        descriptor.__get__(owner)
 
 
 def nearest(name: str, choices: Iterable[object]) -> str:

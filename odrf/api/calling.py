@@ -1,4 +1,4 @@
-"""What the fitting functions share: the design, the request for growth, the call as text."""
+"""What the fitting functions share: the design, the options of growth, the call as text."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ Projection = str | Family | Mapping[str | Family, float]
 
 
 # ------------------------------------------------------------------------------------------------
-# From the arguments of `odt` and `odrf` to the request for growth.
+# From the arguments of `odt` and `odrf` to the options of growth.
 # ------------------------------------------------------------------------------------------------
 
 TREE = {
@@ -149,11 +149,13 @@ TREE = {
 def requested(
     function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
 ) -> Options:
-    """Return the request for growth: the `options` of the call, and options that are `fixed`."""
+    """Return the options of growth: the `options` of the call, and options that are `fixed`."""
     options = {**options, "projection": without_share(options["projection"])}
     given = {name for name, value in options.items() if not is_default(function, name, value)}
-    asked = given_options({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
-    return for_inference(asked)
+    given_by_user = given_options(
+        {**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS))
+    )
+    return for_inference(given_by_user)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -164,10 +166,7 @@ def requested(
 def grown_by(backend: str, n_jobs: int | None) -> AbstractContextManager[None]:
     """Return a context in which trees are grown as `backend` says.
 
-    Raises
-    ------
-    InputError
-        What the backend needs is not installed, or Dask has no client.
+    Raises `InputError` if what the backend needs is not installed, or Dask has no client.
     """
     place: Backend | None = None
     if backend == DASK:

@@ -54,8 +54,8 @@ def auto(
 ) -> AutoResults:
     """Fit several models, and predict by their weighted mean: for the best prediction.
 
-    The weights are found by stacking (Breiman 1996) of out-of-bag predictions, so that no row
-    judges a model that has seen its response.  The usual models:
+    The weights are estimated by stacking (Breiman 1996) of out-of-bag predictions, so that no row
+    evaluates a model that has seen its response.  The usual models:
 
     - a forest of several kinds of trees, as of `odrf.odrf`;
     - for a regression, a forest of half as many trees that predicts what a sum of natural cubic
@@ -85,8 +85,8 @@ def auto(
         Trees of the forest, at least 20; the other forests have half as many, but at least 20.
     weights, class_weights, groups, order, strata, missing, unseen, kind
         As in `odrf.odrf`; times to an event are refused.  With `groups`, `order` or `strata` there
-        are only the forest and the boosted trees: the errors of the others are found by leaving out
-        rows regardless of these.
+        are only the forest and the boosted trees: the errors of the others are estimated by leaving
+        out rows regardless of these.
     budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: the usual ones, then three other kinds of boosted runs, of shallow
@@ -129,14 +129,14 @@ def auto(
     time.  Its forest is grown on the residuals of rows that are left out.  With many columns there
     are lines instead of splines, and with still more, or very many rows, no such forest.
 
-    The forest on few predictors is judged on five folds of rows; importances, numbers of predictors
-    and trees are found without the fold.  Two numbers are tried, of order 2 and 1.  On the first
-    fold the better one must lower the loss of the forest by more than two standard errors when both
-    are put together; else this model is left out.
+    The forest on few predictors is evaluated on five folds of rows; importances are computed, and
+    the numbers of predictors and trees chosen, without the fold.  Two numbers are tried, of order 2
+    and 1.  On the first fold the better one must lower the loss of the forest by more than two
+    standard errors when both are put together; else this model is left out.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
     leaving out one row at a time, of at most 500 rows.  It uses at most 3,000 rows, drawn at
-    random, and there is none with fewer than five.  An oblique smoother is found, and judged,
+    random, and there is none with fewer than five.  An oblique smoother is chosen, and evaluated,
     without each of five folds of rows; importances are those of 50 to 200 trees, more with many
     columns.  There is none with fewer than 20 rows, and gradients have no part with more than 150
     columns (a factor has one for each level).

@@ -30,11 +30,6 @@ def compile_beforehand(progress: bool = True) -> None:
     Fits trees and forests to small made-up tables: for numbers, classes and times to an event as
     responses, with numbers, a factor and missing cells as predictors.  What is on disk already is
     not compiled again.
-
-    Parameters
-    ----------
-    progress : bool, default True
-        Whether to show a progress bar.
     """
     fits = _fits()
     with progress_bar(fits.items(), unit="kind of fit", progress=progress) as bar:

@@ -57,7 +57,7 @@ __all__ = [
     "read_options",
     "read_value",
     "require_harmless",
-    "times_asked",
+    "times_argument",
     "without_names",
     "write_predictions",
 ]
@@ -121,13 +121,10 @@ def check_type(type: str | None, times: str | None, kind: str) -> None:
             )
 
 
-def times_asked(text: str | None) -> dict[str, list[float]]:
+def times_argument(text: str | None) -> dict[str, list[float]]:
     """Return the argument `times` of ``--times``, if it is given.
 
-    Raises
-    ------
-    InputError
-        It is no list of numbers.
+    Raises `InputError` if it is no list of numbers.
     """
     if text is None:
         return {}
@@ -362,22 +359,11 @@ QUOTES = "\"'"
 def read_options(
     words: Iterable[str], functions: Sequence[Callable[..., Any]], place: str = "--set"
 ) -> dict[str, Any]:
-    """Return options by name.
+    """Return options by name, from words ``name=value``.
 
-    Parameters
-    ----------
-    words : iterable of str
-        Each ``name=value``.
-    functions : sequence of callable
-        Whose arguments the names must be.
-    place : str, default "--set"
-        Where the words were written, for messages.
-
-    Raises
-    ------
-    InputError
-        A word is no ``name=value``, its name is no argument or is given twice, or its value is
-        code.
+    The names are arguments of the `functions`; `place` is where the words were written, for
+    messages.  Raises `InputError` if a word is no ``name=value``, its name is no argument or is
+    given twice, or its value is code.
     """
     return _by_name(words, functions, place, read_value)
 
@@ -419,13 +405,13 @@ def _by_name(
     read: Callable[[str, str, str], Any],
 ) -> dict[str, Any]:
     known = {name for function in functions for name in inspect.signature(function).parameters}
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         name = name.strip()
         if not equals or not name:
             raise InputError(f"{place} {word}: write name=value, as in {place} min_leaf=5")
-        if name in found:
+        if name in options:
             raise InputError(f"{place} gives {name!r} twice: leave one of them out")
         if name in ELSEWHERE and name in known:
             raise InputError(f"{place} {name}: {ELSEWHERE[name]}")
@@ -438,8 +424,8 @@ def _by_name(
                 f"{place} {name}: {titles} {has} no such option{hint}; {it_has} "
                 f"{', '.join(offered)}"
             )
-        found[name] = read(name, text, place)
-    return found
+        options[name] = read(name, text, place)
+    return options
 
 
 def _is_code(text: str) -> bool:
@@ -486,18 +472,10 @@ KINDS_OF_FITS: dict[str, Callable[..., Any]] = {
 def read_model_words(texts: Iterable[str], data: pd.DataFrame) -> dict[str, Any]:
     """Return models to compare, by name.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Each a kind of fit and its options, such as ``"tree max_leaves=5"``, and before them, if
-        wanted, a name and ``=``.
-    data : DataFrame
-        For the formulas of models that have one of their own.
-
-    Raises
-    ------
-    InputError
-        A kind is unknown, an option is, a formula would run code, or two names are the same.
+    Each text is a kind of fit and its options, such as ``"tree max_leaves=5"``, and before them, if
+    wanted, a name and ``=``.  `data` is for models with a formula of their own.  Raises
+    `InputError` if a kind or an option is unknown, a formula would run code, or two names are the
+    same.
     """
     models: dict[str, Any] = {}
     for text in texts:

@@ -33,7 +33,7 @@ from odrf.cli.command import (
     read_model_words,
     read_options,
     require_harmless,
-    times_asked,
+    times_argument,
     without_names,
     write_predictions,
 )
@@ -81,7 +81,7 @@ def check_files(options: Namespace) -> None:
         raise InputError("--type needs --predict TABLE and --out FILE: give them, too")
     if options.times is not None and options.predict is None:
         raise InputError("--times needs --predict TABLE and --out FILE: give them, too")
-    times_asked(options.times)
+    times_argument(options.times)
     require_one_stdin(options.table, options.predict)
     targets = {"--plot": options.plot, "--out": options.out, "--save": options.save}
     check_targets(targets, [options.table, options.predict, options.load])
@@ -123,7 +123,7 @@ def write_fit(command: str, fit: Any, new: pd.DataFrame | None, options: Namespa
         show(fit.summary())
     plot_to(options.plot, fit.plot)
     if new is not None:
-        times = times_asked(options.times)
+        times = times_argument(options.times)
         predictions = predicted(fit, new, options.type, times, options.progress)
         write_predictions(predictions, options.out)
     if options.json:
@@ -388,7 +388,7 @@ def _run_predict(options: Namespace) -> None:
     check_targets({"--out": options.out}, [options.fit, options.table])
     fit = load(options.fit)
     settings = read_options(options.settings, [fit.predict])
-    times = times_asked(options.times)
+    times = times_argument(options.times)
     if times and "times" in settings:
         raise InputError("--times and --set times= are the same: leave one of them out")
     settings |= times
@@ -477,10 +477,10 @@ def _run_prune(options: Namespace) -> None:
 def _check_kind(fit: Any, options: Namespace) -> None:
     """Raise `InputError` if an option is for one tree, and the fit is a forest."""
     for name, method in (("leaves", "prune"), ("newdata", "pruning_path")):
-        taking = getattr(type(fit), method, None)
-        if getattr(options, name) is None or taking is None:
+        function = getattr(type(fit), method, None)
+        if getattr(options, name) is None or function is None:
             continue
-        if name not in inspect.signature(taking).parameters:
+        if name not in inspect.signature(function).parameters:
             raise InputError(
                 f"--{name} is for one tree, and {options.fit} is a forest: use --rule or --alpha"
             )

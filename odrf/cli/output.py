@@ -50,12 +50,7 @@ def report(message: str) -> None:
 def show(text: object, end: str = "\n") -> None:
     """Write a result to stdout, at once: a reader that has left is noticed here.
 
-    Raises
-    ------
-    BrokenPipeError
-        The reader has left.
-    InputError
-        The result cannot be written for another reason.
+    Raises BrokenPipeError if the reader has left, `InputError` if writing fails for another reason.
     """
     with _to_stdout():
         print(text, end=end, flush=True)
@@ -155,12 +150,8 @@ def _plain(value: Any) -> Any:
 def check_targets(targets: Mapping[str, Path | None], read: Sequence[Path | None]) -> None:
     """Raise `InputError` if writing is bound to fail, or would destroy what is read.
 
-    Parameters
-    ----------
-    targets : mapping of str to Path
-        The files to be written, by their options such as ``"--out"``; None for those not asked for.
-    read : sequence of Path
-        The files that the command reads.
+    `targets` are the files to be written, by their options such as ``"--out"``, None without the
+    option; `read` are the files that the command reads.
     """
     others = [path for path in read if path is not None and path != STDIN]
     for option, target in targets.items():

@@ -149,25 +149,12 @@ COMMANDS: dict[str, Command] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command with these arguments, by default those of the process, and return its status.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after the command's name; by default those of the process.
-
-    Returns
-    -------
-    int
-        Exit status: 0 for success; 2 for bad input, with a message on stderr; 1 if the reader of
-        the output closed the pipe before its end, as ``head`` does; 130 if interrupted by Ctrl-C;
-        143 if ended by SIGTERM, as ``kill`` does, and 129 by SIGHUP.
-
-    Raises
-    ------
-    SystemExit
-        With status 2 for arguments that cannot be parsed, and status 0 after ``--help``,
-        ``--version`` and ``--warm``.
+    This is 0 for success; 2 for bad input, with a message on stderr; 1 if the reader of the output
+    closed the pipe before its end, as ``head`` does; 130 if interrupted by Ctrl-C; 143 if ended by
+    SIGTERM, as ``kill`` does, and 129 by SIGHUP.  SystemExit is raised with status 2 for arguments
+    that cannot be parsed, and with status 0 after ``--help``, ``--version`` and ``--warm``.
 
     Examples
     --------

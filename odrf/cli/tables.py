@@ -56,23 +56,12 @@ def ending(path: Path) -> str:
 
 
 def read_table(path: Path, format: str | None = None, text: Iterable[str] = ()) -> pd.DataFrame:
-    """Read a table; its rows are numbered from 1.
+    """Read a table from a file, or from stdin if `path` is ``-``; its rows are numbered from 1.
 
-    Parameters
-    ----------
-    path : Path
-        The file; ``-`` stands for stdin.
-    format : {"csv", "csv2", "tsv", "parquet"}, optional
-        By default by the ending of the file; csv for stdin and for unknown endings.
-    text : iterable of str
-        Columns of text: what is written in them stays so, such as 007.
-
-    Raises
-    ------
-    InputError
-        The table cannot be read, or its ending is that of another kind of file.
-    OSError
-        There is no such file, or it may not be read.
+    `format` is "csv", "csv2", "tsv" or "parquet", by default by the ending of the file; csv for
+    stdin and for unknown endings.  In the columns `text` what is written stays so, such as 007.
+    Raises `InputError` if the table cannot be read, or its ending is that of another kind of file,
+    and OSError if there is no such file, or it may not be read.
     """
     from_stdin = path == STDIN
     if format is None:
@@ -134,7 +123,7 @@ def _require_columns(names: list[str], named: str) -> None:
 
 
 def _warn_of_numbers_as_text(table: pd.DataFrame, decimal: str) -> None:
-    """Warn of columns that are text for points of thousands, or signs of empty cells."""
+    """Warn of columns that are text for points of thousands, or signs of missing cells."""
     for name in table.columns[[not is_numeric_dtype(dtype) for dtype in table.dtypes]]:
         cells = pd.Series(table[name].dropna().unique(), dtype=object).astype(str)
         bare = cells.str.strip()

@@ -43,7 +43,7 @@ class BlockSource(Protocol):
 
     @property
     def memory(self) -> float | None:
-        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        """The bytes that drawn rows and growing trees may take, if the user has set it."""
 
     def columns(self) -> list[str]:
         """Return the names of the columns."""
@@ -75,7 +75,7 @@ class ChunkBlocks:
 
     @property
     def memory(self) -> float | None:
-        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        """The bytes that drawn rows and growing trees may take, if the user has set it."""
         return self.chunks.memory
 
     def columns(self) -> list[str]:
@@ -91,10 +91,7 @@ class ChunkBlocks:
     ) -> Iterator[Result]:
         """Yield ``function(given, block)`` for all blocks; see `BlockSource`.
 
-        Raises
-        ------
-        InputError
-            The chunks give other rows than in the first pass over these columns.
+        Raises `InputError` if the chunks give other rows than in the first pass over these columns.
         """
         read = _of_one_kind(self.chunks.named_frames(columns))
         frames = (rows_of_weight(each, self.weights) for each in read)

@@ -55,16 +55,8 @@ Result = TypeVar("Result")
 class UsedRows(NamedTuple):
     """Which columns and rows of the chunks are used.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        All columns that are read.
-    response, predictors : tuple of str
-        The columns of the response, and those of the predictors.
-    weights : str or None
-        The column of case weights.
-    missing : str
-        How missing values of predictors are treated.
+    `weights` is the name of the column of case weights, `missing` the treatment of missing values
+    of predictors.
     """
 
     columns: tuple[str, ...]
@@ -76,19 +68,16 @@ class UsedRows(NamedTuple):
     def left_out(self, block: pd.DataFrame) -> Missing:
         """Return the missing values for which rows of a block are left out.
 
-        Raises
-        ------
-        InputError
-            `missing` is "raise", and values are missing in rows that have a response.
+        Raises `InputError` if `missing` is "raise" and rows with a response have missing values.
         """
         required = [*self.response, *([] if self.weights is None else [self.weights])]
-        found = find_missing(block, list(dict.fromkeys(required)))
+        missing_values = find_missing(block, list(dict.fromkeys(required)))
         if self.missing == "raise":
             rows = find_missing(block, self.response).complete_rows(block)
             find_missing(rows, list(dict.fromkeys([*self.predictors, *required]))).require_none()
         elif self.missing == "drop":
-            found = find_missing(block, list(dict.fromkeys([*self.predictors, *required])))
-        return found
+            missing_values = find_missing(block, list(dict.fromkeys([*self.predictors, *required])))
+        return missing_values
 
     def weights_of(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return the case weights (m,) as they are in the column; 1 without one."""
@@ -103,15 +92,7 @@ class Responses(NamedTuple):
 
 
 class BlockChecksum(NamedTuple):
-    """What another block, or other rows in it, hardly ever have.
-
-    Attributes
-    ----------
-    first : int
-        The number of the first row.
-    n_rows : int
-    checksum : int
-    """
+    """The number of a block's first row, its number of rows, and a checksum of their values."""
 
     first: int
     n_rows: int
@@ -119,16 +100,10 @@ class BlockChecksum(NamedTuple):
 
 
 class BlockReader(NamedTuple):
-    """What makes arrays of the rows of a block.  It can be pickled.
+    """Makes arrays of the rows of a block.  It can be pickled.
 
-    Attributes
-    ----------
-    design : Design
-    used : UsedRows
-    unit : float
-        What the case weights are divided by: see `odrf.design.weights.unit_of`.
-    factors : (K,) float64 or None
-        What the case weights of each class are multiplied by.
+    The case weights are divided by `unit` (see `odrf.design.weights.unit_of`), and those of each
+    class are multiplied by `factors` (K,).
     """
 
     design: Design
@@ -164,18 +139,14 @@ class StreamedRows:
 
     Attributes
     ----------
-    source : BlockSource
-    reader : BlockReader
-    n, n_positive : int
-        Rows that are used, and those of positive weight.
-    n_dropped : int
-        Rows left out because of missing values.
+    n, n_positive, n_dropped : int
+        Rows that are used, those of positive weight, and rows left out for missing values.
     missing_columns, empty_cells : dict
         As in `TrainingData`.
     span : (float, float)
         The smallest and the largest response.
     heaviest : float
-        No row has a larger weight.
+        The largest weight of a row.
     first : DataFrame
         The first rows as they were read, with those that are not used.
     """
@@ -206,10 +177,7 @@ class StreamedRows:
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the rows as arrays, block by block.
 
-        Raises
-        ------
-        InputError
-            The chunks give other rows than in the pass before.
+        Raises `InputError` if the chunks give other rows than in the pass before.
         """
         seen = 0
         for block in self.over_blocks("read rows", BlockReader.rows, self.reader):
@@ -219,17 +187,13 @@ class StreamedRows:
                 yield block
         self.require_all(seen)
 
-    def require_same(self, found: BlockChecksum) -> None:
-        """Compare the checksum of a block with that of the pass before.
+    def require_same(self, block: BlockChecksum) -> None:
+        """Raise `InputError` unless a block has the checksum that it had in the pass before.
 
-        If a query gave its rows in another order, trees would be judged by rows that they drew.
-
-        Raises
-        ------
-        InputError
-            It is another one.
+        If a query gave its rows in another order, rows that a tree has drawn would count as out of
+        bag.
         """
-        if self._sums.setdefault(found.first, found.checksum) != found.checksum:
+        if self._sums.setdefault(block.first, block.checksum) != block.checksum:
             raise rows_have_changed()
 
     def require_all(self, seen: int) -> None:
@@ -240,9 +204,9 @@ class StreamedRows:
 
 def checked_sum(block: RowBlock) -> BlockChecksum:
     """Return the checksum of a block."""
-    found = zlib.crc32(np.ascontiguousarray(block.y).data)
-    found = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, found)
-    return BlockChecksum(int(block.numbers[0]), len(block.y), found)
+    checksum = zlib.crc32(np.ascontiguousarray(block.y).data)
+    checksum = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, checksum)
+    return BlockChecksum(int(block.numbers[0]), len(block.y), checksum)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -256,29 +220,22 @@ FIRST_ROWS = 2000
 
 
 class _Seeing(NamedTuple):
-    """What the first pass is given."""
+    """The arguments of the first pass."""
 
     used: UsedRows
-    telling: ProfileReader
+    profile_reader: ProfileReader
 
 
 class _Seen(NamedTuple):
-    """What the first pass has seen of some rows.
+    """What the first pass has learned from some rows.
 
-    Attributes
-    ----------
-    told : Told or None
-        None if no row is used.
-    n, n_positive, dropped : int
-        Rows that are used, those of positive weight, and those left out.
-    largest_weight : float
-    missing, empty : dict
-        Missing values of rows that are left out, and of predictors of those that are used.
-    first : DataFrame or None
-        The block that begins with the first row, if it was seen.
+    `profile` is their column profile, None if no row is used.  `n`, `n_positive` and `dropped`
+    count the rows used, those of positive weight, and those left out.  `missing` counts the missing
+    values of rows left out, `empty` those of predictors in rows that are used.  `first` is the
+    block that begins with the first row, if it was read.
     """
 
-    told: ColumnProfile | None
+    profile: ColumnProfile | None
     n: int
     n_positive: int
     dropped: int
@@ -300,30 +257,13 @@ def learn_streamed_design(
     env: EvalEnvironment,
     progress: bool = False,
 ) -> StreamedRows:
-    """Learn the design of rows in chunks; return the rows with it, to be walked again.
+    """Learn the design of rows in chunks; return it with the rows, which can be read again.
 
     It is the design that `odrf.design.design.build_design` learns from the same rows in one data
-    frame, but that no column counts as its ranks, which all its values would be needed for.
-
-    Parameters
-    ----------
-    formula, kind, missing, unseen, class_weights, env
-        As in `build_design`; `missing` is not "median".
-    source : BlockSource
-    weights : str, optional
-        The column of case weights.
-    progress : bool, default False
-        Show a progress bar of the blocks of the first pass.
-
-    Raises
-    ------
-    InputError
-        As in `build_design`; a term needs all rows at once; the chunks have not the same columns.
-
-    Warns
-    -----
-    UserWarning
-        A column would count as its ranks if all rows were there.
+    frame, with the same arguments, but no column is replaced by its ranks, which need all values at
+    once: a warning names such columns.  `missing` is not "median", and `weights` is the name of a
+    column.  Raises `InputError` as `build_design` does, and if a term needs all rows at once or the
+    chunks have different columns.
     """
     checked_choice("kind", kind, KINDS)
     checked_choice("missing", missing, [choice for choice in MISSING if choice != "surrogate"])
@@ -343,19 +283,19 @@ def learn_streamed_design(
     needed = {*terms.columns, *terms.response.columns, *aside}
     columns = tuple(name for name in names if name in needed)
     used = UsedRows(columns, tuple(terms.response.columns), tuple(terms.columns), weights, missing)
-    telling = ProfileReader(terms, evaluations_of(terms, env), weights, kind == CLASSES)
-    seen = _seen(source, _Seeing(used, telling), columns, progress)
-    if seen is None or seen.told is None or seen.n < 2:
+    profile_reader = ProfileReader(terms, evaluations_of(terms, env), weights, kind == CLASSES)
+    seen = _seen(source, _Seeing(used, profile_reader), columns, progress)
+    if seen is None or seen.profile is None or seen.n < 2:
         counted = "" if weights is None else " and a weight above 0"
         raise InputError(
             f"data has {0 if seen is None else seen.n} rows with response and predictors as "
             f"missing={missing!r} needs them{counted}: at least 2 are needed"
         )
     assert seen.first is not None
-    telling.require_shared_levels(seen.told)
+    profile_reader.require_shared_levels(seen.profile)
     if weights is not None:
         check_weights(np.array([seen.largest_weight]))
-    design, span = _design(formula, telling, seen.told, seen, kind, env)
+    design, span = _design(formula, profile_reader, seen.profile, seen, kind, env)
     grid = grid_of(seen.first)
     design = replace(design, missing=missing, unseen=unseen, weights=weights, grid=grid)
     _warn_of_ties(design, seen.first)
@@ -376,17 +316,17 @@ def learn_streamed_design(
 def _seen(
     source: BlockSource, seeing: _Seeing, columns: Sequence[str], progress: bool
 ) -> _Seen | None:
-    """Return what the first pass has seen of all rows; None without any."""
+    """Return what the first pass has learned from all rows; None without any."""
     total: _Seen | None = None
-    found = source.over_blocks("see rows", _see, seeing, columns)
-    with progress_bar(found, unit="block", progress=progress) as bar:
+    parts = source.over_blocks("see rows", _see, seeing, columns)
+    with progress_bar(parts, unit="block", progress=progress) as bar:
         for seen in bar:
-            total = seen if total is None else _added(seeing.telling, total, seen)
+            total = seen if total is None else _added(seeing.profile_reader, total, seen)
     return total
 
 
 def _see(given: _Seeing, block: pd.DataFrame) -> _Seen:
-    """Count the rows of a block, and keep those that tell."""
+    """Count the rows of a block, and keep their column profile."""
     used = given.used
     left_out = used.left_out(block)
     frame = left_out.complete_rows(block)
@@ -399,7 +339,7 @@ def _see(given: _Seeing, block: pd.DataFrame) -> _Seen:
     # that all weights are 0 is no matter in one block
     check_weights(np.append(weights, 1.0), f"weights of rows {first_row} to {last_row}")
     return _Seen(
-        told=given.telling.told(frame),
+        profile=given.profile_reader.profile(frame),
         n=len(frame),
         n_positive=int((weights > 0).sum()),
         dropped=left_out.n_incomplete,
@@ -410,14 +350,14 @@ def _see(given: _Seeing, block: pd.DataFrame) -> _Seen:
     )
 
 
-def _added(telling: ProfileReader, one: _Seen, other: _Seen) -> _Seen:
-    """Return what was seen of both, of which the rows of `other` come later."""
-    if one.told is None or other.told is None:
-        told = one.told or other.told
+def _added(profile_reader: ProfileReader, one: _Seen, other: _Seen) -> _Seen:
+    """Return what was learned from both; the rows of `other` come later."""
+    if one.profile is None or other.profile is None:
+        profile = one.profile or other.profile
     else:
-        told = telling.joined(one.told, other.told)
+        profile = profile_reader.joined(one.profile, other.profile)
     return _Seen(
-        told=told,
+        profile=profile,
         n=one.n + other.n,
         n_positive=one.n_positive + other.n_positive,
         dropped=one.dropped + other.dropped,
@@ -430,21 +370,21 @@ def _added(telling: ProfileReader, one: _Seen, other: _Seen) -> _Seen:
 
 def _design(
     formula: str,
-    telling: ProfileReader,
-    told: ColumnProfile,
+    profile_reader: ProfileReader,
+    profile: ColumnProfile,
     seen: _Seen,
     kind: str,
     env: EvalEnvironment,
 ) -> tuple[Design, tuple[float, float]]:
-    """Return the design that the telling rows give, and the extremes of the response.
+    """Return the design of the rows of the profile, and the extremes of the response.
 
-    The means of columns with holes are those of the telling rows.
+    The means of columns with missing cells are those of these rows.
     """
-    terms = telling.formula
+    terms = profile_reader.formula
     # Each row twice: text of which every row here has a level of its own is not refused for it.
-    frame = pd.concat([told.rows, told.rows], ignore_index=True)
+    frame = pd.concat([profile.rows, profile.rows], ignore_index=True)
     evaluation, values = training_values(terms.response, frame, env)
-    response, y = read_response(values, kind, "row" if telling.weights is None else COUNTED)
+    response, y = read_response(values, kind, "row" if profile_reader.weights is None else COUNTED)
     require_variation(response.name, y)
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     everywhere = {name for name, count in seen.empty.items() if count == seen.n}
@@ -470,7 +410,7 @@ def _warn_of_ties(design: Design, first: pd.DataFrame) -> None:
 
 
 def _with_means(rows: StreamedRows) -> Design:
-    """Return the design with the means of columns with empty cells, which takes one more pass."""
+    """Return the design with the means of columns with missing cells, which takes one more pass."""
     design = rows.design
     holes = design.scaling.holes
     if not holes.any():
@@ -481,7 +421,7 @@ def _with_means(rows: StreamedRows) -> Design:
         counts += known
         sums.append(above)
     total = np.array([math.fsum(column) for column in zip(*sums, strict=True)])
-    # `low` is the mean of the telling rows so far
+    # `low` is the mean of the rows of the profile so far
     low = design.scaling.low + np.where(holes, total / np.maximum(counts, 1), 0.0)
     return replace(design, scaling=replace(design.scaling, low=low))
 

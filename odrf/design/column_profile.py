@@ -1,7 +1,7 @@
 """The few rows of a table that tell all that a design has to know of it.
 
 A design needs the levels of factors, the smallest and the largest value of each column, and which
-columns have empty cells.  So it is enough to know, of each term of the formula, one row with each
+columns have missing cells.  So it is enough to know, of each term of the formula, one row with each
 level or combination of levels, and for each of these the rows with the smallest and the largest
 number; and of each column one row in which it is empty.
 """
@@ -50,16 +50,10 @@ MOST = 1_000_000
 
 
 class ColumnProfile(NamedTuple):
-    """What some rows tell.
+    """A column profile: the few rows that the design of all rows can be learned from.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        The rows that tell, in the order of their numbers.
-    n : int
-        How many rows they are kept of.
-    empty : (columns,) int64
-        How many of these are empty in each column of the formula.
+    `rows` are in the order of their numbers.  They are kept of `n` rows; `empty` (columns,) counts
+    the missing values among these in each column of the formula.
     """
 
     rows: pd.DataFrame
@@ -70,38 +64,28 @@ class ColumnProfile(NamedTuple):
 def evaluations_of(formula: Formula, env: EvalEnvironment) -> dict[Atom, Evaluation]:
     """Return how the expressions of a formula are evaluated, with the functions of `env`.
 
-    Raises
-    ------
-    InputError
-        An expression learns from all rows at once.
+    Raises `InputError` if an expression learns from all rows at once.
     """
     atoms = dict.fromkeys(atom for term in (*formula.terms, (formula.response,)) for atom in term)
-    found: dict[Atom, Evaluation] = {
+    evaluations: dict[Atom, Evaluation] = {
         atom: Evaluation.unlearned(atom, env) for atom in atoms if not isinstance(atom, Column)
     }
-    for evaluation in found.values():
+    for evaluation in evaluations.values():
         if evaluation.learns:
             raise InputError(
                 f"{evaluation.expression.name!r} learns from all rows at once, which rows in "
                 "chunks do not allow: write it with numbers of your own, as in I((x - 3) / 2), or "
                 "fit a data frame that is in memory"
             )
-    return found
+    return evaluations
 
 
 @dataclass(frozen=True)
 class ProfileReader:
-    """Tells which rows of a block, or of rows kept before, tell all of them.  It can be pickled.
+    """Makes column profiles of blocks of rows, and joins them.  It can be pickled.
 
-    Parameters
-    ----------
-    formula : Formula
-    evaluations : dict
-        How expressions of the formula are evaluated, as `evaluations_of` returns it.
-    weights : str, optional
-        The column of case weights.
-    classes : bool, default False
-        Whether numbers are classes if they are the response.
+    `evaluations` is what `evaluations_of` returns, `weights` the name of the column of case
+    weights.  With `classes`, numbers are classes if they are the response.
     """
 
     formula: Formula
@@ -109,13 +93,11 @@ class ProfileReader:
     weights: str | None = None
     classes: bool = False
 
-    def told(self, block: pd.DataFrame) -> ColumnProfile:
-        """Return what some rows tell, whose responses and weights are not missing.
+    def profile(self, block: pd.DataFrame) -> ColumnProfile:
+        """Return the column profile of rows whose responses and weights are not missing.
 
-        Raises
-        ------
-        InputError
-            A term cannot be computed row by row, or a column holds neither numbers nor labels.
+        Raises `InputError` if a term cannot be computed row by row, or a column holds neither
+        numbers nor labels.
         """
         for evaluation in self.evaluations.values():
             known = block.iloc[rows_known(block, list(evaluation.expression.columns))]
@@ -124,40 +106,40 @@ class ProfileReader:
         return self._selected(ColumnProfile(block, len(block), empty.sum(axis=0)))
 
     def joined(self, one: ColumnProfile, other: ColumnProfile) -> ColumnProfile:
-        """Return what the rows of both tell, of which those of `other` come later."""
+        """Return the profile of the rows of both; those of `other` come later."""
         require_alike([one.rows, other.rows])
         rows = pd.concat([one.rows, other.rows])
         return self._selected(ColumnProfile(rows, one.n + other.n, one.empty + other.empty))
 
-    def _selected(self, told: ColumnProfile) -> ColumnProfile:
-        """Keep the rows that tell."""
-        frame = told.rows
-        found = [self._of_response(frame)]
+    def _selected(self, profile: ColumnProfile) -> ColumnProfile:
+        """Return the profile with the rows that it needs only."""
+        frame = profile.rows
+        rows = [self._of_response(frame)]
         for term in self.formula.terms:
-            found.append(self._of_term(term, frame))
-            if len(found[-1]) > MOST:
+            rows.append(self._of_term(term, frame))
+            if len(rows[-1]) > MOST:
                 raise InputError(
                     f"{':'.join(atom.name for atom in term)!r} has more than {MOST} levels in "
-                    f"{told.n} rows: join levels that are rare, or leave it out"
+                    f"{profile.n} rows: join levels that are rare, or leave it out"
                 )
         empty = frame[list(self.formula.columns)].isna().to_numpy(dtype=np.bool_)
-        found.append(empty.argmax(axis=0)[empty.any(axis=0)])
-        kept = frame.iloc[np.unique(np.concatenate(found).astype(np.int64))]
-        return told._replace(rows=kept.copy())
+        rows.append(empty.argmax(axis=0)[empty.any(axis=0)])
+        kept = frame.iloc[np.unique(np.concatenate(rows).astype(np.int64))]
+        return profile._replace(rows=kept.copy())
 
-    def require_shared_levels(self, told: ColumnProfile) -> None:
+    def require_shared_levels(self, profile: ColumnProfile) -> None:
         """Raise `InputError` if text has a level of its own in nearly every row."""
-        if len(told.rows) < FEWEST_OWN:
+        if len(profile.rows) < FEWEST_OWN:
             return
-        n_empty = dict(zip(self.formula.columns, told.empty.tolist(), strict=True))
+        n_empty = dict(zip(self.formula.columns, profile.empty.tolist(), strict=True))
         for atom in dict.fromkeys(atom for term in self.formula.terms for atom in term):
             if not isinstance(atom, Column):
                 continue
-            text = told.rows[atom.name].dropna()
+            text = profile.rows[atom.name].dropna()
             if isinstance(text.dtype, pd.CategoricalDtype) or text.empty:
                 continue
             if contents(text) not in (NUMBERS, LOGICAL, DATES, PERIODS, DURATIONS):
-                known = told.n - n_empty[atom.name]
+                known = profile.n - n_empty[atom.name]
                 require_shared(atom.name, pd.Index(text.unique()), known)
 
     def _of_response(self, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -167,17 +149,17 @@ class ProfileReader:
         codes, numbers = _labels_and_numbers(
             replace(values, nominal=values.nominal or self.classes)
         )
-        found = [known[_rows_of_extremes(codes, numbers)]]
+        rows = [known[_rows_of_extremes(codes, numbers)]]
         if numbers is not None and numbers.shape[0] == 1:
-            found.append(known[np.unique(numbers[0], return_index=True)[1][:DISTINCT]])
+            rows.append(known[np.unique(numbers[0], return_index=True)[1][:DISTINCT]])
         if self.weights is not None:
             counted = np.flatnonzero(frame[self.weights].to_numpy(dtype=np.float64)[known] > 0)
             some = None if numbers is None else numbers[:, counted]
-            found.append(known[counted[_rows_of_extremes(codes[counted], some)]])
-        return np.concatenate(found)
+            rows.append(known[counted[_rows_of_extremes(codes[counted], some)]])
+        return np.concatenate(rows)
 
     def _of_term(self, term: Sequence[Atom], frame: pd.DataFrame) -> NDArray[np.int64]:
-        """Return the numbers of rows that tell of a term."""
+        """Return the numbers of the rows that the profile needs for a term."""
         columns = dict.fromkeys(name for atom in term for name in atom.columns)
         rows = np.flatnonzero(rows_known(frame, list(columns)))
         # levels that meet have a column, also where all their numbers are empty
@@ -200,9 +182,9 @@ class ProfileReader:
         """Return the atoms of a product that are labels, of those that some row knows."""
         if len(term) == 1:
             return []
-        found = [(atom, *self._known_values(atom, frame)) for atom in term
+        known = [(atom, *self._known_values(atom, frame)) for atom in term
                  if rows_known(frame, list(atom.columns)).any()]  # fmt: skip
-        return [atom for atom, _, values in found if _labels_and_numbers(values)[1] is None]
+        return [atom for atom, _, values in known if _labels_and_numbers(values)[1] is None]
 
     def _known_values(self, atom: Atom, frame: pd.DataFrame) -> tuple[NDArray[np.int64], Values]:
         rows = np.flatnonzero(rows_known(frame, list(atom.columns)))
@@ -286,7 +268,7 @@ def _products(one: NDArray, other: NDArray) -> NDArray[np.float64]:
 
 
 def _rows_of_extremes(codes: NDArray[np.int64], numbers: NDArray | None) -> NDArray[np.int64]:
-    """Return which of m rows tell of their codes (m,) and numbers (k, m): see the module."""
+    """Return which of m rows have the extremes of their codes (m,) and numbers (k, m)."""
     if len(codes) == 0:
         return np.empty(0, np.int64)
     if numbers is None:
@@ -294,9 +276,9 @@ def _rows_of_extremes(codes: NDArray[np.int64], numbers: NDArray | None) -> NDAr
     if not codes.any():
         low, high = numbers.argmin(axis=1), numbers.argmax(axis=1)
         return np.unique(np.concatenate([low, high]))
-    found = []
+    rows = []
     for column in numbers:
         order = np.lexsort((column, codes))
         ends = np.flatnonzero(np.diff(codes[order]))
-        found += [order[np.append(0, ends + 1)], order[np.append(ends, len(order) - 1)]]
-    return np.unique(np.concatenate(found))
+        rows += [order[np.append(0, ends + 1)], order[np.append(ends, len(order) - 1)]]
+    return np.unique(np.concatenate(rows))

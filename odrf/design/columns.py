@@ -162,21 +162,8 @@ def _in_cells(values: pd.Series) -> str:
 def measurement(values: pd.Series, name: str) -> Measurement:
     """Return the scale on which `values` are measured.
 
-    Parameters
-    ----------
-    values : pandas.Series
-        A column of the data or the result of an expression.
-    name : str
-        What to call it in an error message.
-
-    Returns
-    -------
-    "numeric", "logical", "nominal" (text and categories) or "ordinal" (ordered categories).
-
-    Raises
-    ------
-    InputError
-        The values are neither numbers nor labels: dates, complex numbers, mixed types.
+    "nominal" are text and categories, "ordinal" ordered categories.  Raises `InputError`, which
+    calls the values `name`, for dates, complex numbers and mixed types.
     """
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -198,10 +185,10 @@ def measurement(values: pd.Series, name: str) -> Measurement:
 def _of_mixed(values: pd.Series, name: str) -> str:
     """Return what to do with a column of mixed values."""
     texts = dict.fromkeys(value for value in values.array if isinstance(value, str))
-    found = f" (its texts are {listed(texts, 3)})" if texts else ""
+    examples = f" (its texts are {listed(texts, 3)})" if texts else ""
     return (
         f"make it all numbers with pd.to_numeric(data[{name!r}], errors='coerce'), which makes "
-        f"other cells missing{found}, or all text with .astype(str)"
+        f"other cells missing{examples}, or all text with .astype(str)"
     )
 
 
@@ -218,14 +205,8 @@ CELLS, PARTS, WIDTH = 2**17, 30, 128
 class Schema:
     """The columns that new data must have.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Their names.
-    contents : tuple of str
-        What each held in training: "numbers", "text" …
-    dtypes : tuple of str
-        The type of each in training, for error messages.
+    `contents` is what each held in training, such as "numbers" or "text"; `dtypes` are their types
+    in training, for error messages.
     """
 
     columns: tuple[str, ...]
@@ -498,18 +479,9 @@ def _are_codes(levels: pd.Index) -> bool:
 class Values:
     """Values of an atom.
 
-    Attributes
-    ----------
-    name : str
-        Their name in error messages.
-    data : pandas.Series or pandas.DataFrame
-        A series (n,), or a frame (n, k) for an expression with several columns.
-    nominal : bool
-        Whether ``C()`` makes them categories, whatever their type.
-    levels : tuple, optional
-        The levels given to ``C()``, if any.
-    censored : bool
-        Whether they are times and events, made by ``Surv()``.
+    `data` is a series (n,), or a frame (n, k) for an expression with several columns; `name` is
+    their name in messages.  `nominal`: ``C()`` makes them categories, whatever their type, with the
+    `levels` given to it.  `censored`: they are times and events, made by ``Surv()``.
     """
 
     name: str
@@ -525,22 +497,11 @@ def column_values(frame: pd.DataFrame, name: str) -> Values:
 
 
 def result_values(result: object, name: str, index: pd.Index) -> Values:
-    """Return the values of an evaluated expression.
+    """Return the values of an evaluated expression, called `name` in messages.
 
-    Parameters
-    ----------
-    result : object
-        A series, frame, array or list of n rows, or patsy's box of categories.
-    name : str
-        The expression, for error messages.
-    index : pandas.Index
-        Labels of the n rows that it was evaluated on.
-
-    Raises
-    ------
-    InputError
-        The result does not have one value, or one row of values, for each of the n rows, or has
-        missing values.
+    `result` is a series, frame, array or list, or patsy's box of categories; `index` holds the
+    labels of the n rows.  Raises `InputError` if it has not one value, or one row of values, for
+    each of the n rows, or has missing values.
     """
     if isinstance(result, _CategoricalBox):
         boxed = result_values(result.data, name, index)

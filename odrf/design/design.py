@@ -63,14 +63,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class RowsApart:
-    """Rows of weight 0, which a fit knows nothing of, and predicts with its training rows.
+    """The m rows of weight 0: the fit does not use them, but predicts them with its training rows.
 
-    Attributes
-    ----------
-    frame : DataFrame of m rows
-        The columns that predictors, response and offset are computed from.
-    where : (n + m,) bool
-        Which of the training rows and these, in the order of the data frame, these are.
+    `frame` has the columns that predictors, response and offset are computed from; `where` (n + m,)
+    marks these rows among all, in the order of the data frame.
     """
 
     frame: pd.DataFrame
@@ -89,37 +85,32 @@ class TrainingData:
     Attributes
     ----------
     X : Matrix (p, n)
-        Predictors scaled to [0, 1], one row of the array per column; those with empty cells so that
-        their mean is 0.  With codes for factors of many levels, see `odrf.engine.factors`.
+        Predictors scaled to [0, 1], one row of the array per column; those with missing cells so
+        that their mean is 0.  With codes for factors of many levels, see `odrf.engine.factors`.
     y : (n,) float64
         Response, or class codes 0 … K - 1.  Of times to an event, martingale residuals without
         predictors: events less cumulative hazards.
     weights : (n,) float64
-        Case weights times class weights, divided by `weight_unit`; 1 without either.  Rows of
-        weight 0 are no training rows.
+        Case weights times class weights, divided by `weight_unit`; 1 without either.  All positive.
     index : pandas.Index
         Labels of the n rows.
     complete : (N,) bool
         True for the rows of the data frame that are used; the others have missing values, or
         weight 0.
-    missing_columns : dict
-        Numbers of missing values per column, largest first; empty if no row was left out.
-    empty_cells : dict
-        The same of the rows that are used, for the columns of the predictors.
+    missing_columns, empty_cells : dict
+        Numbers of missing values per column, largest first: of the rows left out, and of the
+        predictors of the rows that are used.
     class_weights : (K,) float64 or None
-        The factors by which the case weights of each class were multiplied, if any.
+        The factors by which the case weights of each class were multiplied.
     weight_unit : float
-        What the weights are divided by so that their squares and sums are in the range of floats: a
-        power of two, and 1 unless they are very large or very small; see
+        A power of two, 1 unless the weights are very large or very small; see
         `odrf.design.weights.unit_of`.
     kept : DataFrame of n rows, or None
         Columns of the data that cannot be read back from `X`; see `odrf.design.new_rows`.
-    structure : RowStructure or None
-        Groups, order and strata of the n rows, if there are any.
-    times : SurvivalTimes or None
-        Times and events of the n rows, if the response is ``Surv()``.
+    structure, times : of the n rows, or None
+        Groups, order and strata; times and events, if the response is ``Surv()``.
     weightless : (N,) bool or None
-        True for the rows of the data frame with weight 0, if there are any.
+        True for the rows of the data frame with weight 0.
     apart : RowsApart or None
         Those of them that can be predicted; none after an update.
     sampled_from : int
@@ -177,10 +168,7 @@ class TrainingData:
     def require_times(self) -> SurvivalTimes:
         """Return the times to an event of the rows.
 
-        Raises
-        ------
-        InputError
-            The response is something else.
+        Raises `InputError` if the response is something else.
         """
         if self.times is None:
             raise InputError("the response is no time to an event: write Surv(time, event) ~ .")
@@ -236,24 +224,16 @@ class Design:
     ----------
     formula : str
         As the user wrote it.
-    response : Response
-        What is predicted.
-    recipe : Predictors
-        How each predictor is computed.
-    schema : Schema
-        The columns that new data must have.
-    scaling : Scaling
-        The map of each column to [0, 1].
     missing : str
         How missing values are treated: one of `odrf.design.missing.MISSING`.
     fills : dict
-        By column what its empty cells are filled with, if `missing` is "median"; else empty.
+        The imputation value of each column, if `missing` is "median"; else empty.
     unseen : str
         How a level that no training row has is treated in new rows: as "missing", or "raise".
     grid : (int, int, int) or None
         Channels, height and width, if the columns of the data frame are pixels.
     weights : str or None
-        The column that holds the case weights, if there is one.
+        The column of case weights.
     """
 
     formula: str
@@ -298,14 +278,14 @@ class Design:
 
     @property
     def of_empty_cells(self) -> NDArray[np.bool_]:
-        """(p,) Which columns tell the empty cells of a predictor that is no factor."""
+        """(p,) Which columns are missing indicators of a predictor that is no factor."""
         marks = np.zeros(len(self.columns), dtype=np.bool_)
         marks[self.first[1:][self.recipe.holes & (self.types != INDICATORS)] - 1] = True
         return marks
 
     @property
     def has_fills(self) -> bool:
-        """Whether terms of splits have fills for empty cells: not if there are surrogates."""
+        """Whether terms of splits have imputation values: not if there are surrogates."""
         return self.missing != SURROGATE and bool(self.of_empty_cells.any())
 
     @property
@@ -330,36 +310,18 @@ class Design:
         )
 
     def matrix(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.bool_]]:
-        """Return the predictors of new data.
+        """Return the predictors of n new rows, X (p, m), and which rows (n,) they are of.
 
-        Parameters
-        ----------
-        data : pandas.DataFrame
-            n rows with the columns that the predictors need; the response and other columns
-            are not needed.
+        X has one row of the array per column, scaled; with codes for factors of many levels, see
+        `odrf.engine.factors`.  It is NaN where a cell is missing and the predictor has no missing
+        cell in training.  The m rows are all, or if `missing` is "drop" those without missing
+        values.
 
-        Returns
-        -------
-        X : Matrix (p, m)
-            Scaled predictors of the m rows that can be predicted, one row of the array per column;
-            with codes for factors of many levels, see `odrf.engine.factors`.  NaN where a cell
-            is empty and the predictor has no empty cell in training.
-        complete : (n,) bool
-            True for the rows in `X`: all, or if `missing` is "drop" those without missing values.
-
-        Raises
-        ------
-        InputError
-            `data` is not a data frame, lacks a column, or has a column of another type than in
-            training, a category of an ordered factor that was not declared, an infinite value, a
-            missing value if `missing` is "raise", or a level that no training row has if `unseen`
-            is.
-
-        Warns
-        -----
-        UserWarning
-            Factors have levels that no training row has: all their indicators are 0 there, or NaN
-            if `missing` is "split" and the factor has few levels.  There is one warning for all.
+        Raises `InputError` if `data` is not a data frame, lacks a column, or has a column of
+        another type than in training, an undeclared category of an ordered factor, an infinite
+        value, or what `missing` or `unseen` refuse.  One warning names all factors with levels that
+        no training row has: their indicators are 0 there, or NaN if `missing` is "split" and the
+        factor has few levels.
         """
         frame = self.schema.select(data)
         complete: NDArray[np.bool_] = np.ones(len(frame), dtype=np.bool_)
@@ -376,24 +338,10 @@ class Design:
             return self.recipe.columns_on(frame).scaled(self.scaling, unknown), complete
 
     def labelled(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.float64]]:
-        """Return the predictors and responses of new data.
+        """Return X (p, m) and responses y (m,) of the new rows without missing predictors.
 
-        Parameters
-        ----------
-        data : pandas.DataFrame
-            As in `matrix`, and the columns that the response needs.
-
-        Returns
-        -------
-        X : Matrix (p, m)
-            Scaled predictors of the m rows without missing predictors.
-        y : (m,) float64
-            Their responses, or class codes 0 … K - 1.
-
-        Raises
-        ------
-        InputError
-            As in `matrix`; or the response is absent, missing, not a number, or an unknown class.
+        The responses are numbers, or class codes 0 … K - 1.  Raises `InputError` as `matrix` does,
+        or if the response is absent, missing, not a number, or an unknown class.
         """
         X, complete = self.matrix(data)
         return X, self.response.numbers(data[complete])
@@ -417,40 +365,11 @@ def build_design(
 ) -> tuple[Design, TrainingData]:
     """Return the design learned from formula and data, and the training arrays.
 
-    Parameters
-    ----------
-    formula : str
-        For example ``"y ~ ."``.
-    data : pandas.DataFrame
-        The training rows.
-    kind : str, default "auto"
-        "regression", "classification", or "auto": by the type of the response.
-    missing : str, default "split"
-        What is done with missing values of predictors: "split" keeps them, and each split says
-        where they go; "surrogate" keeps them, and other splits decide in their place; "median"
-        fills them by the median of the training rows, or by the most frequent level; "drop" leaves
-        these rows out; "raise" raises an error.  Rows whose response is missing are left out.
-    unseen : str, default "missing"
-        What is done in new rows with levels of factors that no training row has: "missing" treats
-        them as missing values, with a warning; "raise" raises an error.
-    weights : str or array-like, optional
-        The name of a column (``.`` then leaves it out), or one number per row.  Nothing is learned
-        from rows of weight 0: they are no training rows.
-    groups, order, strata : str or array-like, optional
-        As in `odrf.design.structure.read_structure`; ``.`` leaves such columns out.
-    aside : str, optional
-        Another column that ``.`` leaves out; rows with missing values in it count as incomplete.
-    class_weights : str or mapping, optional
-        As in `class_factors`.
-    with_times : bool, default False
-        Whether the response may be a time to an event, ``Surv()``.
-    env : patsy.EvalEnvironment
-        The user's environment: where the formula's functions are looked up.
-
-    Raises
-    ------
-    InputError
-        The formula, the data, an option or the weights cannot be used.
+    The arguments are those of `odrf.odt`.  Rows whose response is missing are left out, and so are
+    rows of weight 0: nothing is learned from them.  ``.`` leaves out the columns of weights,
+    groups, order and strata, and the column `aside`, whose missing values make a row incomplete.
+    `with_times`: the response may be ``Surv()``.  Functions in the formula are looked up in `env`.
+    Raises `InputError` if the formula, the data, an option or the weights cannot be used.
 
     Examples
     --------
@@ -593,16 +512,10 @@ STREAMED = (
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class NoData(TrainingData):
-    """Training rows that are not there; whoever needs them is told so, and why.
+    """Training rows that are not there; an error says so, and why, where they are needed.
 
-    Parameters
-    ----------
-    rows, dropped : int
-        How many there were, and how many others had been left out for missing values.
-    missing_columns, empty_cells, class_weights, weight_unit
-        As in `TrainingData`.
-    reason : str
-        Why they are not there, and what to do: `LEFT_OUT` or `STREAMED`.
+    `rows` and `dropped` count them, and the rows left out for missing values.  `reason` says why
+    they are not there, and what to do: `LEFT_OUT` or `STREAMED`.  The rest is as in `TrainingData`.
     """
 
     def __init__(
@@ -655,13 +568,7 @@ class NoData(TrainingData):
         return int(self.__dict__["dropped"])
 
     def require_times(self) -> SurvivalTimes:
-        """Raise an error that says why the times are not there.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
+        """Raise an `InputError` that says why the times are not there."""
         raise self._lacks_rows()
 
     def __repr__(self) -> str:

@@ -53,14 +53,14 @@ __all__ = [
     "levels_set_in",
     "observed_levels",
     "require_shared",
-    "say_unseen",
     "unseen_levels_expected",
     "unseen_levels_refused",
+    "warn_of_new_levels",
 ]
 
 
 # ------------------------------------------------------------------------------------------------
-# Levels that no training row has: nothing is known of them, and it is said.
+# Levels that no training row has: nothing is known of them, and users are warned.
 # ------------------------------------------------------------------------------------------------
 
 UNSEEN = ("missing", "raise")
@@ -69,7 +69,7 @@ MOST_NAMED = 3
 """Factors that a message names."""
 
 
-class _Unseen(NamedTuple):
+class _NewLevels(NamedTuple):
     """Levels of one factor that no training row has, and the rows that have them in words.
 
     `rows` is "" if a user has set the factor to these levels in all rows.
@@ -83,10 +83,14 @@ class _Unseen(NamedTuple):
 
 _expected: ContextVar[bool] = ContextVar("unseen levels are expected", default=False)
 _refused: ContextVar[bool] = ContextVar("unseen levels are refused", default=False)
-_gathered: ContextVar[list[_Unseen] | None] = ContextVar("unseen levels found", default=None)
+_gathered: ContextVar[list[_NewLevels] | None] = ContextVar("new levels", default=None)
 _set: ContextVar[frozenset[str] | None] = ContextVar("factors set by the user", default=None)
-_before: ContextVar[set[tuple[str, Any]] | None] = ContextVar("levels said before", default=None)
-_once: ContextVar[LevelsSaidOnce | None] = ContextVar("where levels are said once", default=None)
+_before: ContextVar[set[tuple[str, Any]] | None] = ContextVar(
+    "levels warned of before", default=None
+)
+_once: ContextVar[LevelsSaidOnce | None] = ContextVar(
+    "where each level is warned of once", default=None
+)
 
 
 @contextmanager
@@ -113,7 +117,7 @@ def unseen_levels_refused() -> Iterator[None]:
 def levels_set_in(names: Iterable[str]) -> Iterator[None]:
     """Within this context the user has set the factors of these names, in all rows.
 
-    Unseen levels of other factors have been said when the rows were read.
+    Unseen levels of other factors have been warned of when the rows were read.
     """
     token = _set.set(frozenset(names))
     try:
@@ -123,143 +127,140 @@ def levels_set_in(names: Iterable[str]) -> Iterator[None]:
 
 
 class LevelsSaidOnce:
-    """A context in which rows are set to levels again and again: unseen ones are said at its end.
+    """A context in which rows are set to levels again and again: it warns of new ones at its end.
 
     As `GatheredLevels` it is no generator.
     """
 
     def __enter__(self) -> None:
-        self._found: dict[str, _Unseen] = {}
+        self._new_levels: dict[str, _NewLevels] = {}
         self._as_missing = False
         self._token = _once.set(self)
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         _once.reset(self._token)
-        if self._found and error is None:
-            _say(list(self._found.values()), self._as_missing)
+        if self._new_levels and error is None:
+            _warn_or_raise(list(self._new_levels.values()), self._as_missing)
 
-    def add(self, found: Iterable[_Unseen], as_missing: bool) -> None:
-        """Keep what is to be said."""
+    def add(self, new_levels: Iterable[_NewLevels], as_missing: bool) -> None:
+        """Keep new levels, for the warning at the end."""
         self._as_missing = as_missing
-        for each in found:
-            before = self._found.get(each.name, each)
-            self._found[each.name] = before._replace(levels=before.levels.union(each.levels, False))
+        for each in new_levels:
+            before = self._new_levels.get(each.name, each)
+            self._new_levels[each.name] = before._replace(
+                levels=before.levels.union(each.levels, False)
+            )
 
 
 class LevelsSaidBefore:
-    """A context that is entered for one chunk of rows after the other: each level is said once.
+    """A context that is entered for one chunk of rows after the other; it warns of a level once.
 
     As `GatheredLevels` it is no generator.
     """
 
     def __init__(self) -> None:
-        self._said: set[tuple[str, Any]] = set()
+        self._warned: set[tuple[str, Any]] = set()
 
     def __enter__(self) -> None:
-        self._token = _before.set(self._said)
+        self._token = _before.set(self._warned)
 
     def __exit__(self, *_: object) -> None:
         _before.reset(self._token)
 
 
 class GatheredLevels:
-    """A context that says what it finds once, at its end, however many factors have unseen levels.
+    """A context that gives one warning at its end, however many factors have new levels.
 
-    It is no generator: a warning is to name the user's line, and `contextlib` would be in between.
-
-    Parameters
-    ----------
-    as_missing : bool
-        Whether such a level counts as a missing value; else the row has none of the known levels.
-
-    Raises
-    ------
-    InputError
-        At its end, if unseen levels are refused.
+    With `as_missing` such a level counts as a missing value; else the row has none of the known
+    levels.  Raises `InputError` at its end if new levels are refused.  It is no generator: the
+    warning names the user's line, and `contextlib` would be in between.
     """
 
     def __init__(self, as_missing: bool) -> None:
         self._as_missing = as_missing
 
     def __enter__(self) -> None:
-        self._found: list[_Unseen] = []
-        self._token = _gathered.set(self._found)
+        self._new_levels: list[_NewLevels] = []
+        self._token = _gathered.set(self._new_levels)
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         _gathered.reset(self._token)
         names, once = _set.get(), _once.get()
-        found = _not_said_before(self._found)
+        new_levels = _without_repeated(self._new_levels)
         if names is not None:
-            found = [each._replace(rows="") for each in found if each.name in names]
-        if not found or error is not None:
+            new_levels = [each._replace(rows="") for each in new_levels if each.name in names]
+        if not new_levels or error is not None:
             return
         if names is None or once is None or _refused.get():
-            _say(found, self._as_missing)
+            _warn_or_raise(new_levels, self._as_missing)
         else:
-            once.add(found, self._as_missing)
+            once.add(new_levels, self._as_missing)
 
 
-def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
+def warn_of_new_levels(
+    name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index
+) -> None:
     """Warn of the `values` (n,) of a factor where `unseen` (n,): they are not among the `known`.
 
-    Raises
-    ------
-    InputError
-        Unseen levels are refused.
+    Raises `InputError` if new levels are refused.
     """
     if _expected.get() or not unseen.any():
         return
     new = pd.Index(values[unseen].unique(), dtype=object)
-    found = _Unseen(name, new, rows_listed(unseen, values.index), known)
+    new_levels = _NewLevels(name, new, rows_listed(unseen, values.index), known)
     gathered = _gathered.get()
     if gathered is None:
-        _say([found], as_missing=False)
+        _warn_or_raise([new_levels], as_missing=False)
     else:
-        gathered.append(found)
+        gathered.append(new_levels)
 
 
-def _not_said_before(found: list[_Unseen]) -> list[_Unseen]:
+def _without_repeated(new_levels: list[_NewLevels]) -> list[_NewLevels]:
     """Return the factors with a level that no chunk before had, and remember all levels."""
     before = _before.get()
     if before is None or _refused.get():
-        return found
-    new = [each for each in found if any((each.name, level) not in before for level in each.levels)]
-    before.update((each.name, level) for each in found for level in each.levels)
+        return new_levels
+    new = [
+        each
+        for each in new_levels
+        if any((each.name, level) not in before for level in each.levels)
+    ]
+    before.update((each.name, level) for each in new_levels for level in each.levels)
     return new
 
 
-def _say(found: list[_Unseen], as_missing: bool) -> None:
+def _warn_or_raise(new_levels: list[_NewLevels], as_missing: bool) -> None:
     """Raise `InputError` where unseen levels are refused; warn elsewhere."""
     hint = ""
-    if len(found) == 1:
-        name, new, rows, known = found[0]
+    if len(new_levels) == 1:
+        name, new, rows, known = new_levels[0]
         hint = nearest(new[0], known) if len(new) == 1 else ""
         where = f"is set to {listed(new)}, which no training row has"
         if rows:
             where = f"has levels that no training row has: {listed(new)} in {rows}"
-        said = f"{name!r} {where}; known are {listed(known, 10)}. "
+        message = f"{name!r} {where}; known are {listed(known, 10)}. "
     else:
         each = [
             f"{name!r} has {listed(new, 3)} in {rows}" if rows else f"{name!r} to {listed(new, 3)}"
-            for name, new, rows, _ in found
+            for name, new, rows, _ in new_levels
         ]
-        have = "have" if found[0].rows else "are set to"
-        rest = len(found) - MOST_NAMED
+        have = "have" if new_levels[0].rows else "are set to"
+        rest = len(new_levels) - MOST_NAMED
         more = f"; and {rest} more factor{'s' * (rest != 1)}" * (rest > 0)
-        said = (
-            f"{len(found)} factors {have} levels that no training row has: "
+        message = (
+            f"{len(new_levels)} factors {have} levels that no training row has: "
             f"{'; '.join(each[:MOST_NAMED])}{more}. "
         )
-    way_out = "recode these rows" if found[0].rows else "use a known level"
+    way_out = "recode these rows" if new_levels[0].rows else "use a known level"
     if _refused.get():
         raise InputError(
-            f'{said}{way_out.capitalize()}{hint}, or fit with unseen="missing", which warns of '
+            f'{message}{way_out.capitalize()}{hint}, or fit with unseen="missing", which warns of '
             "such levels and predicts the rows"
         )
     taken = (
         "count as missing values" if as_missing else "are taken to have none of the known levels"
     )
-    warn_user(f"{said}They {taken}: {way_out} if a level is misspelt{hint}")
+    warn_user(f"{message}They {taken}: {way_out} if a level is misspelt{hint}")
 
 
 # ------------------------------------------------------------------------------------------------
@@ -267,7 +268,7 @@ def _say(found: list[_Unseen], as_missing: bool) -> None:
 # ------------------------------------------------------------------------------------------------
 
 EMPTY = "[missing]"
-"""The suffix of the column that tells the empty cells of a predictor from the others."""
+"""The suffix of the name of a missing indicator."""
 PLAIN = 0
 """One numeric column."""
 INDICATORS = 1
@@ -317,12 +318,7 @@ class Numbers:
 class Indicators:
     """One 0/1 column per level; no level is dropped, as trees need no contrasts.
 
-    Attributes
-    ----------
-    levels : Index
-        The levels that have a column.
-    absent : Index
-        Declared levels that no training row has.
+    `absent` are declared levels that no training row has; they have no column.
     """
 
     levels: pd.Index
@@ -349,7 +345,7 @@ class Indicators:
         labels = pd.Index(values.data, dtype=object)
         known = self.levels.difference(self.absent, sort=False)
         unseen = known.get_indexer(labels) < 0
-        say_unseen(values.name, cast(pd.Series, values.data), unseen, known)
+        warn_of_new_levels(values.name, cast(pd.Series, values.data), unseen, known)
         return np.where(unseen, -1, self.levels.get_indexer(labels)).astype(np.int64, copy=False)
 
 
@@ -398,10 +394,7 @@ EXACT = 2.0**62
 class Moments:
     """Dates and times as seconds since the first one of the training rows.
 
-    Attributes
-    ----------
-    origin : pandas.Timestamp
-        The first one, in its time zone if it has one; its unit is that of the training rows.
+    This is `origin`, in its time zone if it has one, and in the unit of the training rows.
     """
 
     origin: pd.Timestamp
@@ -447,13 +440,7 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Durations:
-    """Durations as seconds.
-
-    Attributes
-    ----------
-    unit : str
-        The unit of the training rows: "s", "ms", "us" or "ns".
-    """
+    """Durations as seconds; `unit` is that of the training rows: "s", "ms", "us" or "ns"."""
 
     unit: str
     type: ClassVar[int] = PLAIN
@@ -488,18 +475,15 @@ def difference(whole: NDArray[np.integer], low: int) -> NDArray[np.float64]:
     about = whole.astype(np.float64) - float(low)
     with np.errstate(over="ignore"):
         exact = (whole - np.array(low, dtype=whole.dtype)).astype(np.int64)
-    found, large = exact.astype(np.float64), np.abs(about) >= EXACT
-    found[large] = [float(each - low) for each in whole[large].tolist()]
-    return found
+    exact_float, large = exact.astype(np.float64), np.abs(about) >= EXACT
+    exact_float[large] = [float(each - low) for each in whole[large].tolist()]
+    return exact_float
 
 
 def as_dates(data: pd.Series, name: str) -> pd.Series:
     """Return dates, times or periods as a series of one of pandas' types of dates.
 
-    Raises
-    ------
-    InputError
-        They are of several kinds; `name` is what to call them.
+    Raises `InputError`, which calls them `name`, if they are of several kinds.
     """
     if isinstance(data.dtype, pd.PeriodDtype):
         return data.dt.to_timestamp()
@@ -558,11 +542,8 @@ FEWEST_OWN, SHARE_OWN = 30, 0.9
 def learn_encoding(values: Values) -> Encoding:
     """Return the encoding of an atom, chosen by its values on the training rows.
 
-    Raises
-    ------
-    InputError
-        The values are neither numbers, dates nor labels, or not among the levels of
-        ``C(…, levels=…)``, or text that is different in nearly every row.
+    Raises `InputError` if the values are neither numbers, dates nor labels, or not among the levels
+    of ``C(…, levels=…)``, or text that is different in nearly every row.
     """
     data = values.data
     if values.censored:

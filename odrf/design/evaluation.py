@@ -53,19 +53,8 @@ for _name in __future__.all_feature_names:
 class Evaluation:
     """An expression and the state of its stateful transforms, such as ``center`` and ``bs``.
 
-    Parameters
-    ----------
-    expression : Expression
-        The expression.
-    frame : pandas.DataFrame
-        Training rows, from which the transforms learn their state.
-    env : patsy.EvalEnvironment
-        The user's environment.  Only the names that the code uses are kept.
-
-    Raises
-    ------
-    InputError
-        The code fails on the training rows.
+    The transforms learn their state from `frame`, the training rows.  Of the user's environment
+    `env` only the names that the code uses are kept.  Raises `InputError` if the code fails.
     """
 
     def __init__(self, expression: Expression, frame: pd.DataFrame, env: EvalEnvironment) -> None:
@@ -174,21 +163,9 @@ def restored(
 ) -> Evaluation:
     """Return an evaluation that was written elsewhere.
 
-    Parameters
-    ----------
-    expression : Expression
-    names, learned
-        As `Evaluation.plain_names` and `Evaluation.learned` were.
-    given : mapping of str to object
-        The values of the names in `Evaluation.given`.
-    trusted : bool
-        Whether the code may be any.  Otherwise it may use what is `given` and what
-        `untrusted_part` trusts.
-
-    Raises
-    ------
-    InputError
-        The code is not trusted.
+    `names` and `learned` are its `plain_names` and `learned`; `given` are the values of the names
+    in `Evaluation.given`.  Unless the code is `trusted`, it may use only what is `given` and what
+    `untrusted_part` trusts; otherwise `InputError` is raised.
     """
     if len(expression.code) > LONGEST_CODE or learned["flags"] & ~FUTURE_FLAGS:
         raise InputError("an expression of its formula was never one")

@@ -84,16 +84,11 @@ def fold_of_groups(
 ) -> NDArray[np.int64]:
     """Return the fold 0 … k - 1 of each row (n,), the same for all rows of a group.
 
-    Groups are dealt out from the largest to the smallest, in random order among those of one size.
-    Each goes to the fold that has the smallest share of the strata of its rows so far; then to the
-    one with the fewest rows.  So no fold is empty if there are k groups, and without strata the
-    sizes of two folds differ by no more than the largest group.
-
-    Parameters
-    ----------
-    groups, strata : (n,) int64
-        Codes 0, 1, …, each of which some row has.  Rows of one group can be of several strata.
-    k, seed : int
+    `groups` and `strata` (n,) are codes 0, 1, …, each of which some row has; rows of one group can
+    be of several strata.  Groups are assigned from the largest to the smallest, in random order
+    among those of one size.  Each goes to the fold that has the smallest share of the strata of its
+    rows so far; then to the one with the fewest rows.  So no fold is empty if there are k groups,
+    and without strata the sizes of two folds differ by no more than the largest group.
     """
     n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
     cells = np.bincount(groups * n_strata + strata, minlength=n_groups * n_strata)
@@ -114,14 +109,8 @@ def fold_of_groups(
 def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Return the block 0 … k - 1 of each row (n,): consecutive times, about as many rows in each.
 
-    Rows of one time stay together, and no block is empty.
-
-    Parameters
-    ----------
-    order : (n,) int64
-        Time of each row: codes 0, 1, …, each of which some row has.
-    k : int
-        At most as many as there are times.
+    `order` (n,) holds the time of each row: codes 0, 1, …, each of which some row has; k is at most
+    their number.  Rows of one time stay together, and no block is empty.
     """
     until = np.cumsum(np.bincount(order))
     begin = np.zeros(k, dtype=np.int64)
@@ -132,14 +121,9 @@ def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
 
 
 def rolling_origin(order: NDArray[np.int64], k: int) -> list[FoldRows]:
-    """Return k folds in time: each block of rows but the first is tested by all rows before it.
+    """Return k folds in time: each block of rows but the first is the test of all rows before it.
 
-    Parameters
-    ----------
-    order : (n,) int64
-        As in `block_of_times`.
-    k : int
-        Less than the number of times.
+    `order` is as in `block_of_times`; k is less than the number of times.
     """
     block = block_of_times(order, k + 1)
     return [FoldRows(block < j, block == j) for j in range(1, k + 1)]
@@ -148,14 +132,8 @@ def rolling_origin(order: NDArray[np.int64], k: int) -> list[FoldRows]:
 def last_times(order: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
     """Return which rows (n,) have the last times: the fewest that hold the `share` of the rows.
 
-    If these would be all times, the first one is left out.
-
-    Parameters
-    ----------
-    order : (n,) int64
-        Time of each row, as numbers.
-    share : float
-        Above 0 and below 1.
+    `order` (n,) holds the time of each row, as numbers.  If the last times would be all times, the
+    first one is left out.
     """
     times, counts = np.unique(order, return_counts=True)
     later = np.cumsum(counts[::-1])[::-1]
@@ -181,18 +159,9 @@ WITH_EVENTS = (
 class RowsToDivide(NamedTuple):
     """What folds of n rows depend on.
 
-    Attributes
-    ----------
-    y : (n,) float64
-        Response, or class codes 0 … K - 1.
-    n_classes : int
-        K, 1 for a number.
-    weights : (n,) float64 or None
-        Rows of weight 0 are dealt out apart from the others.
-    structure : RowStructure or None
-        Groups, order and strata of the rows.
-    events : (n,) bool or None
-        Which rows had an event, if the response is a time to an event.
+    `y` (n,) are responses or class codes 0 … K - 1; `n_classes` is K, 1 for a number.  Rows of
+    weight 0 are assigned to folds apart from the others.  `events` (n,) marks the rows with an
+    event, if the response is a time to an event.
     """
 
     y: NDArray[np.float64]
@@ -240,13 +209,8 @@ def most_folds(rows: RowsToDivide) -> int:
 def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
     """Return k folds: in time if the rows have an order, else of whole groups, or at random.
 
-    k is at most `most_folds`.
-
-    Raises
-    ------
-    InputError
-        If the training rows of a fold all have weight 0, have no events or, in time or with whole
-        groups, are of one class only.
+    k is at most `most_folds`.  Raises `InputError` if the training rows of a fold all have weight
+    0, have no events or, in time or with whole groups, are of one class only.
     """
     order, groups = rows.order, rows.groups
     if order is None:
@@ -357,14 +321,8 @@ Folds = int | str | ArrayLike | Splitter
 class Division:
     """How rows are divided into folds.
 
-    Attributes
-    ----------
-    k : int or None
-        Number of folds; None if a splitter decides it.
-    labels : (n,) int64 or None
-        The fold 0 … k - 1 of each row, if it was given.
-    splitter : object or None
-        With ``split(X, y, groups)``, as in scikit-learn.
+    `k` is the number of folds, None if a `splitter` decides it, an object with ``split(X, y,
+    groups)`` as in scikit-learn.  `labels` (n,) is the fold 0 … k - 1 of each row, if it was given.
     """
 
     k: int | None
@@ -378,11 +336,8 @@ class Division:
     def folds(self, rows: RowsToDivide, seed: int) -> list[FoldRows]:
         """Return the folds of the rows.
 
-        Raises
-        ------
-        InputError
-            If a fold has no rows to train or to test, or training rows of one class only, or if
-            the splitter fails, or returns what are no folds of these rows.
+        Raises `InputError` if a fold has no rows to train or to test, or training rows of one class
+        only, or if the splitter fails, or returns what are no folds of these rows.
         """
         if self.splitter is not None:
             folds = _split(_seeded(self.splitter, seed), rows)
@@ -413,28 +368,13 @@ def read_division(
     data: pd.DataFrame | None = None,
     otherwise: str = "",
 ) -> Division:
-    """Return what `cv` asks for.
+    """Return the division into folds that the argument `cv` describes.
 
-    Parameters
-    ----------
-    cv : int, str, array-like or splitter
-        A number of folds; a column of `data`, or a label for each row; or an object with
-        ``split(X, y, groups)``.
-    rows : RowsToDivide
-        The n rows.
-    index : pandas.Index
-        Their labels.
-    used : (N,) bool, optional
-        Which rows of the user's table these are; labels may be given for all of the N, too.
-    data : DataFrame, optional
-        The user's table of N rows.
-    otherwise : str
-        Ends the message: what else the argument may be.
-
-    Raises
-    ------
-    InputError
-        If it is none of these, there cannot be so many folds, or a row has no label.
+    `cv` is a number of folds; a column of `data`, or a label for each row; or an object with
+    ``split(X, y, groups)``.  `data` is the user's table of N rows; `used` (N,) marks the n rows
+    among them, whose labels are `index`; labels of folds may be given for all N.  Raises
+    `InputError`, which ends with `otherwise`, if `cv` is none of these, there cannot be so many
+    folds, or a row has no label.
     """
     if hasattr(cv, "split") and not isinstance(cv, str):
         if isinstance(cv, type):

@@ -64,15 +64,10 @@ _QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
 class Spelling:
     """A formula in the user's spelling and in patsy's.
 
-    Attributes
-    ----------
-    text : str
-        What the user wrote, on one line.
-    code : str
-        The same for patsy: ``^`` as ``**``, a stand-alone ``.`` as `DOT`, names in backticks and
-        names that patsy and Python would not read as such, as ``Q('…')``.
-    begins, ends : tuple of int
-        For each character of `code`, where the part of `text` that it stands for begins and ends.
+    `text` is what the user wrote, on one line.  `code` is the same for patsy: ``^`` as ``**``, a
+    stand-alone ``.`` as `DOT`, names in backticks, and names that patsy and Python would not read
+    as such, as ``Q('…')``.  `begins` and `ends`: for each character of `code`, where the part of
+    `text` begins and ends that it stands for.
     """
 
     text: str
@@ -99,20 +94,10 @@ def _in_our_words(message: str) -> str:
 
 
 def respell(formula: str, columns: Container[str]) -> Spelling:
-    """Respell `formula` for patsy.
+    """Return a formula in the spelling of patsy.
 
-    Parameters
-    ----------
-    formula : str
-        The user's text.
-    columns : container of str
-        Names of the data's columns.  A column name that is not valid in Python, such as R's
-        ``Sepal.Length`` or the keyword ``class``, is quoted.
-
-    Raises
-    ------
-    InputError
-        A backtick is not closed.
+    Names of `columns` that are not valid in Python, such as R's ``Sepal.Length`` or the keyword
+    ``class``, are quoted.  Raises `InputError` if a backtick is not closed.
     """
     text = formula.replace("\n", " ").strip()
     code: list[str] = []
@@ -218,12 +203,7 @@ class Column:
 class Expression:
     """Python code over columns of the data.
 
-    Attributes
-    ----------
-    code : str
-        The code, in patsy's normal spacing; two expressions are the same if it is.
-    columns : tuple of str
-        The columns of the data it uses.
+    Two expressions are the same if their `code`, in patsy's normal spacing, is.
     """
 
     code: str
@@ -243,21 +223,10 @@ _LOCAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom:
-    """Read one atom of a formula.
+    """Read one atom of a formula: Python code in patsy's normal spacing.
 
-    Parameters
-    ----------
-    code : str
-        Python code, in patsy's normal spacing.
-    columns : collection of str
-        Names of the data's columns.
-    env : patsy.EvalEnvironment
-        The user's environment, where other names are looked up.
-
-    Raises
-    ------
-    PatsyError
-        The code is not Python, a name is unknown, or no column is used.
+    Names that are no `columns` are looked up in the user's environment `env`.  Raises `PatsyError`
+    if the code is not Python, a name is unknown, or no column is used.
     """
     if code.startswith(f"{PACKAGE}Surv("):
         code = code.removeprefix(PACKAGE)
@@ -363,15 +332,7 @@ ROW_NAMES = "Unnamed: 0"
 
 @dataclass(frozen=True)
 class Formula:
-    """A parsed formula.
-
-    Attributes
-    ----------
-    response : Column or Expression
-        The left side.
-    terms : tuple of tuples of atoms
-        One per predictor: the atoms whose product it is, one alone for a main effect.
-    """
+    """A parsed formula: its left side, and for each predictor the atoms whose product it is."""
 
     response: Atom
     terms: tuple[tuple[Atom, ...], ...]
@@ -386,26 +347,13 @@ class Formula:
 def read_formula(
     formula: str, columns: list[str], env: EvalEnvironment, aside: Iterable[str] = ()
 ) -> Formula:
-    """Read a formula.
+    """Read a formula, such as ``"log(y) ~ . - a + b:c"``.
 
-    Parameters
-    ----------
-    formula : str
-        For example ``"log(y) ~ . - a + b:c"``.  ``.`` stands for all columns except those of the
-        response and those in `aside`.  Intercepts (``0``, ``1``, ``-1``) are accepted and ignored:
-        trees have none.
-    columns : list of str
-        Names of the data's columns.
-    env : patsy.EvalEnvironment
-        The user's environment, where functions are looked up.
-    aside : iterable of str
-        Columns that ``.`` leaves out too, such as that of the weights.
-
-    Raises
-    ------
-    InputError
-        The formula does not parse, names something unknown, has no response or more than one,
-        has no predictors, or has the response among them.
+    ``.`` stands for all `columns` except those of the response and those in `aside`, such as that
+    of the weights.  Intercepts (``0``, ``1``, ``-1``) are accepted and ignored: trees have none.
+    Functions are looked up in the user's environment `env`.  Raises `InputError` if the formula
+    does not parse, names something unknown, has no response or more than one, has no predictors, or
+    has the response among them.
     """
     if not isinstance(formula, str) or not formula.strip():
         raise InputError(f'formula must be a text such as "y ~ .", not {formula!r}')

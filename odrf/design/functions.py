@@ -126,13 +126,7 @@ TYPES = {1: "right", 2: "right", 3: "counting"}
 
 @dataclass(frozen=True, eq=False)
 class Censored:
-    """Times and events as `Surv` was given them, one of each for every row.
-
-    Attributes
-    ----------
-    time, event : array-like of n values
-    start : array-like of n values, or None
-    """
+    """Times and events as `Surv` was given them, one of each for every row; `start` may be None."""
 
     time: Any
     event: Any

@@ -1,4 +1,4 @@
-"""Missing values: where they are, how they are treated, and what empty cells are filled with."""
+"""Missing values: where they are, how they are treated, and imputation values."""
 
 from __future__ import annotations
 
@@ -44,12 +44,8 @@ _SHOWN = 5
 class Missing:
     """Missing values of a data frame.
 
-    Attributes
-    ----------
-    complete : (n,) bool
-        True for the rows that have none.
-    counts : dict
-        Missing values per column, most first; columns without any are left out.
+    `complete` (n,) is True for the rows that have none; `counts` are the missing values per column,
+    most first, without columns that have none.
     """
 
     complete: NDArray[np.bool_]
@@ -107,7 +103,7 @@ def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
 
 def _is_full(block: pd.DataFrame) -> bool:
     """Return whether a block of numbers has no missing value; False also where that is not sure."""
-    # a factor of whole numbers may lose its empty cells among whole numbers
+    # a factor of whole numbers may lose its missing cells among whole numbers
     if not all(isinstance(dtype, np.dtype) for dtype in block.dtypes.array):
         return False
     values = block.to_numpy()
@@ -119,20 +115,16 @@ def _is_full(block: pd.DataFrame) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------
-# What empty cells are filled with: the median of a column of numbers, or its commonest value.
+# Imputation values: the median of a column of numbers, or its commonest value.
 # ------------------------------------------------------------------------------------------------
 
 
 def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
     """Return by column the median of its values, or the most frequent one if they are no numbers.
 
-    Of several most frequent values, the first in their order is taken.  All columns have a fill:
-    new rows may have empty cells in columns that have none in training.
-
-    Raises
-    ------
-    InputError
-        A column is empty in every row, or has values that cannot be compared.
+    Of several most frequent values, the first in their order is taken.  All columns have such a
+    value: new rows may have missing cells in columns that have none in training.  Raises
+    `InputError` if a column is missing in every row, or has values that cannot be compared.
     """
     fills = {}
     for name in columns:
@@ -164,7 +156,7 @@ def _most_frequent(known: pd.Series) -> Any:
 
 
 def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
-    """Return `frame` with the empty cells of the columns in `fills` filled."""
+    """Return `frame` with the missing cells of the columns in `fills` filled."""
     empty = find_missing(frame, list(fills)).counts if fills else {}
     if not empty:
         return frame
@@ -175,7 +167,7 @@ def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _filled(column: pd.Series, fill: Any) -> pd.Series:
-    """Return a column with its empty cells filled; its type may be another than in training."""
+    """Return a column with its missing cells filled; its type may be another than in training."""
     known = column.notna()
     if not known.any():
         return pd.Series(fill, index=column.index)
@@ -246,16 +238,8 @@ def require_no_infinite(
 ) -> None:
     """Raise `InputError` for the first of `columns` (k, n) with an infinite value.
 
-    Parameters
-    ----------
-    columns : (k, n) float64
-        Values, one row of the array per column; NaN for empty cells.
-    names : (k,) sequence of str
-        Their names.
-    index : pandas.Index
-        Labels of the n rows.
-    what : str
-        What they are, for the message: "predictor" or "response".
+    `columns` is NaN where cells are missing.  `what` they are, "predictor" or "response", is for
+    the message.
     """
     # Minimum and maximum need no temporary array as large as the data.
     low = np.fmin.reduce(columns, axis=1, initial=np.inf)
@@ -266,8 +250,8 @@ def require_no_infinite(
     j = int((~fine).argmax())
     bad = np.abs(columns[j]) > LARGEST
     finite = np.isfinite(columns[j, bad]).all()
-    found = f"beyond {LARGEST:g}" if finite else "infinite or not a number"
+    problem = f"beyond {LARGEST:g}" if finite else "infinite or not a number"
     raise InputError(
-        f"{what} {names[j]!r} is {found} in {rows_listed(bad, index)}: correct these values, or "
+        f"{what} {names[j]!r} is {problem} in {rows_listed(bad, index)}: correct these values, or "
         "leave these rows out"
     )

@@ -73,8 +73,8 @@ class RowPlan:
     level : (r,) int32
         The code of the label that an indicator stands for; -1 for a row of numbers or of codes.
     low, range : (r,) float64
-        The scaling of each row; the range is 0 for the columns of empty cells, which are 0 where no
-        value is missing.
+        The scaling of each row; the range is 0 for missing indicators, which are 0 where no value
+        is missing.
     """
 
     design: Design
@@ -85,15 +85,11 @@ class RowPlan:
     range: NDArray[np.float64]
 
     def scaled(self, row: RawRow) -> NDArray[np.float32] | None:
-        """Return the scaled predictors of a row, or None if it cannot be predicted.
+        """Return the scaled predictors (r,) of a row, or None if it cannot be predicted.
 
-        They are the numbers (r,) that a `odrf.engine.factors.Matrix` of the row stores.  NaN
-        where a cell is empty, and no row has an empty cell of the predictor in training.
-
-        Raises
-        ------
-        InputError
-            As `Design.matrix` does, or if the row does not have one value for each predictor.
+        They are the numbers that a `odrf.engine.factors.Matrix` of the row stores; NaN where a cell
+        is missing, and no training row has a missing cell of the predictor.  Raises `InputError` as
+        `Design.matrix` does, or if the row does not have one value for each predictor.
         """
         values = self._in_order(row)
         raw = None if values is None else self._numbers(values)
@@ -183,10 +179,7 @@ class _Source(NamedTuple):
 def plan_row(design: Design) -> RowPlan:
     """Return the plan of a design.
 
-    Raises
-    ------
-    InputError
-        A predictor is an expression or a product, not a column of the data.
+    Raises `InputError` if a predictor is an expression or a product, not a column of the data.
     """
     labels: list[Labels | None] = []
     numbers: list[_Source] = []
@@ -238,10 +231,8 @@ def rows_of_weight_added(
 ) -> tuple[pd.DataFrame, str | ArrayLike | None]:
     """Return new rows without those of weight 0, and the argument `weights` for them.
 
-    Raises
-    ------
-    InputError
-        `newdata` is no data frame, or lacks a column, or the weights are not numbers.
+    Raises `InputError` if `newdata` is no data frame, or lacks a column, or the weights are not
+    numbers.
     """
     design.schema.select(newdata)
     given = design.weights if weights is None else weights
@@ -260,20 +251,8 @@ def with_more_rows(
 ) -> TrainingData:
     """Return the training rows followed by those of `newdata`, encoded by the same design.
 
-    Parameters
-    ----------
-    design : Design
-    data : TrainingData
-        The training rows.
-    newdata : pandas.DataFrame
-        Rows with responses.
-    weights : str or array-like, optional
-        Case weights of the new rows; by default the column used for the training rows.
-
-    Raises
-    ------
-    InputError
-        The new rows cannot be used, or none of them is complete.
+    `newdata` has responses; its case `weights` are by default the column used for the training
+    rows.  Raises `InputError` if the new rows cannot be used, or none of them is complete.
     """
     design.schema.select(newdata)  # raises unless newdata is a frame with all columns
     case_weights, by = _new_weights(design, data, newdata, weights)
@@ -340,7 +319,7 @@ def _both_counts(old: dict[str, int], new: dict[str, int]) -> dict[str, int]:
 
 
 def _without_empty_cells(X: Matrix, data: TrainingData) -> Matrix:
-    """Return new rows X (p, m) with the training mean in empty cells of columns without others."""
+    """Return new rows X (p, m) with the training mean in missing cells where training has none."""
     cells = stored(X)
     empty = np.isnan(cells)
     if not empty.any():
@@ -385,10 +364,7 @@ def with_levels(design: Design, frame: pd.DataFrame) -> pd.DataFrame:
 def touched(design: Design, *names: str) -> list[int]:
     """Return the numbers of the predictors that are computed from any of these variables.
 
-    Raises
-    ------
-    InputError
-        No predictor is computed from a variable of one of these names.
+    Raises `InputError` if no predictor is computed from one of these names.
     """
     for name in names:
         if name not in design.schema.columns:
@@ -406,33 +382,14 @@ def touched(design: Design, *names: str) -> list[int]:
 def with_values(
     design: Design, frame: pd.DataFrame, X: Matrix, values: Mapping[str, Any]
 ) -> Matrix:
-    """Return the matrix of rows in which some variables have other values.
+    """Return the matrix (p, n) of rows in which some variables have other values.
 
-    Parameters
-    ----------
-    design : Design
-    frame : DataFrame
-        The variables of n rows.
-    X : Matrix (p, n)
-        Their matrix.  Predictors that do not use the variables keep their bits.
-    values : mapping of str to a value or (n,) values
-        The new values of each variable, as they would be in the data frame; dates, durations and
-        periods may be text.
-
-    Returns
-    -------
-    Matrix (p, n)
-
-    Raises
-    ------
-    InputError
-        A variable is unknown, or a value is none that `Design.matrix` accepts, or no date.
-
-    Warns
-    -----
-    UserWarning
-        A variable is set to a level that no training row has; of the rows' own levels nothing is
-        said.  `LevelsSaidOnce` says once what several calls find.
+    `frame` holds the variables of the n rows and X (p, n) is their matrix; predictors that do not
+    use the variables keep their bits.  `values` gives one value or (n,) values for each variable,
+    as they would be in the data frame; dates, durations and periods may be text.  Raises
+    `InputError` if a variable is unknown, or a value is none that `Design.matrix` accepts, or no
+    date.  Warns if a variable is set to a level that no training row has, but not of the rows' own
+    levels; `LevelsSaidOnce` gives one warning for several calls.
     """
     which = touched(design, *values)
     part = design.keeping(which)
@@ -477,15 +434,15 @@ def _alike(value: Any, column: pd.Series) -> Any:
 
 
 def _moment(value: Any, known: Any, name: str) -> Any:
-    """Return the date, duration or period that a text says; `known` is one of the column."""
+    """Return the date, duration or period that a text stands for; `known` is one of the column."""
     period, span = isinstance(known, pd.Period), isinstance(known, datetime.timedelta)
     try:
         if isinstance(value, str) and period:
             return pd.Period(value, known.freq)
         if isinstance(value, str):
-            said: Any = pd.Timedelta(value) if span else pd.Timestamp(value)
+            moment: Any = pd.Timedelta(value) if span else pd.Timestamp(value)
             zone = getattr(known, "tzinfo", None)
-            return said if zone is None or said.tzinfo is not None else said.tz_localize(zone)
+            return moment if zone is None or moment.tzinfo is not None else moment.tz_localize(zone)
     except ValueError:
         pass
     held = PERIODS if period else DURATIONS if span else DATES
@@ -515,19 +472,11 @@ MOST_DIGITS = 9
 
 
 def training_frame(design: Design, data: TrainingData) -> pd.DataFrame:
-    """Return the columns that the predictors are computed from, on the n training rows.
+    """Return the columns ``design.schema.columns`` of the n training rows.
 
-    Returns
-    -------
-    DataFrame
-        One column for each of ``design.schema.columns``.  Numbers are right to about seven digits
-        of their range; whole numbers and labels are those of the training rows.
-
-    Raises
-    ------
-    InputError
-        The fit was saved without its rows, or by a version that did not keep a column that cannot
-        be read back.
+    Numbers are right to about seven digits of their range; whole numbers and labels are exact.
+    Raises `InputError` if the fit was saved without its rows, or by a version that did not keep a
+    column that cannot be read back.
     """
     kept = pd.DataFrame(index=data.index) if data.kept is None else data.kept
     readable = {name: j for name, j in readable_columns(design.recipe).items() if name not in kept}
@@ -599,7 +548,7 @@ def _codes(design: Design, data: TrainingData, j: int, n_levels: int) -> NDArray
 
 
 def _unscaled(design: Design, data: TrainingData, column: int) -> NDArray[np.float64]:
-    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean in empty cells."""
+    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean if missing."""
     scaling = design.scaling
     return unscaled(data.X[column], float(scaling.low[column]), float(scaling.range[column]))
 
@@ -613,20 +562,20 @@ def unscaled(scaled: NDArray[np.float32], low: float, span: float) -> NDArray[np
     values = np.asarray(low + span * scaled.astype(np.float64))
     if span == 0:
         return values
-    out, found = values.copy(), np.isnan(values)
+    out, is_read = values.copy(), np.isnan(values)
     first = -int(np.floor(np.log10(span)))
     for decimals in range(first, first + MOST_DIGITS):
         rounded = np.round(values, decimals) + 0.0  # no -0
-        same = ~found & (((rounded - low) / span).astype(np.float32) == scaled)
+        same = ~is_read & (((rounded - low) / span).astype(np.float32) == scaled)
         out[same] = rounded[same]
-        found |= same
-        if found.all():
+        is_read |= same
+        if is_read.all():
             break
     return out
 
 
 def _empty(design: Design, data: TrainingData, j: int) -> NDArray[np.bool_]:
-    """Return the rows (n,) in which predictor `j` has an empty cell."""
+    """Return the rows (n,) in which predictor `j` has a missing cell."""
     if not design.recipe.holes[j]:
         return np.zeros(data.n_rows, dtype=np.bool_)
     return np.asarray(data.X[int(design.first[j + 1]) - 1] > 0)

@@ -38,20 +38,10 @@ __all__ = [
 
 
 class BlockRange(NamedTuple):
-    """Consecutive blocks of rows.
+    """Consecutive blocks of rows, which all begin in one `partition` of `n_rows` rows.
 
-    Attributes
-    ----------
-    begin : int
-        The number of the first row.
-    partition : int
-        The partition in which all of the blocks begin.
-    n_rows : int
-        How many rows this partition has.
-    skipped : int
-        So many first rows of this partition belong to the stretch before.
-    heads : tuple of (int, int)
-        Following partitions, and how many of their first rows are taken.
+    `begin` is the number of the first row.  The first `skipped` rows of the partition belong to the
+    range before.  `heads` are following partitions, and how many of their first rows are taken.
     """
 
     begin: int
@@ -62,22 +52,22 @@ class BlockRange(NamedTuple):
 
 
 def block_ranges(lengths: Sequence[int], size: int) -> list[BlockRange]:
-    """Return the stretches, in the order of the rows, of partitions of these lengths.
+    """Return the ranges of blocks, in the order of the rows, of partitions of these lengths.
 
     Every block has `size` rows, but for the last one.
     """
     bounds = np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).tolist()
     starts = [-(-begin // size) * size for begin in bounds[:-1]]
     owners = [i for i, start in enumerate(starts) if start < bounds[i + 1]]
-    found = []
+    ranges = []
     for owner, following in pairwise([*owners, len(lengths)]):
         end = starts[following] if following < len(lengths) else bounds[-1]
         last = min(following + 1, len(lengths))
         heads = [(i, min(bounds[i + 1], end) - bounds[i]) for i in range(owner + 1, last)]
         taken = tuple((i, n) for i, n in heads if n > 0)
         skipped = starts[owner] - bounds[owner]
-        found.append(BlockRange(starts[owner], owner, lengths[owner], skipped, taken))
-    return found
+        ranges.append(BlockRange(starts[owner], owner, lengths[owner], skipped, taken))
+    return ranges
 
 
 # ------------------------------------------------------------------------------------------------
@@ -89,14 +79,10 @@ Result = TypeVar("Result")
 
 
 class BlockRangeTasks(NamedTuple):
-    """Tasks of a graph of Dask, one for each of some stretches.
+    """Tasks of a graph of Dask, one for each of some ranges of blocks.
 
-    Attributes
-    ----------
-    graph : dict
-        The tasks, and those that read the partitions.
-    keys : list
-        The keys of the tasks, in the order of the stretches.
+    The `graph` has these tasks, and those that read the partitions; `keys` are in the order of the
+    ranges.
     """
 
     graph: dict[Any, Any]
@@ -116,15 +102,8 @@ class PartitionBlocks:
     """The blocks of a data frame of Dask.  Its partitions stay on the workers.
 
     What moves between workers is less than a block from each partition to the worker of the one
-    before.  A frame that is not persisted is read anew in each pass.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        Of a data frame of Dask.
-    client : distributed.Client
-    weights : str, optional
-        The column of case weights: rows of weight 0 are not read.
+    before.  A frame that is not persisted is read anew in each pass.  Rows of weight 0 in the
+    column `weights` are not read.
     """
 
     chunks: Chunks
@@ -134,7 +113,7 @@ class PartitionBlocks:
 
     @property
     def memory(self) -> float | None:
-        """The bytes that drawn rows and growing trees may take, if the user has said it."""
+        """The bytes that drawn rows and growing trees may take, if the user has set it."""
         return self.chunks.memory
 
     def columns(self) -> list[str]:
@@ -159,7 +138,7 @@ class PartitionBlocks:
         given: Given,
         columns: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield ``function(given, blocks)`` for all stretches, in the order of the rows."""
+        """Yield ``function(given, blocks)`` for all ranges of blocks, in the order of the rows."""
 
         def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
             tasks = self.tasks(what, function, scattered(self.client, given), columns, numbers)
@@ -169,7 +148,7 @@ class PartitionBlocks:
         return TasksOnWorkers[Result](self.client, hand_out, n).results()
 
     def stretches(self, columns: Sequence[str]) -> list[BlockRange]:
-        """Return the stretches; the rows of partitions are counted once, in one of the columns."""
+        """Return the ranges of blocks; the rows of partitions are counted once, in one column."""
         if not self._stretches:
             parts = self._partitions(columns[:1])
             name = prefixed("count rows")
@@ -192,7 +171,7 @@ class PartitionBlocks:
         columns: Sequence[str],
         numbers: Sequence[int],
     ) -> BlockRangeTasks:
-        """Return the tasks ``function(given, blocks)`` of the stretches of these numbers.
+        """Return the tasks ``function(given, blocks)`` of the ranges of blocks of these numbers.
 
         `given` is a future, as `odrf.engine.growth.backends.sent` returns it, and `what` the
         name of the tasks on the dashboard.

@@ -61,21 +61,19 @@ class Predictors:
         Each atom of the formula, once.
     terms : (P,) tuple of tuples of int
         For each predictor, the numbers of the `variables` whose product it is.
-    names : (P,) tuple of str
-        One name per predictor, such as "age", "log(bmi)", "a:b".
-    columns : (p,) tuple of str
-        One name per column, such as "sex[male]".
+    names, columns : (P,) and (p,) tuple of str
+        Names of predictors, such as "age", "log(bmi)", "a:b"; of columns, such as "sex[male]".
     first : (P + 1,) int64
         Predictor j has the columns ``first[j]:first[j + 1]``.
     types : (P,) int8
         `PLAIN`, `INDICATORS` or `BASIS`.
     holes : (P,) bool
-        Whether cells of training rows are empty.  The last of the predictor's columns is then 1 in
-        these rows, and 0 elsewhere.
+        Whether cells of training rows are missing.  The last of the predictor's columns is then the
+        missing indicator: 1 in these rows, and 0 elsewhere.
     kept : dict of int to (k,) int64
-        For predictors that are products of several factors and numbers: which of all the products
-        of their columns are columns, in ascending order.  Combinations of levels that no training
-        row has would be columns of zeros.
+        For products of several factors and numbers: which of all the products of their columns are
+        columns, ascending.  Combinations of levels that no training row has would be columns of
+        zeros.
     """
 
     variables: tuple[Variable, ...]
@@ -93,7 +91,7 @@ class Predictors:
         return [":".join(self.variables[v].spelling for v in term) for term in self.terms]
 
     def columns_on(self, frame: pd.DataFrame) -> Unscaled:
-        """Return the unscaled columns on the n rows of `frame`; NaN for empty cells.
+        """Return the unscaled columns on the n rows of `frame`; NaN for missing cells.
 
         They are made when they are asked for, and raise `InputError` then: if a level is unknown,
         an expression fails, or a value is not finite.
@@ -158,7 +156,7 @@ class Predictors:
         return Cells(np.arange(self.first[j], self.first[j + 1]), values)
 
     def _codes_in(self, j: int, codes: Mapping[int, NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return the codes (n,) of factor j: its last level for empty cells, if it has holes."""
+        """Return the codes (n,) of factor j: its last level for missing cells, if it has any."""
         found = self._combined(self.terms[j], codes)
         last = self.first[j + 1] - self.first[j] - 1
         return np.where(found < 0, last, found) if self.holes[j] else found
@@ -247,24 +245,12 @@ def unranked_predictors(
     empty: Mapping[str, int],
     env: EvalEnvironment,
 ) -> Predictors:
-    """Learn the predictors, columns as they are.
+    """Learn the predictors from the training rows, without replacing columns by ranks.
 
-    Parameters
-    ----------
-    terms : sequence of tuples of atoms
-        For each predictor the atoms whose product it is.
-    frame : pandas.DataFrame
-        The training rows.
-    empty : mapping of str to int
-        The numbers of empty cells by column, of the columns that have some.
-    env : patsy.EvalEnvironment
-        The user's environment, where functions are looked up.
-
-    Raises
-    ------
-    InputError
-        A column holds neither numbers nor labels, an expression fails, or two predictors have
-        the same name.
+    `terms` holds for each predictor the atoms whose product it is; `empty` counts the missing cells
+    of the columns that have some; functions are looked up in `env`.  Raises `InputError` if a
+    column holds neither numbers nor labels, an expression fails, or two predictors have the same
+    name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
     numbers = columns_of_numbers(frame)
@@ -283,11 +269,11 @@ def unranked_predictors(
         )
     holes = [any(empty.keys() & set(atom.columns) for atom in term) for term in terms]
     of_terms = [[variables[atom] for atom in term] for term in terms]
-    found = [_kept(of_term, frame) for of_term in of_terms]
-    _require_names(of_terms, found)
+    kept = [_kept(of_term, frame) for of_term in of_terms]
+    _require_names(of_terms, kept)
     columns = [
         [*_column_names(of_term, products), *[name + EMPTY][: int(hole)]]
-        for of_term, products, name, hole in zip(of_terms, found, names, holes, strict=True)
+        for of_term, products, name, hole in zip(of_terms, kept, names, holes, strict=True)
     ]
     return Predictors(
         variables=tuple(variables.values()),
@@ -297,7 +283,7 @@ def unranked_predictors(
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
         types=np.array([_type(of_term) for of_term in of_terms], np.int8),
         holes=np.array(holes, dtype=np.bool_),
-        kept={j: products for j, products in enumerate(found) if products is not None},
+        kept={j: products for j, products in enumerate(kept) if products is not None},
     )
 
 
@@ -307,23 +293,23 @@ def _kept(variables: Sequence[Variable], frame: pd.DataFrame) -> NDArray[np.int6
     if len(of_factor) < 2 or len(of_factor) == len(variables):
         return None
     codes = np.stack([variables[v].codes(frame) for v in of_factor])
-    found = np.unique(codes[:, (codes >= 0).all(axis=0)], axis=1)
-    if found.shape[1] in (0, math.prod(variables[v].width for v in of_factor)):
+    combinations = np.unique(codes[:, (codes >= 0).all(axis=0)], axis=1)
+    if combinations.shape[1] in (0, math.prod(variables[v].width for v in of_factor)):
         return None
     widths = [variable.width for variable in variables]
     if math.prod(widths) > MOST_PRODUCTS:
         return None
     stride = [math.prod(widths[v + 1 :]) for v in range(len(widths))]
-    kept = np.array([stride[v] for v in of_factor]) @ found
+    kept = np.array([stride[v] for v in of_factor]) @ combinations
     for v in set(range(len(widths))) - set(of_factor):
         kept = (kept[:, np.newaxis] + np.arange(widths[v]) * stride[v]).ravel()
     return np.sort(kept)
 
 
 def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd.DataFrame:
-    """Return the rows without empty cells in the columns that the atom is computed from.
+    """Return the rows without missing cells in the columns that the atom is computed from.
 
-    `empty` has the numbers of empty cells by column.
+    `empty` has the numbers of missing cells by column.
     """
     if not empty.keys() & set(atom.columns):
         return frame
@@ -341,11 +327,11 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
 
 
 def _require_names(
-    of_terms: Sequence[Sequence[Variable]], found: Sequence[NDArray[np.int64] | None]
+    of_terms: Sequence[Sequence[Variable]], kept: Sequence[NDArray[np.int64] | None]
 ) -> None:
     """Raise `MemoryError` if the names of all columns need more memory than there is."""
     n_columns, size = 0, 0.0
-    for of_term, products in zip(of_terms, found, strict=True):
+    for of_term, products in zip(of_terms, kept, strict=True):
         n = math.prod(v.width for v in of_term) if products is None else len(products)
         n_columns += n
         size += float(n) * (NAME + sum(len(v.name) for v in of_term))
@@ -418,13 +404,13 @@ def readable_columns(recipe: Predictors) -> dict[str, int]:
     Numbers, factors and ordered factors are; dates, and numbers whose ranks stand in the matrix,
     are not.
     """
-    found = {}
+    column_numbers = {}
     for j, term in enumerate(recipe.terms):
         variable = recipe.variables[term[0]]
         known = isinstance(variable.encoding, Numbers | Indicators | Ranks)
         if len(term) == 1 and variable.evaluation is None and known:
-            found[variable.name] = j
-    return found
+            column_numbers[variable.name] = j
+    return column_numbers
 
 
 def kept_columns(

@@ -51,12 +51,8 @@ Timed = Moments | Durations
 class OwnRanks:
     """Values as their ranks 0, 1, … among the different values of the training rows.
 
-    Attributes
-    ----------
-    values : (k,) array of int64, uint64, float64 or Fraction
-        The different values, ascending; of dates and durations the numbers of their units.
-    base : Numbers, Moments or Durations
-        What the values would count as.
+    `values` (k,) are these, ascending, as int64, uint64, float64 or Fraction; of dates and
+    durations the numbers of their units.  `base` is the encoding that they would have otherwise.
     """
 
     values: NDArray
@@ -103,14 +99,9 @@ def ranked_if_tied(base: Encoding, values: Values) -> Encoding:
 
 
 def are_tied(own: NDArray, numbers: NDArray[np.float64]) -> bool:
-    """Return whether narrowing ties too many pairs of n rows with different values.
+    """Return whether conversion to float32 ties too many pairs of n rows with different values.
 
-    Parameters
-    ----------
-    own : (n,) array
-        The values as they are, ascending.
-    numbers : (n,) float64
-        As what they are scaled.
+    `own` (n,) are the values as they are, ascending; `numbers` (n,) what is scaled for them.
     """
     n = len(own)
     pairs = _equal_pairs(_narrowed(numbers)) - _equal_pairs(own)
@@ -216,16 +207,11 @@ EXACT = 2.0**53
 def ranked_alone(
     variables: Sequence[Variable], terms: Sequence[tuple[int, ...]], frame: pd.DataFrame
 ) -> tuple[list[Variable], list[tuple[int, ...]]]:
-    """Return variables and terms with ranks for predictors that narrowing would tie.
+    """Return variables and terms, with ranks for predictors that conversion to float32 would tie.
 
-    Parameters
-    ----------
-    variables : sequence of Variable
-    terms : sequence of tuples of int
-        For each predictor, the numbers of the variables whose product it is.  A product is one of
-        the numbers themselves, as a product of ranks would mean something else.
-    frame : pandas.DataFrame
-        The training rows.
+    `terms` holds for each predictor the numbers of the variables whose product it is.  A tied
+    product is replaced by its own values as ranks, as a product of ranks would mean something else.
+    `frame` holds the training rows.
     """
     result, number = list(variables), list(range(len(variables)))
     alone = list(dict.fromkeys(term[0] for term in terms if len(term) == 1))

@@ -71,7 +71,7 @@ class Response:
         "regression", "classification" or "survival".
     classes : (K,) pandas.Index or None
         The class labels: in the order of the categories if the response is categorical, else
-        sorted.  None for regression.
+        sorted.
     columns : tuple of str
         The columns of the data that it is computed from.
     evaluation : Evaluation or None
@@ -79,8 +79,7 @@ class Response:
     ordered : bool
         Whether the response is an ordered categorical; ``C()`` makes it unordered.
     levels : (L,) pandas.Index or None
-        The classes with those that are declared and have no rows: the categories of a categorical
-        response, or the levels in ``C()``.  None: the classes.
+        The classes and declared categories without rows.  None: the classes.
     causes : tuple of str
         The causes of the events of a survival response; else empty.
     of_events : bool
@@ -152,11 +151,8 @@ class Response:
     def numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return the responses of new rows (n,): numbers, or class codes 0 … K - 1.
 
-        Raises
-        ------
-        InputError
-            A column is absent, a value is missing or not a number, or a class is unknown; or the
-            response is a time to an event, which is more than a number.
+        Raises `InputError` if a column is absent, a value is missing or not a number, or a class is
+        unknown; or if the response is a time to an event, which is more than a number.
         """
         if self.causes:
             raise InputError(f"response {self.name!r} is a time to an event, and no number")
@@ -187,10 +183,8 @@ class Response:
     def times(self, data: pd.DataFrame) -> SurvivalTimes:
         """Return times and events of new rows (n,), of a survival response.
 
-        Raises
-        ------
-        InputError
-            A column is absent, a value is missing, or is no time or event of this response.
+        Raises `InputError` if a column is absent, or a value is missing or no time or event of this
+        response.
         """
         columns = cast(pd.DataFrame, self._values(data).data)
         if unit_of_times(self.name, columns) != self.unit:
@@ -238,34 +232,14 @@ class Response:
 def read_response(
     values: Values, kind: str, rows: str = "row"
 ) -> tuple[Response, NDArray[np.float64]]:
-    """Read the response of the training rows.
+    """Return the response of the training rows, and its values (n,): numbers or codes 0 … K - 1.
 
-    Parameters
-    ----------
-    values : Values
-        Its n values.
-    kind : str
-        "regression", "classification", or "auto": regression for numbers, classification for
-        everything else.
-    rows : str
-        What each row is called in messages.
-
-    Returns
-    -------
-    The response, and (n,) its values: the numbers, or the class codes 0 … K - 1.
-
-    Raises
-    ------
-    InputError
-        It has several columns, is constant, holds dates or other types that cannot be predicted,
-        has an infinite or immensely large value, is text that is different in nearly every row, or
-        is not numeric although `kind` is "regression".
-
-    Warns
-    -----
-    UserWarning
-        `kind` is "auto" and the response is numeric with two distinct values; it is text, and its
-        many classes are numbers or dates; or classes differ only in spaces or capitals.
+    With `kind` "auto", numbers mean regression and all else classification.  `rows` is what each
+    row is called in messages.  Raises `InputError` if the values have several columns, are
+    constant, hold types that cannot be predicted, such as dates, are infinite or immensely large,
+    are text that is different in nearly every row, or not numeric in a regression.  Warns if `kind`
+    is "auto" and there are two distinct numbers; if the many classes of text are numbers or dates;
+    and if classes differ only in spaces or capitals.
     """
     data = values.data
     if values.censored:
@@ -308,17 +282,10 @@ def read_response(
 
 
 def read_survival(values: Values, kind: str) -> tuple[Response, SurvivalTimes]:
-    """Read a response ``Surv()`` of the training rows.
+    """Return a response ``Surv()`` of the training rows, and their times and events.
 
-    Raises
-    ------
-    InputError
-        `kind` is not "auto", or a time or an event cannot be used.
-
-    Warns
-    -----
-    UserWarning
-        Categories of the event seem not to begin with that of censored rows.
+    Raises `InputError` if `kind` is not "auto", or a time or an event cannot be used.  Warns if the
+    first category of the event seems not to be that of censored rows.
     """
     if kind != "auto":
         raise InputError(
@@ -346,7 +313,7 @@ def require_variation(name: str, y: NDArray[np.float64]) -> None:
 
 
 def _check_labels(name: str, labels: pd.Series, guessed: bool) -> None:
-    """Raise or warn if labels do not look like classes; if `guessed`, nobody said that they are."""
+    """Raise or warn if labels do not look like classes; `guessed`: no argument says they are."""
     levels = observed_levels(labels)
     if not isinstance(labels.dtype, pd.CategoricalDtype):
         require_shared(name, levels, len(labels))
@@ -411,21 +378,11 @@ def class_factors(
 ) -> NDArray[np.float64] | None:
     """Return the factors (K,) by which the case weights of each class are multiplied, or None.
 
-    Parameters
-    ----------
-    class_weights : None, "balanced" or mapping of class to number
-        ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows;
-        classes with hardly any weight, less than 1e-60 of it, keep theirs.
-        Classes that a mapping does not name have factor 1.
-    response : Response
-    y, weights : (n,) float64
-        Class codes and case weights of the training rows.
-
-    Raises
-    ------
-    InputError
-        `class_weights` is of another type or names an unknown class, a factor is not a positive
-        number, or the response is numeric.
+    ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows; classes
+    with hardly any weight, less than 1e-60 of it, keep theirs.  Classes that a mapping does not
+    name have factor 1.  `y` and `weights` (n,) are class codes and case weights.  Raises
+    `InputError` if `class_weights` is of another type or names an unknown class, a factor is not a
+    positive number, or the response is numeric.
     """
     if class_weights is None:
         return None

@@ -46,19 +46,17 @@ NARROWEST = 1e-300
 class Scaling:
     """The affine map of each column that takes its training values onto [0, 1].
 
-    The values of a column with empty cells are mapped so that their mean is 0, which is then the
-    value of the empty cells too.
+    A column with missing cells is mapped so that its mean is 0, which is also the value of its
+    missing cells.
 
     Attributes
     ----------
     low : (p,) float64
-        The value that is mapped to 0: the minimum over the training rows, or the mean of a column
-        with empty cells.
+        The value that is mapped to 0: the minimum, or the mean of a column with missing cells.
     range : (p,) float64
-        Maximum minus minimum; 0 for a column that was constant in training.  Such a column is
-        scaled to 0, for new values too.
+        Maximum minus minimum.  A column of range 0 is scaled to 0, for new values too.
     holes : (p,) bool
-        Whether empty cells of the column become 0.  Those of other columns stay NaN.
+        Whether missing cells of the column become 0.  Those of other columns stay NaN.
     """
 
     low: NDArray[np.float64]
@@ -99,12 +97,8 @@ class Scaling:
 def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling:
     """Return the scaling of training `columns` (p, n), n ≥ 1, with these names (p,).
 
-    Empty cells are NaN.
-
-    Raises
-    ------
-    InputError
-        A column varies by so little that coefficients in its unit would leave the range of floats.
+    Missing cells are NaN.  Raises `InputError` if a column varies by so little that coefficients in
+    its unit would leave the range of floats.
     """
     low = np.fmin.reduce(columns, axis=1)
     span = np.fmax.reduce(columns, axis=1) - low
@@ -130,15 +124,7 @@ NUMBER = 4
 
 
 class Cells(NamedTuple):
-    """Columns of numbers.
-
-    Attributes
-    ----------
-    at : (k,) int64
-        Which columns of the table they are.
-    values : (k, n) float64
-        NaN for empty cells.
-    """
+    """Columns of numbers, `values` (k, n), and their positions `at` (k,) in the table."""
 
     at: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -147,11 +133,7 @@ class Cells(NamedTuple):
 class Levels(NamedTuple):
     """A factor, whose indicators are columns ``first:first + width``.
 
-    Attributes
-    ----------
-    first, width : int
-    codes : (n,) int64
-        The level of each row, from 0; -1 for a row with none of the levels.
+    `codes` (n,) is the level of each row, from 0; -1 for a row with none of the levels.
     """
 
     first: int
@@ -162,16 +144,10 @@ class Levels(NamedTuple):
 class Unscaled(NamedTuple):
     """p columns of n rows, made piece by piece.
 
-    Each piece is scaled and narrowed before the next one is made: all columns in 64 bits would take
-    twice the memory of the result.
-
-    Attributes
-    ----------
-    n : int
-    widths : dict of int to int
-        By the first column of each factor, its number of levels.
-    pieces : callable
-        Makes the pieces, anew with each call: all columns of numbers, and all factors, once.
+    Each piece is scaled and converted to float32 before the next one is made: all columns in 64
+    bits would take twice the memory of the result.  Each call of `pieces` makes them anew: all
+    columns of numbers, and all factors, once.  `widths` holds, by the first column of each factor,
+    its number of levels.
     """
 
     n: int
@@ -181,10 +157,7 @@ class Unscaled(NamedTuple):
     def learned(self, names: Sequence[str]) -> tuple[Scaling, Matrix]:
         """Return the scaling of these training columns, n ≥ 1, with these names (p,), and them.
 
-        Raises
-        ------
-        InputError
-            As `learn_scaling`, and as the pieces when they are made.
+        Raises `InputError` as `learn_scaling` does, and as the pieces do when they are made.
         """
         p = len(names)
         scaling = Scaling(np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.bool_))
@@ -198,10 +171,10 @@ class Unscaled(NamedTuple):
                 scaling.range[first : first + width] = (count > 0) & (count < self.n)
                 _write_levels(out, layout, piece, scaling.range, 0.0)
                 continue
-            found = learn_scaling(piece.values, [names[j] for j in piece.at])
-            scaling.low[piece.at], scaling.range[piece.at] = found.low, found.range
-            scaling.holes[piece.at] = found.holes
-            out[layout.place[piece.at]] = found.apply(piece.values)
+            of_piece = learn_scaling(piece.values, [names[j] for j in piece.at])
+            scaling.low[piece.at], scaling.range[piece.at] = of_piece.low, of_piece.range
+            scaling.holes[piece.at] = of_piece.holes
+            out[layout.place[piece.at]] = of_piece.apply(piece.values)
         return scaling, EncodedColumns(out, layout) if layout.level.any() else out
 
     def scaled(self, scaling: Scaling, unknown: float = 0.0) -> Matrix:
@@ -283,14 +256,8 @@ FEW_NONZEROS = 0.25
 class WithSparseColumns(NamedTuple):
     """A matrix (p, n), in two parts.
 
-    Attributes
-    ----------
-    dense : (q, n) float32
-        The rows of the matrix that have many nonzero numbers.
-    sparse : csr_array (p - q, n) of float32
-        The others.
-    is_sparse : (p,) bool
-        Which these are.
+    `dense` (q, n) holds the rows of the matrix that have many nonzero numbers, `sparse` (p - q, n)
+    the others; `is_sparse` (p,) marks these.
     """
 
     dense: NDArray[np.float32]
@@ -325,7 +292,7 @@ def is_ranked(column: pd.Series) -> bool:
 
 
 def as_numbers(column: pd.Series) -> NDArray[np.float64]:
-    """Return a column (n,) as numbers: of labels the number of the level, NaN for empty cells.
+    """Return a column (n,) as numbers: of labels the number of the level, NaN for missing cells.
 
     Levels are numbered from 0: categories in their order, other labels sorted as text.
     """

@@ -1,7 +1,7 @@
 """Rows that belong together: groups, an order in time, strata.
 
 Rows of one subject or site resemble each other.  A tree that was grown on some of them knows the
-others already, so it cannot judge how well new subjects are predicted.  The same holds for rows
+others already, so it cannot show how well new subjects are predicted.  The same holds for rows
 that follow each other in time.
 """
 
@@ -43,18 +43,10 @@ FEWEST_UNITS = 2
 class RowStructure:
     """Which of n rows belong together, as codes 0, 1, …, each of which some row has.
 
-    Attributes
-    ----------
-    groups : (n,) int64 or None
-        The group of each row, numbered in the order of their first rows.
-    order : (n,) int64 or None
-        The rank of each row's time; rows of one time have one rank.
-    strata : (n,) int64 or None
-        The stratum of each row, numbered in the order of their first rows.
-    labels : dict of str to Index
-        By argument, what the user calls the groups, times and strata.
-    columns : dict of str to str
-        By argument, the column that it named; without those given as values.
+    `groups` and `strata` (n,) are numbered in the order of their first rows; `order` (n,) are the
+    ranks of the rows' times, equal for equal times.  By argument, `labels` are what the user calls
+    the groups, times and strata, and `columns` the column that was named; none if values were
+    given.
     """
 
     groups: NDArray[np.int64] | None = None
@@ -81,17 +73,15 @@ class RowStructure:
         kept: dict[str, Any] = {}
         labels = {}
         for name, codes in self._given():
-            found, kept[name] = np.unique(codes[rows], return_inverse=True)
-            labels[name] = self.labels[name][found]
+            row_codes, kept[name] = np.unique(codes[rows], return_inverse=True)
+            labels[name] = self.labels[name][row_codes]
         return replace(self, labels=labels, **kept)
 
     def with_more(self, data: pd.DataFrame, rows: NDArray[np.bool_]) -> RowStructure:
         """Return the structure of these rows followed by some `rows` (m,) of another data frame.
 
-        Raises
-        ------
-        InputError
-            The rows have an order, or a group or stratum cannot be read from a column.
+        Raises `InputError` if the rows have an order, or a group or stratum cannot be read from a
+        column.
         """
         if self.order is not None:
             raise InputError(
@@ -109,8 +99,10 @@ class RowStructure:
             values = row_labels(name, self.columns[name], data)[rows]
             _require_full(name, values)
             both = np.concatenate([self.labels[name].astype(object), values.astype(object)])
-            found, levels = pd.factorize(both)
-            more[name] = np.concatenate([codes, found[len(self.labels[name]) :].astype(np.int64)])
+            row_codes, levels = pd.factorize(both)
+            more[name] = np.concatenate(
+                [codes, row_codes[len(self.labels[name]) :].astype(np.int64)]
+            )
             labels[name] = pd.Index(levels)
         return replace(self, labels=labels, **more)
 
@@ -128,20 +120,10 @@ def read_structure(
 ) -> RowStructure | None:
     """Return the structure of the `rows` (n,) of a data frame, by default all; None without any.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-    groups, order, strata : str or array-like, optional
-        The name of a column, or one value for each row of `data`: of a Series by the labels of its
-        index, else by position.
-    rows : (n,) bool, optional
-        The rows that are used.
-
-    Raises
-    ------
-    InputError
-        There is no such column, values are missing or too few, `order` cannot be ordered, or both
-        `groups` and `order` are given.
+    `groups`, `order` and `strata` are names of columns, or one value for each row of `data`: of a
+    Series by the labels of its index, else by position.  Raises `InputError` if there is no such
+    column, values are missing or too few, `order` cannot be ordered, or both `groups` and `order`
+    are given.
     """
     arguments = {"groups": groups, "order": order, "strata": strata}
     given = {name: value for name, value in arguments.items() if value is not None}
@@ -160,8 +142,8 @@ def read_structure(
         _require_full(name, values)
         if name == "order":
             _require_ordered(values)
-        found, levels = pd.factorize(values, sort=name == "order")
-        codes[name], labels[name] = found.astype(np.int64), _plain(pd.Index(levels))
+        row_codes, levels = pd.factorize(values, sort=name == "order")
+        codes[name], labels[name] = row_codes.astype(np.int64), _plain(pd.Index(levels))
         _require_several(name, labels[name])
     columns = {name: value for name, value in given.items() if isinstance(value, str)}
     return RowStructure(**codes, labels=labels, columns=columns)

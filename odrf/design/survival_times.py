@@ -40,16 +40,9 @@ ONE_CAUSE = ("event",)
 class SurvivalTimes:
     """When each of n rows was observed, and what happened at the end.
 
-    Attributes
-    ----------
-    time : (n,) float64
-        End of the observation.
-    event : (n,) int64
-        0 if the row was censored then; else the number of its cause, 1 if there is only one.
-    start : (n,) float64 or None
-        The row is observed after this time; None: from the beginning.
-    causes : tuple of str
-        Names of the causes 1, 2, …
+    `time` (n,) is the end of the observation; `event` (n,) the number of its cause, 1, 2, …, or 0
+    if the row was censored.  The row is observed after `start` (n,); None: from the beginning.
+    `causes` are the names of the causes 1, 2, …
     """
 
     time: NDArray[np.float64]
@@ -107,19 +100,9 @@ NO_EVENT = ("censored", "censor", "cens", "none", "no event", "no", "alive", "0"
 def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
     """Return the names of the causes of events in the training rows, those that have some.
 
-    If no row has an event, they are all that the column names.
-
-    Parameters
-    ----------
-    name : str
-        The response as in the formula.
-    columns : DataFrame
-        As `Censored.columns` gives it.
-
-    Raises
-    ------
-    InputError
-        The column of events is none.
+    If no row has an event, they are all that the column names.  `name` is the response as in the
+    formula, `columns` what `Censored.columns` gives.  Raises `InputError` if the column of events
+    cannot be one.
     """
     event = columns[EVENT]
     if not isinstance(event.dtype, pd.CategoricalDtype):
@@ -164,18 +147,9 @@ def censored_category(name: str, columns: pd.DataFrame) -> str:
 def read_times(name: str, columns: pd.DataFrame, causes: Sequence[str]) -> SurvivalTimes:
     """Return times and events of rows, with the causes of the training rows.
 
-    Parameters
-    ----------
-    name : str
-    columns : DataFrame
-        As `Censored.columns` gives it, with the labels of the rows as its index.
-    causes : sequence of str
-
-    Raises
-    ------
-    InputError
-        A time is negative, infinite, or not after its start; a column is not numeric; the events
-        are neither bool nor 0 and 1 nor the categories of the training rows.
+    `columns` is what `Censored.columns` gives, with the labels of the rows as its index.  Raises
+    `InputError` if a time is negative, infinite, or not after its start; a column is not numeric;
+    or the events are neither bool nor 0 and 1 nor the categories of the training rows.
     """
     time = _numbers(name, columns, TIME)
     start = _numbers(name, columns, START) if START in columns else None
@@ -220,10 +194,7 @@ def require_events(name: str, times: SurvivalTimes, weights: NDArray[np.float64]
 def unit_of_times(name: str, columns: pd.DataFrame) -> str:
     """Return "days" if the times are durations, and ``""`` if they are numbers of some unit.
 
-    Raises
-    ------
-    InputError
-        Starts are durations and stops numbers, or the other way round.
+    Raises `InputError` if starts are durations and stops numbers, or the other way round.
     """
     units = [
         DAYS if contents(columns[which]) == DURATIONS else ""

@@ -162,23 +162,10 @@ def _transform_of(value: Any) -> Any:
 def untrusted_part(
     code: str, columns: Collection[str], names: Mapping[str, Any], given: Collection[str] = ()
 ) -> str | None:
-    """Return the first part of an expression's code that is not trusted.
+    """Return the first part of an expression's code that is not trusted; None if all is.
 
-    Parameters
-    ----------
-    code : str
-        Python code.
-    columns : collection of str
-        The columns of the data that it uses.
-    names : mapping of str to object
-        The values of other names, where they are not those that every formula knows.
-    given : collection of str
-        Names that are trusted whatever they stand for.
-
-    Returns
-    -------
-    str or None
-        As written in the code; None if all of it is trusted.
+    `columns` are those of the data that it uses; `names` the values of other names that not every
+    formula knows; names in `given` are trusted whatever they stand for.
     """
     tree = ast.parse(code, mode="eval").body
     # A column cannot be called, so its name stands for a function there.

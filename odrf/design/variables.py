@@ -37,14 +37,7 @@ __all__ = [
 class Variable:
     """How an atom becomes columns of numbers, on training rows and on new rows.
 
-    Attributes
-    ----------
-    name : str
-        As in the formula.
-    evaluation : Evaluation or None
-        The expression to evaluate, or None for a column taken as it is.
-    encoding : Encoding
-        How its values become k columns.
+    `evaluation` is None for a column taken as it is; `encoding` makes k columns of its values.
     """
 
     name: str
@@ -93,7 +86,7 @@ class Variable:
         return rows_known(frame, self.columns)
 
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the columns of numbers (k, n) for the rows of `frame`; NaN for empty cells."""
+        """Return the columns of numbers (k, n) for the rows of `frame`; NaN for missing cells."""
         known = self.known(frame)
         if known.all():
             return self.encoding.encode(self._values(frame))
@@ -106,7 +99,7 @@ class Variable:
     def codes(self, frame: pd.DataFrame) -> NDArray[np.int64]:
         """Return the numbers (n,) of the levels of a factor, see `Indicators.codes`.
 
-        They are -1 for empty cells.
+        They are -1 for missing cells.
         """
         known, factor = self.known(frame), cast(Indicators, self.encoding)
         if known.all():
@@ -136,7 +129,7 @@ def columns_of_numbers(frame: pd.DataFrame) -> dict[str, Variable]:
 
 
 def learn_variable(atom: Atom, frame: pd.DataFrame, env: EvalEnvironment) -> Variable:
-    """Learn from the rows `frame` how to encode `atom`; its columns have no empty cells there."""
+    """Learn from the rows `frame` how to encode `atom`; its columns have no missing cells there."""
     evaluation, values = training_values(atom, frame, env)
     return Variable(atom.name, evaluation, learn_encoding(values))
 

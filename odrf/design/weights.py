@@ -36,20 +36,9 @@ __all__ = [
 def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
     """Return the numbers (n,) of the rows of `data`, missing ones as NaN.
 
-    Parameters
-    ----------
-    argument : str
-        The name of the argument, for errors.
-    value : str or array-like
-        The name of a column, or n numbers: of a Series by the labels of its index, else by
-        position.
-    data : pandas.DataFrame
-        The data frame.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or `value` is not n numbers, or is a Series with other labels.
+    `value` is the name of a column, or n numbers: of a Series by the labels of its index, else by
+    position.  Raises `InputError`, which names the `argument`, if there is no such column, or these
+    are not n numbers, or a Series with other labels.
     """
     if isinstance(value, str):
         value = _column(argument, value, data)
@@ -78,12 +67,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
 def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.Series:
     """Return the values (n,) of the rows of `data`, of any type, numbered from 0.
 
-    The arguments are those of `row_numbers`.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or `value` is not n values, or is a Series with other labels.
+    Arguments and errors are those of `row_numbers`.
     """
     if isinstance(value, str):
         value = _column(argument, value, data)
@@ -133,16 +117,9 @@ def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
 
 @dataclass(frozen=True, eq=False)
 class Offset:
-    """The offsets of a fit.
+    """The offsets of the training rows, `values` (n,); without any (`given` is False) all are 0.
 
-    Attributes
-    ----------
-    given : bool
-        Whether the fit has offsets; otherwise all are 0.
-    column : str or None
-        The column that holds them, in new data too.
-    values : (n,) float64
-        Offsets of the training rows.
+    `column` holds them, in new data too; None if they were given as numbers.
     """
 
     given: bool
@@ -155,21 +132,11 @@ class Offset:
         offset: str | ArrayLike | None,
         complete: NDArray[np.bool_],
     ) -> NDArray[np.float64]:
-        """Return the offsets of the `complete` rows of `newdata`.
+        """Return the offsets of the `complete` (m,) rows of `newdata`.
 
-        Parameters
-        ----------
-        newdata : DataFrame
-            m rows.
-        offset : str, array-like, number or None
-            Used instead of the column of the fit.
-        complete : (m,) bool
-
-        Raises
-        ------
-        InputError
-            The fit has offsets but no column of them and `offset` is None, or an offset is missing
-            or not a finite number.
+        A given `offset` is used instead of the column of the fit.  Raises `InputError` if the fit
+        has offsets but no column of them and `offset` is None, or an offset is missing or not a
+        finite number.
         """
         if offset is None and not self.given:
             return np.zeros(int(complete.sum()))
@@ -183,29 +150,15 @@ class Offset:
         return _known(_numbers(source, newdata)[complete])
 
     def keeping(self, which: NDArray[np.bool_]) -> Offset:
-        """Return the offsets of some of the training rows.
-
-        Raises
-        ------
-        InputError
-            One of them is missing.
-        """
+        """Return the offsets of some of the training rows; an `InputError` if one is missing."""
         return Offset(self.given, self.column, _known(self.values[which]))
 
 
 def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
     """Return the offsets of a fit to the n rows of `data`, missing ones as NaN.
 
-    Parameters
-    ----------
-    offset : str, array-like or None
-        A column's name, n numbers (see `row_numbers`), one number, or None for zeros.
-    data : DataFrame
-
-    Raises
-    ------
-    InputError
-        There is no such column, or the offsets are not n numbers, or one is infinite.
+    `offset` is a column's name, n numbers (see `row_numbers`), one number, or None for zeros.
+    Raises `InputError` if there is no such column, or these are not n numbers, or one is infinite.
     """
     column = offset if isinstance(offset, str) else None
     values = np.zeros(len(data)) if offset is None else _numbers(offset, data)
@@ -250,17 +203,8 @@ LARGEST_WEIGHT = 1e200
 def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[np.float64]:
     """Return the weights (n,) of the rows of `data`, missing ones as NaN.
 
-    Parameters
-    ----------
-    weights : str, array-like or None
-        The name of a column, n numbers (see `row_numbers`), or None for all ones.
-    data : pandas.DataFrame
-        The data frame.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or the weights are not n numbers.
+    `weights` is the name of a column, n numbers (see `row_numbers`), or None for all ones.  Raises
+    `InputError` if there is no such column, or these are not n numbers.
     """
     if weights is None:
         return np.ones(len(data))
@@ -268,12 +212,9 @@ def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[
 
 
 def rows_that_count(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows (n,) do not have the weight 0; missing weights are judged elsewhere.
+    """Return which rows (n,) do not have the weight 0; missing weights are checked elsewhere.
 
-    Raises
-    ------
-    InputError
-        They are fewer than two.
+    Raises `InputError` if they are fewer than two.
     """
     counted = weights != 0
     if counted.sum() < 2:
@@ -300,10 +241,8 @@ def unit_of(weights: NDArray[np.float64]) -> float:
 def in_unit_of_fit(weights: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     """Return the weights (m,) of added rows in the `unit` of the training rows.
 
-    Raises
-    ------
-    InputError
-        One is so large beside those of the training rows that these would be lost in rounding.
+    Raises `InputError` if one is so large beside those of the training rows that these would be
+    lost in rounding.
     """
     if weights.max(initial=0.0) / MOST_TOP / MOST_TOP > unit:
         raise InputError(

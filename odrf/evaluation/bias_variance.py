@@ -69,14 +69,8 @@ SQUARED = {"noise": "noise", "bias2": "bias²", "variance": "variance"}
 class Experiment:
     """How bias and variance were estimated.
 
-    Attributes
-    ----------
-    problem : str
-        Name of the simulated problem, or the formula.
-    kind : {"regression", "classification"}
-    known : bool
-        Whether the truth is known.  If not, the observed responses are taken for it.
-    test_rows, repeats, seed : int
+    `problem` is the name of the simulated problem, or the formula.  If the truth is not `known`,
+    the observed responses are taken for it.
     """
 
     problem: str
@@ -313,16 +307,10 @@ class Squared(NamedTuple):
 def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
     """Decompose the 0-1 loss by James' definitions.
 
-    If several classes are equally likely, predicting any of them has no bias.  If several are
-    predicted equally often, each of them counts as h̄ with equal weight.  So the result does not
-    depend on the names or the order of the classes.
-
-    Parameters
-    ----------
-    predicted : (R, m) int64
-        Codes of the predicted classes, 0 … K - 1, by training sample and row.
-    truth : (m, K) float64
-        P(Y = k | x) of each row.
+    `predicted` (R, m) are the codes 0 … K - 1 of the predicted classes, by training sample and row;
+    `truth` (m, K) is P(Y = k | x) of each row.  If several classes are equally likely, predicting
+    any of them has no bias.  If several are predicted equally often, each of them counts as h̄ with
+    equal weight.  So the result does not depend on the names or the order of the classes.
 
     Examples
     --------
@@ -350,18 +338,13 @@ def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
 def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> KohaviWolpert:
     """Decompose the 0-1 loss by Kohavi and Wolpert's definitions.
 
-    The shares of the classes among R predictions are estimates.  Their sampling error makes the
-    squared distance from the truth too large, and the variance too small, by V / (R - 1), where V
-    is half of 1 - Σ share².  Equation (27) of Gupta et al. corrects the squared distance only; here
-    both are corrected, so that the terms add up.  Their equations have no factor of one half: with
-    labels as the truth, twice `bias2` is (27), and twice `variance`, times (R - 1)/R, is (28).
-
-    Parameters
-    ----------
-    predicted : (R, m) int64
-        Codes of the predicted classes, 0 … K - 1, by training sample and row; R is 2 or more.
-    truth : (m, K) float64
-        P(Y = k | x) of each row; 1 for an observed label that is taken for the truth.
+    `predicted` (R, m) are class codes as in `james`, R ≥ 2; `truth` (m, K) is P(Y = k | x), 1 for
+    an observed label that is taken for the truth.  The shares of the classes among R predictions
+    are estimates.  Their sampling error makes the squared distance from the truth too large, and
+    the variance too small, by V / (R - 1), where V is half of 1 - Σ share².  Equation (27) of Gupta
+    et al. corrects the squared distance only; here both are corrected, so that the terms add up.
+    Their equations have no factor of one half: with labels as the truth, twice `bias2` is (27), and
+    twice `variance`, times (R - 1)/R, is (28).
 
     Examples
     --------
@@ -382,17 +365,10 @@ def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> 
 def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: float) -> Squared:
     """Decompose the squared error.
 
-    The mean of R predictions is an estimate.  Its sampling error makes the squared distance from
-    the truth too large by variance / R, which is subtracted.
-
-    Parameters
-    ----------
-    predicted : (R, m) float64
-        Predictions, by training sample and row; R is 2 or more.
-    truth : (m,) float64
-        m(x) of each row.
-    noise : float
-        Variance of the response given x.
+    `predicted` (R, m) are predictions by training sample and row, R ≥ 2; `truth` (m,) is m(x), and
+    `noise` the variance of the response given x.  The mean of R predictions is an estimate.  Its
+    sampling error makes the squared distance from the truth too large by variance / R, which is
+    subtracted.
 
     Examples
     --------
@@ -432,8 +408,6 @@ class SampleSource:
         Formulas of models are checked against it.
     response : Response
         With all classes of the problem, also those without rows.
-    test : DataFrame
-        The m test rows.
     truth : (m,) or (m, K) float64
         m(x), or P(class | x).  If it is not known, the observed responses, or 1 for the observed
         class.
@@ -460,13 +434,10 @@ class SampleSource:
 def read_source(
     problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment, beside: BesideFormula
 ) -> SampleSource:
-    """Draw the test rows from a simulated problem, or from a table with its formula.
+    """Return the source of a simulated problem, or of a table with its formula; draw the test rows.
 
-    Raises
-    ------
-    InputError
-        If `problem` is neither, or is invalid; if `test_rows` is too small or too large; or if
-        there are groups of a simulated problem.
+    Raises `InputError` if `problem` is neither, or is invalid; if `test_rows` is too small or too
+    large; or if there are groups of a simulated problem.
     """
     if isinstance(problem, Problem):
         if beside.structure:

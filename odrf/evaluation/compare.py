@@ -91,44 +91,21 @@ def signed_rank(difference: NDArray[np.float64]) -> float:
 
 
 def corrected_std_error(values: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
-    """Return the standard errors of means over folds (Nadeau and Bengio 2003).
+    """Return the standard errors of means over J folds of scores (J, …) (Nadeau and Bengio 2003).
 
     The training sets of the folds overlap, so the scores of the folds are not independent and the
     plain standard error, √(variance / J), is far too small.  This one is
-    √((1/J + n_test/n_train)·variance).
-
-    Parameters
-    ----------
-    values : (J, …) float64
-        Scores of J folds.
-    ratio : float
-        n_test / n_train.
-
-    Returns
-    -------
-    (…) float64
+    √((1/J + n_test/n_train)·variance); `ratio` is n_test / n_train.
     """
     return np.sqrt((1.0 / len(values) + ratio) * np.var(values, axis=0, ddof=1))
 
 
 def corrected_t(difference: NDArray[np.float64], ratio: float) -> tuple[float, float]:
-    """Return the corrected resampled t, and the p-value that the mean is below 0.
+    """Return the corrected resampled t, and the p-value that the mean `difference` (J,) is below 0.
 
-    t = mean / √((1/J + n_test/n_train)·variance), on J - 1 degrees of freedom (Nadeau and Bengio
-    2003; for repeated cross-validation Bouckaert and Frank 2004).
-
-    Parameters
-    ----------
-    difference : (J,) float64
-        Differences of two methods on J folds.
-    ratio : float
-        n_test / n_train.
-
-    Returns
-    -------
-    t, p : float
-        0 and 1 if all differences are 0; NaN if they are equal otherwise, and do not tell how they
-        vary.
+    t = mean / √((1/J + ratio)·variance), on J - 1 degrees of freedom; `ratio` is n_test / n_train
+    (Nadeau and Bengio 2003; for repeated cross-validation Bouckaert and Frank 2004).  t and p are 0
+    and 1 if all differences are 0, and NaN if they are equal otherwise: their variance is unknown.
     """
     if not difference.any():
         return 0.0, 1.0
@@ -151,12 +128,7 @@ def wins(losses: NDArray[np.float64]) -> NDArray[np.int64]:
 def critical_difference(methods: int, tables: int, level: float = 0.05) -> float:
     """Return the difference of mean ranks that is significant by Nemenyi's test (Demšar 2006).
 
-    Parameters
-    ----------
-    methods, tables : int
-        Number of methods that are ranked, and number of tables.
-    level : float, default 0.05
-        Significance level for all pairs together.
+    `methods` are ranked on a number of `tables`; `level` holds for all pairs together.
 
     Examples
     --------
@@ -659,10 +631,7 @@ def _division(cv: Folds, task: Task) -> Division:
 def _folds(task: Task, number: int, division: Division, repeats: int, seed: int) -> Iterator[_Fold]:
     """Divide a table; each division has a seed, and each fold a seed for its models.
 
-    Raises
-    ------
-    InputError
-        If there are several repeats, and the folds are the same in each.
+    Raises `InputError` if there are several repeats, and the folds are the same in each.
     """
     before: list[FoldRows] = []
     for repeat in range(repeats):

@@ -466,13 +466,13 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
         if sizes != "geometric":
             raise InputError(f'sizes={sizes!r}: use "geometric" or a list of numbers of rows')
         fewest = min(FEWEST_ROWS, most)
-        found = sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
-        if len(found) < FEWEST_SIZES:
+        geometric = sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
+        if len(geometric) < FEWEST_SIZES:
             raise InputError(
                 f"{most} training rows are too few for sizes from {FEWEST_ROWS} on: give sizes=, "
                 f"a list of {FEWEST_SIZES} or more numbers of rows"
             )
-        return found
+        return geometric
     listed: list[Any] = list(sizes) if is_list(sizes) else []
     whole = all(is_whole(size) for size in listed)
     different = sorted(set(listed)) if whole else []

@@ -30,8 +30,8 @@ from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, condit
 
 __all__ = [
     "AUTO",
-    "JUDGED",
     "METRICS",
+    "SURVIVAL_RESULTS",
     "Metric",
     "TimesToScore",
     "harrell_of_risks",
@@ -58,12 +58,11 @@ class TimesToScore:
 
     Attributes
     ----------
-    times : SurvivalTimes
     until : float
         Events up to this time count, of whatever fold of the table.
     at : (G,) float64
         The times of predicted curves, ascending to `until`.  The first is 0, or if rows enter late
-        the time since which they are judged, given no event before.
+        the time from which on they are evaluated, given no event before.
     observed : ObservationCurve
         That of all rows of the table, so that a fold of few rows has no large weights by chance.
     """
@@ -97,36 +96,36 @@ def times_to_score(times: SurvivalTimes) -> TimesToScore:
 
 def harrell_of_risks(observed: TimesToScore, risk: Floats) -> float:
     """Return Harrell's C of the risks (n,)."""
-    rows, used = _judging(observed)
+    rows, used = _evaluated_rows(observed)
     return harrells_c(rows.time, rows.event, risk[used], start=rows.start).estimate
 
 
 def uno_of_risks(observed: TimesToScore, risk: Floats) -> float:
     """Return Uno's C of the risks (n,)."""
-    rows, used = _judging(observed)
+    rows, used = _evaluated_rows(observed)
     # an event at the last time counts, too
     tau = float(np.nextafter(observed.until, np.inf))
-    found = unos_c(
+    concordance = unos_c(
         rows.time, rows.event, risk[used], tau, observed=observed.observed, start=rows.start
     )
-    return found.estimate
+    return concordance.estimate
 
 
 def integrated_brier_of_curves(observed: TimesToScore, survival: Floats) -> float:
     """Return the mean over time of the Brier score of the survival (n, G) at the times `at`."""
-    rows, used = _judging(observed)
+    rows, used = _evaluated_rows(observed)
     curves, at = survival[used], observed.at
     if rows.start is not None:
         later = conditional_survival(curves, curves[:, 0])
         curves = np.column_stack([np.ones(len(later)), later])
-    found = brier_scores(
+    scores = brier_scores(
         rows.time, rows.event, 1 - curves, at, observed=observed.observed, start=rows.start
     )
-    return found.integrated.estimate
+    return scores.integrated.estimate
 
 
-def _judging(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.bool_]]:
-    """Return the rows that judge, and which they are (n,)."""
+def _evaluated_rows(observed: TimesToScore) -> tuple[SurvivalTimes, NDArray[np.bool_]]:
+    """Return the rows that are evaluated, and which they are (n,)."""
     times, since = observed.times, float(observed.at[0])
     if times.start is None:
         return times, np.ones(len(times), dtype=np.bool_)
@@ -151,10 +150,8 @@ class Metric:
 
     Attributes
     ----------
-    name : str
-        As users type it.
-    words : str
-        Its full name.
+    name, words : str
+        As users type it; and its full name.
     function : callable
         Takes the observed responses (n,) and the predictions (n,), both numbers or both labels,
         and returns a number.  If `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and
@@ -163,7 +160,6 @@ class Metric:
     kind : str or None
         "regression", "classification" or "survival"; None for a user's function, which may be used
         for all; of times to an event it takes a data frame with the columns "time" and "event".
-    greater_is_better, needs_probabilities, needs_two_classes, needs_curves : bool
     """
 
     name: str
@@ -279,20 +275,10 @@ METRICS = {
 def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
     """Return the metric of a name or a function.
 
-    Parameters
-    ----------
-    metric : str or callable
-        "auto", one of `METRICS`, or a function of observed and predicted values (n,), numbers or
-        labels, that returns a number; smaller is better.
-    kind : {"regression", "classification", "survival"}
-        Kind of the response.
-    n_classes : int
-        Largest number of classes of any table; 1 if there are none.
-
-    Raises
-    ------
-    InputError
-        If the metric is not known, or cannot be used for the response.
+    `metric` is "auto", one of `METRICS`, or a function of observed and predicted values (n,),
+    numbers or labels, that returns a number; smaller is better.  `n_classes` is the largest number
+    of classes of any table, 1 if there are none.  Raises `InputError` if the metric is not known,
+    or cannot be used for the response.
 
     Examples
     --------
@@ -325,7 +311,7 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
 # Scores of a fit for times to an event on its out-of-bag rows.
 # ------------------------------------------------------------------------------------------------
 
-JUDGED = EvaluatedSurvivalResults, SurvivalBoostedResults
+SURVIVAL_RESULTS = EvaluatedSurvivalResults, SurvivalBoostedResults
 """Results for times to an event."""
 
 
@@ -334,10 +320,7 @@ def out_of_bag_score_of_times(
 ) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error, as `score()` does.
 
-    Raises
-    ------
-    InputError
-        If the fit has no out-of-bag rows; if the metric is a user's function.
+    Raises `InputError` if the fit has no out-of-bag rows, or the metric is a user's function.
     """
     table = fit.score()
     if table.index.name != OUT_OF_BAG_ROWS:
@@ -364,25 +347,14 @@ GROUPS = 20
 def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]:
     """Return the score of the out-of-bag predictions, and its standard error.
 
-    By the default metric, rows of forests of `odrf` count by their case weights.  By another
-    metric, and in other fits, every row of positive weight counts once.  Then the standard error is
-    that of the jackknife that leaves out one of at most 20 parts of the rows at a time.  The parts
-    are random; or whole groups, or blocks of time, if the fit was made with `groups` or `order`.
-
-    Parameters
-    ----------
-    fit : ODRFResults, ODBTResults or AutoResults; or results for times to an event
-        Of these the scores and errors are those of their ``score()``.
-    metric : Metric
-    seed : int
-        Seed of the groups.
-
-    Raises
-    ------
-    InputError
-        If the fit has no out-of-bag rows.
+    By the default metric, rows of forests of `odrf` count by their case weights, and results for
+    times to an event have those of their ``score()``.  By another metric, and in other fits, every
+    row of positive weight counts once.  Then the standard error is that of the jackknife that
+    leaves out one of at most 20 parts of the rows at a time.  The parts are random, by `seed`; or
+    whole groups, or blocks of time, if the fit was made with `groups` or `order`.  Raises
+    `InputError` if the fit has no out-of-bag rows.
     """
-    if isinstance(fit, JUDGED):
+    if isinstance(fit, SURVIVAL_RESULTS):
         return out_of_bag_score_of_times(fit, metric)
     if not isinstance(fit, OutOfBagResults) or _is_one_run(fit.fit):
         raise InputError(

@@ -69,14 +69,8 @@ UNNAMED = "data"
 class BesideFormula:
     """What divides the rows of tables, and so is no predictor unless a formula names it.
 
-    Attributes
-    ----------
-    structure : mapping of str to str or array-like
-        The arguments `groups`, `order` and `strata` that were given.
-    folds : str or None
-        The column that holds the folds.
-    formulas : sequence of str
-        Those of models, beside the formula of a table.
+    `structure` holds the arguments `groups`, `order` and `strata` that were given, `folds` the
+    column of folds, and `formulas` those of models, beside the formula of a table.
     """
 
     structure: Mapping[str, str | ArrayLike] = field(default_factory=dict)
@@ -101,8 +95,6 @@ class Task:
 
     Attributes
     ----------
-    name : str
-    formula : str
     data : DataFrame
         Its n rows that have a response.  Text columns are categorical, so that levels which a fold
         lacks stay known.
@@ -115,10 +107,8 @@ class Task:
         The N rows and all columns, as the user gave them.
     used : (N,) bool
         Which of these have a response.
-    structure : RowStructure or None
-        Groups, order and strata of the n rows.
-    times : TimesToScore or None
-        Times and events, if the response is ``Surv()``.
+    structure, times : of the n rows, or None
+        Groups, order and strata; times and events, if the response is ``Surv()``.
     """
 
     name: str
@@ -185,11 +175,8 @@ def kind_asked(response: Response) -> str:
 def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
     """Return pairs of formula and table by the name of the table.
 
-    Raises
-    ------
-    InputError
-        If `data` is neither a table nor a mapping of names to tables, or holds none; if two names
-        read alike.
+    Raises `InputError` if `data` is neither a table nor a mapping of names to tables, or holds
+    none; or if two names read alike.
     """
     if isinstance(data, pd.DataFrame):
         return {UNNAMED: (formula, data)}
@@ -216,13 +203,8 @@ def read_task(
 ) -> Task:
     """Return the task of a formula and a table, whose rows without a response are left out.
 
-    So are columns `beside` the formula that no formula names.  `with_times` tells whether the
-    response may be ``Surv()``.
-
-    Raises
-    ------
-    InputError
-        If the formula or the table is invalid.
+    Columns `beside` the formula that no formula names are left out too.  `with_times`: the response
+    may be ``Surv()``.  Raises `InputError` if the formula or the table is invalid.
     """
     if not isinstance(data, pd.DataFrame):
         raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
@@ -286,7 +268,7 @@ def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
 
 
 # ------------------------------------------------------------------------------------------------
-# Estimators for times to an event, of this package or of scikit-survival: how they are asked.
+# Estimators for times to an event, of this package or of scikit-survival: how they predict.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -323,9 +305,7 @@ class Split:
     formula : str
         Formula of the table; that of a model takes precedence.
     response : Response
-        The response, with the kind and the classes of the whole table.
-    train, test : DataFrame
-    seed : int
+        With the kind and the classes of the whole table.
     probabilities : bool
         Whether probabilities of the classes are to be predicted.
     env : EvalEnvironment
@@ -347,8 +327,8 @@ class Split:
     curves_at: NDArray[np.float64] | None = None
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What is asked of ``predict`` of a fit, beside the rows."""
+    def predict_arguments(self) -> dict[str, Any]:
+        """The arguments of ``predict`` of a fit, beside the rows."""
         if self.curves_at is not None:
             return {"type": "survival", "times": self.curves_at}
         return {"type": "prob"} if self.probabilities else {}
@@ -393,7 +373,7 @@ class Function:
         with looked_up_in(split.env):
             fit = self.function(self.formula or split.formula, split.train, **wanted)
         _require_numbers(fit, split.response)
-        return fit.predict(split.test, **split.asked)
+        return fit.predict(split.test, **split.predict_arguments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,10 +412,8 @@ class Estimator:
 def read_models(models: Any, fewest: int = FEWEST) -> dict[str, Model]:
     """Return the models by name.
 
-    Raises
-    ------
-    InputError
-        If `models` is no mapping of at least `fewest` models, or one of them is of no known kind.
+    Raises `InputError` if `models` is no mapping of at least `fewest` models, or one of them is of
+    no known kind.
     """
     if not isinstance(models, Mapping):
         raise InputError(
@@ -468,17 +446,9 @@ def named(models: Any) -> Any:
 def predictions(model: Model, split: Split) -> NDArray[Any]:
     """Return the predictions of the test rows by the model, fitted to the training rows.
 
-    Returns
-    -------
-    (n,) float64 or labels, or (n, K) or (n, G) float64
-        Numbers or risks; class labels; or probabilities, 0 for a class that had no training rows;
-        or survival.
-
-    Raises
-    ------
-    InputError
-        If there is not one prediction for each row, or a prediction is no known class, or a column
-        of probabilities is of none.
+    These are numbers, risks or labels (n,); probabilities (n, K), 0 for a class that had no
+    training rows; or survival (n, G).  Raises `InputError` if there is not one prediction for each
+    row, or a prediction is no known class, or a column of probabilities is of none.
     """
     with unseen_levels_expected():
         predicted, classes = model.fit_predict(split), split.response.classes
@@ -622,10 +592,10 @@ def _one_for_each_row(predicted: Any, n: int, n_axes: int) -> NDArray[Any]:
 
 
 def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
-    """Return the columns of X (p, n) as other libraries read them: NaN in the empty cells.
+    """Return the columns of X (p, n) as other libraries read them: NaN in the missing cells.
 
-    Those that tell empty cells are left out.  An empty cell of a factor is a level of its own, or,
-    if training has none, no level.
+    Missing indicators are left out.  A missing cell of a factor is a level of its own, or, if
+    training has none, no level.
     """
     values, tells = indicated(X), design.of_empty_cells
     factors = np.repeat(design.types == INDICATORS, np.diff(design.first))
@@ -654,19 +624,8 @@ class Scoring:
     ) -> list[float]:
         """Return each model's score.
 
-        Parameters
-        ----------
-        task : Task
-        train, test : arrays of row numbers, or masks (n,)
-        seed : int
-            For the models that take one.
-        where : str
-            Description of the rows, for the message if a model fails.
-
-        Raises
-        ------
-        InputError
-            If a model fails, or its score is not finite; the message names it.
+        `train` and `test` are row numbers, or masks (n,); `where` describes these rows in messages.
+        Raises `InputError`, which names the model, if it fails, or its score is not finite.
         """
         split = Split(
             task.formula,
@@ -698,12 +657,7 @@ def predictions_of_all(
 ) -> Iterator[NDArray[Any]]:
     """Yield each model's predictions of the test rows, fitted to the training rows.
 
-    `where` describes the rows, for the message if a model fails.
-
-    Raises
-    ------
-    InputError
-        If a model fails; the message names it.
+    `where` describes the rows, for the `InputError` that names a model which fails.
     """
     for name, model in named_models.items():
         try:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "Judged",
+    "Evaluated",
     "Tuning",
     "tune",
 ]
@@ -59,7 +59,7 @@ __all__ = [
 SHOWN = 20
 
 
-class Judged(NamedTuple):
+class Evaluated(NamedTuple):
     """How a candidate was evaluated: its score, the standard error, and the trees if halved."""
 
     estimate: float
@@ -88,7 +88,7 @@ class Tuning(Carded):
         The options of each candidate, as they were given, by its number.
     complete : mapping of int to dict
         The same, with the model's defaults of options that only other candidates name.
-    judged : mapping of int to Judged
+    evaluated : mapping of int to Evaluated
         How each candidate was evaluated.
     metric : Metric
     refit : callable
@@ -116,7 +116,7 @@ class Tuning(Carded):
         call: str,
         candidates: Mapping[int, dict[str, Any]],
         complete: Mapping[int, dict[str, Any]],
-        judged: Mapping[int, Judged],
+        evaluated: Mapping[int, Evaluated],
         metric: Metric,
         refit: Callable[..., FittedResults],
         facts: Mapping[str, str],
@@ -126,15 +126,15 @@ class Tuning(Carded):
         self._candidates, self._refit, self._facts = candidates, refit, dict(facts)
         self.options = list(complete[0])
         """The options of the grid."""
-        found = [judged[i] for i in complete]
+        errors = [evaluated[i] for i in complete]
         columns = {
             name: _as_given([options[name] for options in complete.values()])
             for name in self.options
         }
-        if any(one.trees is not None for one in found):
-            columns["trees"] = pd.Series([one.trees for one in found])
-        columns[self._column] = pd.Series([one.estimate for one in found])
-        columns["std_error"] = pd.Series([one.std_error for one in found])
+        if any(one.trees is not None for one in errors):
+            columns["trees"] = pd.Series([one.trees for one in errors])
+        columns[self._column] = pd.Series([one.estimate for one in errors])
+        columns["std_error"] = pd.Series([one.std_error for one in errors])
         table = pd.DataFrame(columns)
         loss = metric.sign * table[self._column]
         order = loss.sort_values(kind="stable").index
@@ -355,12 +355,14 @@ def tune(
             rows = data
             if isinstance(fixed.get("weights"), str):
                 rows, folds = with_weight(data, fixed["weights"], folds)
-            judged, by = _by_folds(formula, rows, models, **folds, n_jobs=n_jobs, progress=progress)
+            evaluated, by = _by_folds(
+                formula, rows, models, **folds, n_jobs=n_jobs, progress=progress
+            )
         else:
             _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, known, fixed)
             seeds = _seeds(seed, repeats, known)
-            judged, by = _out_of_bag(fit, candidates, score, rounds, seeds, progress), OUT_OF_BAG
+            evaluated, by = _out_of_bag(fit, candidates, score, rounds, seeds, progress), OUT_OF_BAG
     facts = {
         "Candidates": str(len(candidates)),
         "Evaluated by": by,
@@ -375,7 +377,7 @@ def tune(
 
     call = f"tune({formula!r}, data, …)"
     complete = {i: known.completed(options, candidates) for i, options in candidates.items()}
-    return Tuning(call, candidates, complete, judged, score, refit, facts, seed)
+    return Tuning(call, candidates, complete, evaluated, score, refit, facts, seed)
 
 
 @dataclass(frozen=True)
@@ -499,10 +501,7 @@ def _rounds(
 def _seeds(seed: int, repeats: int, known: _Known) -> list[int]:
     """Return a seed for each repeat; the first is `seed` itself.
 
-    Raises
-    ------
-    InputError
-        If there are several, and the model has no argument for them.
+    Raises `InputError` if there are several, and the model has no argument for them.
     """
     if repeats > 1 and not known.takes("seed"):
         raise InputError(
@@ -515,7 +514,7 @@ def _seeds(seed: int, repeats: int, known: _Known) -> list[int]:
 
 def _by_folds(
     formula: str, data: pd.DataFrame, models: Mapping[int, Callable[..., Any]], **folds: Any
-) -> tuple[dict[int, Judged], str]:
+) -> tuple[dict[int, Evaluated], str]:
     """Evaluate candidates on the same folds, which are named, too.
 
     `folds` are arguments of `compare`.
@@ -523,7 +522,7 @@ def _by_folds(
     named = {str(i): model for i, model in models.items()}
     compared = compare(formula, data, named, **folds)
     lines = {i: compared.table.loc[str(i), ["estimate", "std_error"]] for i in models}
-    return {i: Judged(*line) for i, line in lines.items()}, compared.folds.by
+    return {i: Evaluated(*line) for i, line in lines.items()}, compared.folds.by
 
 
 def _out_of_bag(
@@ -533,9 +532,9 @@ def _out_of_bag(
     rounds: list[int] | None,
     seeds: list[int],
     progress: bool,
-) -> dict[int, Judged]:
+) -> dict[int, Evaluated]:
     """Evaluate candidates on out-of-bag rows; the better half of each round enters the next."""
-    judged: dict[int, Judged] = {}
+    evaluated: dict[int, Evaluated] = {}
     remaining = list(candidates)
     in_rounds = [0] if rounds is None else rounds
     total = len(seeds) * sum(-(-len(candidates) // 2**k) for k in range(len(in_rounds)))
@@ -554,10 +553,12 @@ def _out_of_bag(
                 # The rows are the same in all repeats, so that the means vary as much with them.
                 std_error = float(np.sqrt(np.mean(std_errors**2)))
                 several = rounds is not None and len(rounds) > 1
-                judged[i] = Judged(float(estimates.mean()), std_error, trees if several else None)
-            remaining.sort(key=lambda i: metric.sign * judged[i].estimate)
+                evaluated[i] = Evaluated(
+                    float(estimates.mean()), std_error, trees if several else None
+                )
+            remaining.sort(key=lambda i: metric.sign * evaluated[i].estimate)
             remaining = remaining[: -(-len(remaining) // 2)]
-    return judged
+    return evaluated
 
 
 def _require_finite(score: float, metric: Metric, options: Mapping[str, Any]) -> None:

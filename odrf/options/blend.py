@@ -58,10 +58,8 @@ MANY_SPARSE = 60
 def blends(request: Options) -> bool:
     """Return whether a forest is to be a blend; by default large forests are.
 
-    Raises
-    ------
-    InputError
-        If the option `blend` is neither ``"auto"`` nor True nor False, or `projection` is invalid.
+    Raises `InputError` if the option `blend` is neither ``"auto"`` nor True nor False, or
+    `projection` is invalid.
     """
     blend, blendable = checked_switch("blend", request.blend), _can_be_blended(request.projection)
     if isinstance(blend, bool):
@@ -99,7 +97,7 @@ def kinds_of_trees(
     classification: bool,
     ordinal: bool = False,
 ) -> dict[str, Options]:
-    """Return the request for each kind of tree, by its name.
+    """Return the options for each kind of tree, by its name.
 
     ``"best"``: the best threshold of each direction.
 
@@ -119,21 +117,10 @@ def kinds_of_trees(
     ``"axis"``, for classes: splits on single predictors only, as in the ordinary random forest.
 
     All but ``"axis"`` try estimated directions, too.  Options that the user has set hold for all
-    kinds.  A kind that then grows like an earlier one is left out.
-
-    Parameters
-    ----------
-    request : Options
-    n, P, p : int
-        Rows, predictors and columns of the design; a factor of many levels counts as one column.
-    classification : bool
-    ordinal : bool, default False
-        Whether there are three or more ordered classes.
-
-    Raises
-    ------
-    InputError
-        The directions of `projection` are not estimated, or it has several families.
+    kinds.  A kind that then grows like an earlier one is left out.  The design has n rows, P
+    predictors and p columns; a factor of many levels counts as one column.  `ordinal`: three or
+    more ordered classes.  Raises `InputError` if the directions of `projection` are not estimated,
+    or it has several families.
     """
     require_estimated(request.projection)
     root, given = math.ceil(math.sqrt(P)), request.given
@@ -165,14 +152,14 @@ def kinds_of_trees(
 def kinds_differing(
     request: Options, defaults: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Options]:
-    """Return the request for each kind whose default options are these, by its name.
+    """Return the options for each kind whose default options are these, by its name.
 
     Options that the user has set hold for all kinds.  A kind that then grows like an earlier one is
     left out.
     """
     given, sampled = request.given, {"resample": "subsample"}
     # the share of rows does not tell kinds apart
-    telling = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
+    compared = sorted(set(sampled).union(*defaults.values()) - {"sample_fraction"})
     kinds: dict[str, Options] = {}
     growths: list[list[Any]] = []
     for name, options in defaults.items():
@@ -182,7 +169,7 @@ def kinds_differing(
         if name == "sparse":  # which mixes sparse directions with those of the user's projection
             free["projection"] = options["projection"]
         kind = replace(request, **free)
-        growth = [getattr(kind, option) for option in telling]
+        growth = [getattr(kind, option) for option in compared]
         if growth not in growths:
             kinds[name] = kind
             growths.append(growth)
@@ -209,13 +196,7 @@ def require_estimated(projection: Any) -> None:
 
 
 def require_blendable(n_trees: int, resample: str) -> None:
-    """Raise `InputError` unless a forest has trees of each kind of a blend and out-of-bag rows.
-
-    Raises
-    ------
-    InputError
-        Naming the option that prevents it.
-    """
+    """Raise `InputError` unless a forest has trees of each kind of a blend and out-of-bag rows."""
     if n_trees < FEWEST_TREES:
         raise InputError(
             f"n_trees={n_trees} with blend=True: use at least {FEWEST_TREES}, "
@@ -239,7 +220,7 @@ CUTS = 3
 
 
 def with_leaves_for_curves(request: Options, n: int) -> Options:
-    """Return the request of a forest of one kind, with leaves of enough of n rows for a curve.
+    """Return the options of a forest of one kind, with leaves of enough of n rows for a curve.
 
     A single tree, and a `min_leaf` of the user, stay as they are.
     """
@@ -253,7 +234,7 @@ def _rows_of_leaf(n: int) -> int:
 
 
 def kinds_of_survival_trees(request: Options, n: int, p: int) -> dict[str, Options]:
-    """Return the request for each kind of tree, by its name.
+    """Return the options for each kind of tree, by its name.
 
     ``"random"``: the best of three random thresholds; leaves of at least 20 rows, or of a fifteenth
     of the rows if that is less, but of 5 or more.
@@ -267,18 +248,7 @@ def kinds_of_survival_trees(request: Options, n: int, p: int) -> dict[str, Optio
     ``"axis"``: splits on single predictors only.
 
     Options that the user has set hold for all kinds; a kind that then grows like an earlier one is
-    left out.
-
-    Parameters
-    ----------
-    request : Options
-    n, p : int
-        Rows and columns of the design; a factor of many levels counts as one column.
-
-    Raises
-    ------
-    InputError
-        The directions of `projection` are not estimated, or it has several families.
+    left out.  The design has n rows and p columns, as in `kinds_of_trees`, and errors are as there.
     """
     require_estimated(request.projection)
     leaf, given = _rows_of_leaf(n), request.given

@@ -158,13 +158,9 @@ class ResolvedBoostingOptions:
     split_search : str
         ``"auto"`` or ``"exact"``.
     validation : float, "oob" or None
-        How the number of rounds is chosen: by a share of the rows held out, or out of bag.
+        How the number of rounds is chosen: by a share of validation rows, or out of bag.
     patience : int
         Boosting stops after this many rounds without a smaller loss on these rows.
-    seed : int
-        The seed; the same call with it gives the same fit.
-    n_jobs : int
-        Threads.
     """
 
     kind: str
@@ -282,30 +278,12 @@ def resolve_boosting(
     terms: int | None = None,
     empty: NDArray[np.bool_] | None = None,
 ) -> ResolvedBoostingOptions:
-    """Check the options of a call, and resolve those that depend on the data.
+    """Check the options of a call of `odrf.odbt`, and resolve those that depend on the data.
 
-    Parameters
-    ----------
-    options : mapping
-        The arguments of `odrf.odbt` that concern growth, by name.
-    y : (n,) float64
-        Response, or class codes.
-    kind : {"regression", "classification", "survival"}
-    P, p, n_classes : int
-        Predictors, columns and classes (1 for a regression) of the data.
-    ordered : bool
-        Whether the classes are ordered.
-    ranges, grid, terms, empty
-        See `odrf.projections.base.Table`.
-
-    Returns
-    -------
-    ResolvedBoostingOptions
-
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    `y` (n,) are responses or class codes.  The data have P predictors, p columns and `n_classes`
+    classes (1 for a regression), which may be `ordered`.  For `ranges`, `grid`, `terms` and `empty`
+    see `odrf.projections.base.Table`.  Raises `InputError`, which names the option and says what to
+    use, if one is invalid.
     """
     options = checked_options("odbt", options)
     loss = LOSSES[checked_loss(options["loss"], kind, n_classes, ordered)]()

@@ -68,20 +68,8 @@ def criteria_of(kind: str) -> dict[str, int]:
 def criterion_of(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
     """Return the criterion of a call for this kind of response, resolved.
 
-    Parameters
-    ----------
-    value : str
-        The argument `criterion`.
-    kind : {"regression", "classification", "survival"}
-    families : collection of Family
-        They have defaults for classes.
-    ordinal : bool
-        Whether there are three or more ordered classes.
-
-    Raises
-    ------
-    InputError
-        It is unknown, or not for such responses.
+    The `families` of projections have defaults for classes; `ordinal`: three or more ordered
+    classes.  Raises `InputError` if the criterion is unknown, or not for such responses.
     """
     choices = [name for name, code in criteria_of(kind).items() if not CRITERIA[code].ordered]
     checked_choice("criterion", value, [AUTO, *CRITERION_CODES, *SURVIVAL_CODES])
@@ -140,21 +128,9 @@ def cause_of_splits(
 ) -> str | None:
     """Return the cause that splits are about; None if they are about all.
 
-    Parameters
-    ----------
-    value : str or None
-        The argument `cause`.
-    criterion : str
-        As `criterion_of` gives it.
-    causes : sequence of str
-        Those of the response; empty if it is no time to an event.
-    truncated : bool
-        Whether rows enter late.
-
-    Raises
-    ------
-    InputError
-        There is no such cause, or the criterion needs one, or rows that enter from the beginning.
+    `causes` are those of the response, none if it is no time to an event; `truncated`: rows enter
+    late.  Raises `InputError` if there is no such cause, or the criterion needs one, or rows that
+    enter from the beginning.
     """
     if value is not None and tuple(causes) in ((), ONE_CAUSE):
         raise InputError(

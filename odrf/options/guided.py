@@ -26,22 +26,9 @@ BATCHED_SUBSPACE = 30
 class ResolvedGuidedOptions:
     """The options of a guided forest, with the values that were used.
 
-    Attributes
-    ----------
-    kind : str
-        ``"regression"`` or ``"classification"``.
-    n_trees : int
-    settings : GuidedKernelParams
-        The options of growth as the engine reads them.
-    subspace_rule : str
-        How M was determined: ``"sqrt"``, ``"log2"``, ``"half"``, ``"all"``, or ``"fixed"`` for a
-        number.
-    seed : int
-        The seed; the same call with it gives the same fit.
-    n_jobs : int
-        Threads.
-    device : str
-        ``"cpu"`` or ``"cuda"``: where planes are evaluated.
+    `settings` are the options of growth as the engine reads them.  `subspace_rule` says how M was
+    determined: ``"sqrt"``, ``"log2"``, ``"half"``, ``"all"``, or ``"fixed"`` for a number.  Planes
+    are evaluated on the `device` ``"cpu"`` or ``"cuda"``.
     """
 
     kind: str
@@ -100,24 +87,10 @@ class ResolvedGuidedOptions:
 def resolve_guided(
     options: Mapping[str, Any], *, kind: str, P: int, n_classes: int
 ) -> ResolvedGuidedOptions:
-    """Check the options of a call, and resolve those that depend on the data.
+    """Check the options of a call of `odrf.graf`, and resolve those that depend on the data.
 
-    Parameters
-    ----------
-    options : mapping
-        The arguments of `odrf.graf` that concern growth, by name.
-    kind : {"regression", "classification"}
-    P, n_classes : int
-        Predictors and classes (1 for a regression) of the data.
-
-    Returns
-    -------
-    ResolvedGuidedOptions
-
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    The data have P predictors and `n_classes` classes (1 for a regression).  Raises `InputError`,
+    which names the option and says what to use, if one is invalid.
     """
     options = checked_options("graf", options)
     subspace, rule = _subspace(options["subspace"], P)

@@ -17,14 +17,9 @@ __all__ = ["NAMES", "Options", "given_options", "inner_options"]
 class Options:
     """The arguments of a call of `odrf.odrf` that concern growth, as the user gave them.
 
-    Attributes
-    ----------
-    n_trees, blend, projection, … : Any
-        See `odrf.odrf`.  A tree of `odrf.odt` has ``n_trees=1`` and ``resample="none"``.
-    given : frozenset of str
-        The names of the arguments that were not at their defaults.
-    functions : dict
-        The functions of n among the arguments, by the names of the arguments.
+    A tree of `odrf.odt` has ``n_trees=1`` and ``resample="none"``.  `given` are the names of the
+    arguments that were not at their defaults; `functions` are the functions of n among the
+    arguments, by name.
     """
 
     n_trees: Any
@@ -56,7 +51,7 @@ class Options:
 
     @property
     def is_single_tree(self) -> bool:
-        """Whether one tree is asked for, on all rows."""
+        """Whether it is one tree, on all rows."""
         one = is_whole(self.n_trees) and self.n_trees == 1
         return bool(one and is_word(self.resample, "none"))
 

@@ -1,6 +1,6 @@
 """Options that may depend on n: t_n, α_n, and the share of the rows that each tree draws.
 
-The constant of a rate is chosen later, on held-out rows, when the trees have been grown.
+The constant of a rate is chosen later, on validation rows, when the trees have been grown.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 # Not set; a number; a function of n; a rate c·r(n).
 NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
-# Chosen on held-out rows.
+# Chosen on validation rows.
 CV, ONE_SE, OOB = "cv", "1se", "oob"
 KINDS = (NONE, FIXED, FUNCTION, RATE, CV, ONE_SE, OOB)
 
@@ -58,12 +58,11 @@ class Rule:
     name : str
         The name of the function or the rate.
     constant : float or None
-        c of a rate c·r(n); None until it has been chosen on held-out rows.
+        c of a rate c·r(n); None until it has been chosen on validation rows.
     along : tuple of float
-        Values of the function or the rate at n times 10 to the `EXPONENTS`;
-        empty without either.
+        Values of the function or the rate at n times 10 to the `EXPONENTS`; empty without either.
     found_by : str
-        The held-out rows that the value or the constant was chosen on, in words; empty for none.
+        The validation rows that chose the value or the constant, in words; empty for none.
     earlier : bool
         Whether these were rows before an update, which kept the value or the constant.
     """
@@ -81,11 +80,11 @@ class Rule:
 
     @property
     def needs_search(self) -> bool:
-        """Whether the value or the constant has yet to be chosen on held-out rows."""
+        """Whether the value or the constant has yet to be chosen on validation rows."""
         return self.kind in (RATE, CV, ONE_SE, OOB) and not self.found_by
 
     def found(self, by: str, constant: float | None = None, along: tuple[float, ...] = ()) -> Rule:
-        """Return the rule after the choice on held-out rows, which `by` names."""
+        """Return the rule after the choice on validation rows, which `by` names."""
         return replace(self, found_by=by, constant=constant, along=along, earlier=False)
 
     def kept(self) -> Rule:
@@ -110,11 +109,8 @@ FEWEST_ROWS = 20
 def leaf_limit(value: Any, n: int, single_tree: bool) -> tuple[int | None, Rule]:
     """Return t_n for n rows, None for no limit, and how it was determined.
 
-    Raises
-    ------
-    InputError
-        If `value` is neither a number nor a function of n nor, for a `single_tree`, the name of a
-        rate.
+    Raises `InputError` if `value` is neither a number nor a function of n nor, for a `single_tree`,
+    the name of a rate.
     """
     if value is None:
         return None, Rule(NONE)
@@ -134,14 +130,10 @@ def complexity_parameter(
 ) -> tuple[float | None, Rule]:
     """Return α_n for n rows, and how it was determined.
 
-    α_n is None if it is not set, or is to be chosen on held-out rows.  ``"auto"`` chooses it by
+    α_n is None if it is not set, or is to be chosen on validation rows.  ``"auto"`` chooses it by
     cross-validation for a single tree of enough rows whose growth is not `limited` otherwise.
-
-    Raises
-    ------
-    InputError
-        If `value` is neither a number nor a function of n nor a name that is allowed for a
-        `single_tree`, or for a forest.
+    Raises `InputError` if `value` is neither a number nor a function of n nor a name that is
+    allowed for a `single_tree`, or for a forest.
     """
     if value is None:
         return None, Rule(NONE)
@@ -161,10 +153,8 @@ def complexity_parameter(
 def row_share(value: Any, n: int) -> tuple[float, Rule]:
     """Return the share of n rows that a tree draws, and how it was determined.
 
-    Raises
-    ------
-    InputError
-        If `value` is neither a number above 0 and at most 1 nor a function of n that gives one.
+    Raises `InputError` if `value` is neither a number above 0 and at most 1 nor a function of n
+    that gives one.
     """
     share = _at("sample_fraction", value, n, 0) if callable(value) else value
     if is_number(share) and 0 < float(share) <= 1:
@@ -234,13 +224,6 @@ class RuleFunction:
 
     It is pickled by its name and that of its module, and imported again when it is next needed.
     So a pickled fit can be loaded where the function does not exist.
-
-    Parameters
-    ----------
-    option : str
-        The option's name.
-    function : callable
-        Takes n.
     """
 
     def __init__(self, option: str, function: Callable[[int], float]) -> None:
@@ -253,10 +236,7 @@ class RuleFunction:
     def function(self) -> Callable[[int], float]:
         """The function.
 
-        Raises
-        ------
-        InputError
-            If the fit was loaded from a file and the function cannot be imported by its name.
+        Raises `InputError` if the fit was loaded and the function cannot be imported by its name.
         """
         if self._function is None:
             self._function = self._imported()

@@ -22,18 +22,8 @@ MOST_RUNS, FEWEST_RUNS, FEW = 6, 3, 3
 class ResolvedStackOptions:
     """The options of a stack of models, with the values that were used.
 
-    Attributes
-    ----------
-    n_trees : int
-        Trees of each forest.
-    n_runs : int
-        Boosting runs.
-    seed : int
-        The seed; the same call with it gives the same fit.
-    n_jobs : int
-        Threads.
-    budget : float, optional
-        Seconds after which no further model is begun; None to fit the usual ones and no others.
+    `n_trees` are the trees of each forest, `n_runs` the boosting runs.  After `budget` seconds no
+    further model is begun; None: the usual models and no others are fitted.
     """
 
     n_trees: int
@@ -46,10 +36,7 @@ class ResolvedStackOptions:
 def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> ResolvedStackOptions:
     """Check the options of a call of `odrf.auto`; `n_classes` is 1 for a regression.
 
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    Raises `InputError`, which names the option and says what to use, if one is invalid.
     """
     options = checked_options("auto", options)
     n_runs = max(FEWEST_RUNS, MOST_RUNS * FEW // max(n_classes, FEW))

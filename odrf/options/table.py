@@ -69,10 +69,8 @@ INSTEAD = f'or leave device="{CPU}"'
 def device_for(name: str) -> Device | None:
     """Return the device of a name; None for the processor.
 
-    Raises
-    ------
-    InputError
-        If there is no such device, or no library for it.  The message says what to install.
+    Raises `InputError`, which says what to install, if there is no such device, or no library for
+    it.
     """
     if name == CPU:
         return None
@@ -161,13 +159,9 @@ DATA, REGION = "data", "region"
 class Option:
     """An option that can be checked without data.
 
-    Attributes
-    ----------
-    name : str
-    functions : tuple of str
-        Which of `odrf.odt`, `odrf.odrf`, `odrf.odbt`, `odrf.graf` and `odrf.auto` it is for.
-    check : callable
-        Takes name and value, and returns the value that is used; raises `InputError`.
+    `functions` are those of `odrf.odt`, `odrf.odrf`, `odrf.odbt`, `odrf.graf` and `odrf.auto` that
+    have it.  `check` takes name and value, and returns the value that is used, or raises
+    `InputError`.
     """
 
     name: str
@@ -242,10 +236,7 @@ CHECKS = (
 def checked_options(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a call of `function` after the checks that need no data.
 
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    Raises `InputError`, which names the option and says what to use, if one is invalid.
     """
     rows = {row.name: row.check for row in CHECKS if function in row.functions}
     return {

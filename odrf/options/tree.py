@@ -65,7 +65,6 @@ class ResolvedOptions:
     ----------
     kind : str
         ``"regression"``, ``"classification"`` or ``"survival"``.
-    n_trees : int
     mixture : Mixture
         How many directions of each family a node tries.
     settings : KernelParams
@@ -81,12 +80,8 @@ class ResolvedOptions:
         Complexity parameter α_n.
     max_leaves_rule, alpha_rule, sample_fraction_rule : Rule
         How t_n, α_n and the share of the rows were determined.
-    seed : int
-        The seed; the same call with it gives the same fit.
-    n_jobs : int
-        Threads.
     inference : bool
-        Whether the forest was asked for with ``inference=True``.
+        Whether the argument `inference` is True.
     cause : str or None
         The cause of events that splits are about; None if about all.
     subdistribution : bool
@@ -231,33 +226,12 @@ def resolve(
 ) -> ResolvedOptions:
     """Check the options of a call, and resolve those that depend on the data.
 
-    Parameters
-    ----------
-    request : Options
-    kind : {"regression", "classification", "survival"}
-    n, P, p, n_classes : int
-        Rows, predictors, columns and classes (1 for a number or a time) of the data.
-    ordinal : bool, default False
-        Whether there are three or more ordered classes.
-    ranges, grid, terms, empty
-        See `odrf.projections.base.Table`.
-    surrogates : bool, default False
-        Whether missing values go by surrogate splits.
-    causes : sequence of str, optional
-        The causes of events of a time to an event.
-    truncated : bool, default False
-        Whether rows with a time to an event enter late.
-    rows_a_subject : float, default 1
-        How many rows a subject has in the mean: `min_leaf` counts subjects.
-
-    Returns
-    -------
-    ResolvedOptions
-
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    The data have n rows, P predictors, p columns and `n_classes` classes (1 for a number or a
+    time); `ordinal`: three or more ordered classes.  For `ranges`, `grid`, `terms` and `empty` see
+    `odrf.projections.base.Table`.  `surrogates`: missing values go by surrogate splits.  Of times
+    to an event, `causes` are the causes, and `truncated` says that rows enter late.  `min_leaf`
+    counts subjects, which have `rows_a_subject` rows in the mean.  Raises `InputError`, which names
+    the option and says what to use, if one is invalid.
     """
     families = read_projection(request.projection)
     options = checked_options("odrf", request.options())
@@ -332,10 +306,7 @@ def _limit_or_none(limit: int) -> int | None:
 def checked_subset_size(value: Any, P: int, families: Collection[Family]) -> str | int:
     """Return ``"random"`` or the size of a subset.
 
-    Raises
-    ------
-    InputError
-        It is out of range, or no family has subsets.
+    Raises `InputError` if it is out of range, or no family has subsets.
     """
     if is_word(value, RANDOM):
         return RANDOM
@@ -417,15 +388,11 @@ SHARE = 0.3
 
 
 def for_inference(request: Options) -> Options:
-    """Return the request of a forest whose standard errors are right, if it asks for one.
+    """Return the options of a forest whose standard errors are right, if `inference` is True.
 
-    With ``inference=True`` all trees are of one kind, each on 30 % of the rows, drawn without
-    replacement, unless `sample_fraction` is given.
-
-    Raises
-    ------
-    InputError
-        `inference` is neither True nor False, or another option is given that contradicts it.
+    All trees are then of one kind, each on 30 % of the rows, drawn without replacement, unless
+    `sample_fraction` is given.  Raises `InputError` if `inference` is neither True nor False, or
+    another option is given that contradicts it.
     """
     if not checked_truth("inference", request.inference):
         return request

@@ -126,8 +126,8 @@ def suggestion(name: str, choices: Collection[str]) -> str:
     if complement in choices:
         return f": use {complement}=, which is 1 - {name}"
     name = name.replace(".", "_")
-    found = ELSEWHERE.get(name, ())
-    here = next((each for each in found if each in choices), None)
+    names_elsewhere = ELSEWHERE.get(name, ())
+    here = next((each for each in names_elsewhere if each in choices), None)
     if here is not None:
         return f"; did you mean {here!r}?"
     return f": {OF_SOME[name]}" if name in OF_SOME else nearest(name, choices)
@@ -182,14 +182,10 @@ def public(made: Made) -> Made:
 
 
 def in_partitions(*names: str) -> Callable[[Made], Made]:
-    """Return a decorator as `public`, for a function that takes frames in partitions as they are.
+    """Return a decorator as `public`, for a function that takes data frames of Dask as they are.
 
-    Elsewhere data frames of Dask are collected in memory, as those of other libraries are.
-
-    Parameters
-    ----------
-    *names : str
-        The arguments that may be data frames of Dask.
+    `names` are the arguments that may be such frames.  Elsewhere they are collected in memory, as
+    frames of other libraries are.
     """
 
     def decorate(made: Made) -> Made:
@@ -203,14 +199,8 @@ def respelled(
 ) -> Callable[[Made], Made]:
     """Return a decorator as `public`, for a function whose arguments were once spelled otherwise.
 
-    Parameters
-    ----------
-    renamed : mapping of str to str, optional
-        Old names of arguments, and the names that they have now.  Old names work, with a
-        `FutureWarning`.
-    by_name : sequence of str
-        Arguments that could once be given by position, in this order, and are given by name now.
-        By position they work, with a `FutureWarning`.
+    `renamed` maps old names of arguments to those of now.  `by_name` are arguments that could once
+    be given by position, in this order.  Old calls work, with a `FutureWarning`.
 
     Examples
     --------
@@ -218,11 +208,11 @@ def respelled(
     ... def paint(colour="red"):
     ...     return colour
     >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as said:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     paint(color="blue")
     'blue'
-    >>> print(said[0].message)
+    >>> print(caught[0].message)
     paint(color=) is an old spelling and will go: write colour=
     """
 
@@ -255,14 +245,8 @@ def require_taken(made: type[Any], values: Sequence[Any], named: Iterable[str]) 
 class MethodNow(Generic[Value]):
     """What was an attribute once and is a method now.
 
-    Calling it is right.  Using it as the value works, with a `FutureWarning`.
-
-    Parameters
-    ----------
-    name : str
-        Class and name, for the warning.
-    value : callable
-        Makes the value, which is kept.
+    Calling it is right.  Using it as the value works, with a `FutureWarning` that shows `name`,
+    class and method.  `value` makes the value, which is kept.
     """
 
     def __init__(self, name: str, value: Callable[..., Value]) -> None:

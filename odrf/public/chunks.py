@@ -54,11 +54,11 @@ class BatchOfFile(NamedTuple):
     table: Any
 
 
-def require_columns(called: str, found: pd.Index, names: pd.Index) -> None:
+def require_columns(called: str, columns: pd.Index, names: pd.Index) -> None:
     """Raise `InputError` if a chunk, or a file, has a column that the first one lacks."""
-    if found is names or found.equals(names):
+    if columns is names or columns.equals(names):
         return
-    added = [name for name in found if name not in names]
+    added = [name for name in columns if name not in names]
     if added:
         raise InputError(
             f"{called} has column {added[0]!r}, which the first lacks: all chunks must have the "
@@ -395,27 +395,27 @@ def _each_made(
     function: Callable[[], Iterable[Any]], columns: Sequence[str] | None
 ) -> Iterator[Any]:
     """Yield what a function has made; an iterator, such as a reader of a file, is closed."""
-    found = _called(function)
+    chunks = _called(function)
     try:
-        yield from _each(found, columns)
+        yield from _each(chunks, columns)
     finally:
-        if isinstance(found, Iterator) and hasattr(found, "close"):
-            found.close()
+        if isinstance(chunks, Iterator) and hasattr(chunks, "close"):
+            chunks.close()
 
 
 def _called(function: Callable[[], Iterable[Any]]) -> Iterable[Any]:
     try:
-        found = function()
+        chunks = function()
     except Exception as error:  # a user's function may raise anything
         raise InputError(
             f"the function given as data fails: {type(error).__name__}: {error}"
         ) from error
-    if not isinstance(found, Iterable) or isinstance(found, pd.DataFrame | str | Mapping):
+    if not isinstance(chunks, Iterable) or isinstance(chunks, pd.DataFrame | str | Mapping):
         raise InputError(
-            f"the function given as data returns a {_type_name(found)}: let it return an iterator "
+            f"the function given as data returns a {_type_name(chunks)}: let it return an iterator "
             "of data frames"
         )
-    return found
+    return chunks
 
 
 def _queried(relation: Any, columns: Sequence[str] | None) -> Iterator[Any]:
@@ -440,10 +440,7 @@ def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
 def checked_frame(batch: Any, columns: Sequence[str] | None, called: str) -> pd.DataFrame:
     """Return a chunk, which messages call so, as a data frame of pandas with these columns.
 
-    Raises
-    ------
-    InputError
-        It is no data frame, or lacks a column.
+    Raises `InputError` if it is no data frame, or lacks a column.
     """
     frame = in_pandas(batch)
     if not isinstance(frame, pd.DataFrame):

@@ -1,7 +1,7 @@
 """Data frames of other libraries, and tables in partitions: each enters the package here.
 
 Columns are converted one by one, because ``to_pandas()`` of these libraries turns whole numbers
-with empty cells into floats, which cannot tell apart whole numbers beyond 2^53.
+with missing cells into floats, which cannot tell apart whole numbers beyond 2^53.
 """
 
 from __future__ import annotations
@@ -82,12 +82,9 @@ def active_client() -> Any:
 
 
 def required_client(argument: str) -> Any:
-    """Return the client that is active.
+    """Return the active client of Dask.
 
-    Raises
-    ------
-    InputError
-        There is none, Dask is not installed, or the client is for asynchronous code.
+    Raises `InputError` if there is none, Dask is not installed, or the client is asynchronous.
     """
     try:
         import distributed  # noqa: F401, PLC0415  # optional
@@ -112,25 +109,13 @@ VIEWS = "string_view[pyarrow]"
 
 
 def in_pandas(value: Any) -> Any:
-    """Return a data frame as one of pandas.
+    """Return a data frame as one of pandas; in a tuple or mapping, all that it holds.
 
-    Parameters
-    ----------
-    value : object
-        A data frame of any library that narwhals knows, or a tuple or mapping that holds some.  A
-        frame that is evaluated later, such as a polars ``LazyFrame``, is collected.
-
-    Returns
-    -------
-    object
-        The data frame in pandas, with row labels 0, 1, …  Frames of pandas, and values that are no
-        data frames, as they are; but text that pyarrow holds as views, with which pandas cannot
-        work, as other text, and numbers in the byte order of this machine.
-
-    Raises
-    ------
-    InputError
-        Two columns of the data frame have the same name.
+    It may be of any library that narwhals knows.  Row labels become 0, 1, …  A frame that is
+    evaluated later, such as a polars ``LazyFrame``, is collected.  Frames of pandas, and other
+    values, are returned as they are; but text that pyarrow holds as views, with which pandas cannot
+    work, becomes other text, and numbers get the byte order of this machine.  Raises `InputError`
+    if two columns of the data frame have the same name.
     """
     if isinstance(value, pd.DataFrame):
         return _in_native_columns(_without_views(value))
@@ -141,8 +126,8 @@ def in_pandas(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(in_pandas, value))
     if isinstance(value, Mapping):
-        found = {name: in_pandas(each) for name, each in value.items()}
-        return found if any(found[name] is not value[name] for name in found) else value
+        converted = {name: in_pandas(each) for name, each in value.items()}
+        return converted if any(converted[name] is not value[name] for name in converted) else value
     if is_partitioned(value):
         return in_pandas(value.compute())
     if not _is_foreign(value):
@@ -189,9 +174,9 @@ def in_native_order(values: Any) -> Any:
     if isinstance(values, pd.Series):
         if _is_native(values.dtype) and _is_native(values.index.dtype):
             return values
-        found = _in_native_columns(values.to_frame()).iloc[:, 0]
-        found.name = values.name
-        return found
+        converted = _in_native_columns(values.to_frame()).iloc[:, 0]
+        converted.name = values.name
+        return converted
     if isinstance(values, np.ndarray | pd.Index) and not _is_native(values.dtype):
         dtype: Any = values.dtype
         return values.astype(dtype.newbyteorder("="))

@@ -422,14 +422,14 @@ class SurvivalProblem:
 def _checked_times(times: Any) -> NDArray[np.float64]:
     """Return the times as an array (R,); raise `InputError` if they are no times."""
     try:
-        found = np.asarray(times, dtype=np.float64)
+        checked = np.asarray(times, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError("times holds no numbers: use a list of numbers") from error
-    if found.ndim != 1:
-        raise InputError(f"times has {found.ndim} dimensions: use a list of numbers")
-    if not np.isfinite(found).all() or (found < 0).any():
+    if checked.ndim != 1:
+        raise InputError(f"times has {checked.ndim} dimensions: use a list of numbers")
+    if not np.isfinite(checked).all() or (checked < 0).any():
         raise InputError("times holds values that are no times: use finite numbers of at least 0")
-    return found
+    return checked
 
 
 # ------------------------------------------------------------------------------------------------

@@ -91,14 +91,8 @@ def defaults_of(
 ) -> dict[str, Any]:
     """Return the parameters of an estimator and their defaults.
 
-    Parameters
-    ----------
-    function : callable
-        One of `odrf.odt`, `odrf.odrf`, `odrf.odbt`, `odrf.graf` and `odrf.auto`.
-    left_out : tuple of str
-        Options that the estimator does not have.
-    extra : mapping of str to object
-        What it has in addition.
+    They are those of `function`, such as `odrf.odt`, without those `left_out`, and the `extra`
+    ones.
     """
     options = {
         "random_state" if name == "seed" else name: parameter.default
@@ -149,12 +143,12 @@ def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> 
     """Return the descriptions of the parameters, with heads that name only those there are."""
     text = re.sub(r" \[\d+\]_", "", inspect.getdoc(function) or "")  # references stay there
     section = text.split("Parameters\n----------\n")[1].split("\nReturns\n-------\n")[0].rstrip()
-    found = []
+    parts = []
     for entry in re.split(r"\n(?=\S)", section):
         head, _, body = entry.partition("\n")
         names, colon, kind = head.partition(" : ")
         kept = [name for name in names.split(", ") if name in defaults and name not in OWN_WORDS]
         if kept:
-            found.append(f"{', '.join(kept)}{colon}{kind}\n{body}")
+            parts.append(f"{', '.join(kept)}{colon}{kind}\n{body}")
     own = [textwrap.dedent(words).strip() for name, words in OWN_WORDS.items() if name in defaults]
-    return [*found, *own]
+    return [*parts, *own]

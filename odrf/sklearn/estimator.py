@@ -47,7 +47,7 @@ __all__ = [
 
 Same = TypeVar("Same", bound="FunctionEstimator")
 
-# Choices of `missing` with which rows with empty cells are fitted and predicted.
+# Choices of `missing` with which rows with missing cells are fitted and predicted.
 KEEPING = ("split", "surrogate", "median")
 
 
@@ -82,7 +82,7 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; empty cells
+            Predictors.  Columns of text and categories of a data frame are factors; missing cells
             (NaN, None, NA) are treated as `missing` says.
         y : array-like of shape (n,)
             Responses: numbers of a regression, labels of a classification.  The categories of an
@@ -163,13 +163,13 @@ class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         frame = predictors_of(self, X, fitting=False)
         results = with_threads(self.results_, threads_for(self.n_jobs))
-        found = results.predict(frame, **how)
-        if self.missing == "drop" and bool(np.asarray(found.isna()).any()):
+        predicted = results.predict(frame, **how)
+        if self.missing == "drop" and bool(np.asarray(predicted.isna()).any()):
             raise InputError(
                 'X has rows with empty cells, which missing="drop" does not predict: use '
                 'missing="split", or leave these rows out'
             )
-        return found
+        return predicted
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -260,8 +260,8 @@ class TreeEstimator(FunctionEstimator):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity decrease of each column of X, as shares of their sum.
 
-        The rows that chose the splits also judge them, so that columns with many values seem more
-        important than they are.  ``results_.importance()`` has importances by other rows.
+        The rows that chose the splits also evaluate them, so that columns with many values seem
+        more important than they are.  ``results_.importance()`` has importances by other rows.
         """
         check_is_fitted(self)
         shares = self.results_.importance("impurity")["share"]
@@ -368,7 +368,7 @@ class StackedEstimator(FunctionEstimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Importance of each column of X by held-out rows, as shares of their sum.
+        """Importance of each column of X by validation rows, as shares of their sum.
 
         It is the weighted mean of what the models say, except smoothers, as in
         ``results_.importance()``; there an importance can be below 0, here it is then 0.  It is

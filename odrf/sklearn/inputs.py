@@ -57,20 +57,11 @@ WITH_NAN = {
 
 
 def predictors_of(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
-    """Return X as a data frame of named columns.
+    """Return X (n, p), a data frame of any library or an array, as a data frame of named columns.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Receives, if `fitting`, the number of columns and their names; else X is compared with them.
-    X : data frame of any library that narwhals knows, or array-like of shape (n, p)
-    fitting : bool
-
-    Raises
-    ------
-    ValueError
-        X is no table, is empty, sparse or complex, has an infinite value, two columns of one name,
-        or other columns than in training.
+    If `fitting`, the estimator receives the number of columns and their names; else X is compared
+    with them.  Raises ValueError if X is no table, is empty, sparse or complex, has an infinite
+    value, two columns of one name, or other columns than in training.
     """
     frame = in_pandas(X)
     if isinstance(frame, pd.DataFrame):
@@ -141,10 +132,7 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 def number_column(estimator: Any, y: Any, n: int) -> NDArray:
     """Return the responses (n,) of a regression.
 
-    Raises
-    ------
-    ValueError
-        y is None, no column of n finite numbers.
+    Raises ValueError if y is None, or no column of n finite numbers.
     """
     values = check_array(
         _given(estimator, y), ensure_2d=False, dtype="numeric", input_name="y", estimator=estimator
@@ -156,10 +144,7 @@ def number_column(estimator: Any, y: Any, n: int) -> NDArray:
 def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
     """Return the labels (n,); of ordered categories as they are, so that their order is known.
 
-    Raises
-    ------
-    ValueError
-        y is None, no column of n labels, or holds measurements.
+    Raises ValueError if y is None, no column of n labels, or holds measurements.
     """
     values = _given(estimator, y)
     check_classification_targets(values)
@@ -170,7 +155,7 @@ def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
 
 
 def _given(estimator: Any, y: Any) -> NDArray:
-    """Return y as an array (n,) without empty cells."""
+    """Return y as an array (n,) without missing cells."""
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
@@ -188,11 +173,8 @@ def weights_of(
 ) -> NDArray[np.float64] | None:
     """Return the weights of the rows by position; None if all are 1.
 
-    Raises
-    ------
-    InputError
-        They are not one number for each row, finite, at least 0 and, with
-        `some_positive`, not all 0.
+    Raises `InputError` if they are not one number for each row, finite, at least 0 and, with
+    `some_positive`, not all 0.
     """
     if sample_weight is None:
         return None
@@ -253,14 +235,9 @@ FORMS = (
 
 
 class TimesAndEvents(NamedTuple):
-    """Times and events of n rows.
+    """Times and events of n rows, as `odrf.design.functions.Censored.columns` gives them.
 
-    Attributes
-    ----------
-    columns : DataFrame
-        As `odrf.design.functions.Censored.columns` gives them.
-    names : dict of str to str
-        By the names of these columns those that they have in y.
+    `names` are, by the names of these columns, those that they have in y.
     """
 
     columns: pd.DataFrame
@@ -275,26 +252,12 @@ class TimesAndEvents(NamedTuple):
 
 
 def times_and_events(estimator: Any, y: Any, n: int) -> TimesAndEvents:
-    """Return the times and events of n rows.
+    """Return the times and events of n rows, from a structured array or data frame y.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The message names it.
-    y : structured array (n,), or data frame of any library that narwhals knows
-        One column is bool, or else holds 0 and 1 alone: the event.  Or it is categorical, with one
-        category for each cause after the first one, which means censored.  The others are the time;
-        or start and stop.
-    n : int
-
-    Returns
-    -------
-    TimesAndEvents
-
-    Raises
-    ------
-    ValueError
-        y is of another form, of another length, or has missing values.
+    One column is bool, or else holds 0 and 1 alone: the event.  Or it is categorical, with one
+    category for each cause after the first one, which means censored.  The others are the time; or
+    start and stop.  Raises ValueError, which names the estimator, if y is of another form or
+    length, or has missing values.
     """
     frame = in_pandas(y)
     if isinstance(y, np.ndarray) and y.dtype.names is not None and y.ndim == 1:
@@ -390,6 +353,6 @@ def step_functions(
     times: NDArray[np.float64], values: NDArray[np.float64], before: float
 ) -> NDArray[np.object_]:
     """Return n curves, from their values (n, R) at ascending times (R,) and `before` these."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = [StepFunction(StepCurve(times, line, before)) for line in values]
-    return found
+    functions = np.empty(len(values), dtype=object)
+    functions[:] = [StepFunction(StepCurve(times, line, before)) for line in values]
+    return functions

@@ -39,7 +39,7 @@ class FunctionSurvival(FunctionEstimator):
         Parameters
         ----------
         X : data frame or array-like of shape (n, p)
-            Predictors.  Columns of text and categories of a data frame are factors; empty cells
+            Predictors.  Columns of text and categories of a data frame are factors; missing cells
             (NaN, None, NA) are treated as `missing` says.
         y : structured array (n,) or data frame of shape (n, 2) or (n, 3)
             Times and events, as scikit-survival's ``Surv.from_arrays(event, time)`` makes them: one
@@ -138,10 +138,10 @@ class FunctionSurvival(FunctionEstimator):
         columns = times_and_events(self, y, len(risk)).columns
         times = read_times(response.name, columns, read_causes(response.name, columns))
         weights = weights_of(sample_weight, columns)
-        found = harrells_c(times.time, times.event, risk, weights, times.start)
-        if not found.compared:
+        concordance = harrells_c(times.time, times.event, risk, weights, times.start)
+        if not concordance.compared:
             raise InputError("y has no two rows of which one is known to have the event first")
-        return found.estimate
+        return concordance.estimate
 
     @property
     def unique_times_(self) -> NDArray[np.float64]:
@@ -157,10 +157,10 @@ class FunctionSurvival(FunctionEstimator):
         self, frame: pd.DataFrame, y: Any, fitting: bool
     ) -> tuple[pd.DataFrame, str]:
         """Return the frame with times and events, and the left side of the formula."""
-        found = times_and_events(self, y, len(frame))
-        names = found.named_apart(frame.columns)
+        observed = times_and_events(self, y, len(frame))
+        names = observed.named_apart(frame.columns)
         table = with_columns(
-            frame, {name: found.columns[column].array for column, name in names.items()}
+            frame, {name: observed.columns[column].array for column, name in names.items()}
         )
         in_order = [names[column] for column in (START, TIME, EVENT) if column in names]
         return table, f"Surv({', '.join(map(quoted, in_order))})"

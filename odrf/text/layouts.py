@@ -53,15 +53,7 @@ NUMBER = re.compile(r"|nan|-?inf|-?\d[\d.]*(e[+-]\d+)?")
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of a table as text.
-
-    Attributes
-    ----------
-    header : str
-    cells : list of str
-    is_numeric : bool
-        Numbers are set to the right, words to the left.
-    """
+    """A column of a table as text; numbers are set to the right, words to the left."""
 
     header: str
     cells: list[str]
@@ -166,11 +158,7 @@ def aligned_facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
 def table_blocks(table: pd.DataFrame, most_lines: int = MOST_LINES) -> list[list[str]]:
     """Return a table as lines, in as many blocks of columns as the width needs.
 
-    Parameters
-    ----------
-    table : DataFrame
-    most_lines : int
-        Most lines of a cell.
+    A cell has at most `most_lines` lines.
     """
     labels = shortened_names(labels_of(table), MOST_LABEL)
     columns = [_Words("", ["", *labels], "<", max(map(len, labels), default=0))]

@@ -119,14 +119,8 @@ def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], l
 
     A name with an operator in it, such as the column ``a-b``, is put between backticks, as in a
     formula.  An expression is put in parentheses, unless it is a call: ``(bmi > 30)``,
-    ``log(bmi)``.
-
-    Parameters
-    ----------
-    design : Design
-    most : int, optional
-        Most characters of a name; those of a factor with its level are shared by both.  By default
-        names are not shortened.
+    ``log(bmi)``.  A name has `most` characters, which a factor shares with its level; by default
+    names are not shortened.
     """
     variables = design.recipe.variables
     parts = _quoted(variables, most)

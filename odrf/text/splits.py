@@ -53,7 +53,7 @@ class UserSplits:
     """Directions and thresholds of a forest's m nodes, for predictors in the units of the data.
 
     A split on a single column is divided by the absolute value of its coefficient, so that it is
-    ±1·column ≤ t.  The column of its empty cells does not count as another one.
+    ±1·column ≤ t.  The missing indicator of this column does not count as another one.
 
     Attributes
     ----------
@@ -63,10 +63,10 @@ class UserSplits:
     threshold : (m,) float64
         s + Σ θ_j·low_j / range_j; NaN for a node without a split.
     fill : (z,) float64
-        What an empty cell of the term counts as, ±∞ in a split on one predictor; NaN if the
-        predictor has no empty cells in training, or is a factor, or has several columns.
+        The imputation value of the term, ±∞ in a split on one predictor; NaN if the predictor has
+        no missing cells in training, or is a factor, or has several columns.
     told : (z,) bool
-        Whether the term is that of empty cells, and another term's `fill` says the same.
+        Whether the term is a missing indicator that another term's `fill` already describes.
     """
 
     coef: NDArray[np.float64]
@@ -117,10 +117,10 @@ def _fills(
     in_order = of_empty_cells[np.argsort(key[of_empty_cells], kind="stable")]
     wanted = node[terms] * p + column[forest.index[terms]]
     at = np.searchsorted(key[in_order], wanted)
-    found = np.append(in_order, -1)[at]
-    same = (found >= 0) & (key[found] == wanted)
-    coef = np.where(same, forest.coef[found], 0.0)
-    told[found[same]] = True
+    entry = np.append(in_order, -1)[at]
+    same = (entry >= 0) & (key[entry] == wanted)
+    coef = np.where(same, forest.coef[entry], 0.0)
+    told[entry[same]] = True
     scaling, columns = design.scaling, forest.index[terms]
     scaled = (coef / forest.coef[terms]).astype(np.float64)
     scaled[np.abs(scaled) >= FILL] *= np.inf
@@ -136,15 +136,9 @@ FEWEST_DIGITS, MOST_DIGITS = 4, 17
 
 
 def rank_label(encoding: OwnRanks, rank: float, increasing: bool) -> str:
-    """Return the value at a rank as text.
+    """Return the value at a rank as text, where the column is cut.
 
-    Parameters
-    ----------
-    encoding : OwnRanks
-    rank : float
-        Where the column is cut.
-    increasing : bool
-        Whether rows of this value or less go left; otherwise those of this value or more.
+    With `increasing` rows of this value or less go left; otherwise those of this value or more.
     """
     value = encoding.value(rank)
     whole = math.floor(value) if increasing else math.ceil(value)
@@ -181,18 +175,10 @@ def two_sets(
 ) -> tuple[str, str]:
     """Return the sides that go left and right: ``in {a, b}``, ``in {c, others}``, ``not in {a}``.
 
-    Parameters
-    ----------
-    levels : sequence of L str
-    has_coefficient : (L,) bool
-        Which of them have a coefficient in the split.  The rest go with a row without any level;
-        most often they are absent from the node.
-    left : (L,) bool
-        Which levels go left.
-    others_left : bool
-        Whether a row without any level goes left.
-    most : int, optional
-        Most levels that are written of a set; by default all.
+    `has_coefficient` (L,) marks the levels with a coefficient in the split.  The rest go with a row
+    without any level; most often they are absent from the node.  `left` (L,) marks the levels that
+    go left; `others_left`: a row without any level does.  At most `most` levels of a set are
+    written, by default all.
 
     Examples
     --------
@@ -316,10 +302,10 @@ class SplitText:
     left, right : str
         The comparisons of rows that go left and right: ``"<= 3.2"`` and ``"> 3.2"``.
     missing : str
-        Where rows with an empty cell go: ``"left"`` or ``"right"``, ``""`` if there were none in
+        Where rows with a missing cell go: ``"left"`` or ``"right"``, ``""`` if there were none in
         training, or if the `terms` are several.
     fills : tuple of str
-        What empty cells of several terms count as: ``("bmi as 26.4",)``.
+        The imputation values of several terms: ``("bmi as 26.4",)``.
     """
 
     terms: tuple[str, ...]
@@ -350,19 +336,11 @@ class SplitText:
 class SplitWriter:
     """Writes the splits of a forest in the names and units of the data.
 
-    Parameters
-    ----------
-    forest : Forest
-    design : Design
-    digits : int, default 4
-        Significant digits of coefficients; thresholds are rounded to 10^-digits of the range of
-        the variable.
-    max_terms : int, optional
-        Largest number of terms of a linear combination (those with the largest coefficients for
-        predictors scaled to [0, 1]), or of levels of a set; the number of others is added.  By
-        default all are written.
-    max_characters : int, optional
-        Largest number of characters of a name or a level; longer ones are shortened in the middle.
+    Coefficients have `digits` significant digits; thresholds are rounded to 10^-digits of the range
+    of the variable.  `max_terms` is the largest number of terms of a linear combination (those with
+    the largest coefficients for predictors scaled to [0, 1]), or of levels of a set; the number of
+    others is added.  Names and levels of more than `max_characters` characters are shortened in the
+    middle.  By default all is written.
     """
 
     def __init__(
@@ -425,7 +403,7 @@ class SplitWriter:
         )
 
     def _fills(self, node: int) -> dict[int, float]:
-        """Return by column what the empty cells of the terms of `node` count as."""
+        """Return by column the imputation values of the terms of `node`."""
         terms = slice(self._forest.start[node], self._forest.start[node + 1])
         columns, fills = self._forest.index[terms], self._user.fill[terms]
         known = ~np.isnan(fills) & (self._user.coef[terms] != 0)
@@ -498,7 +476,7 @@ class SplitWriter:
         # one indicator of a row is 1, so the projection is the coefficient of that level
         first, last = self._design.first[predictor : predictor + 2]
         if self._design.recipe.holes[predictor] and self._design.missing == SURROGATE:
-            last -= 1  # the level of empty cells, which surrogates send
+            last -= 1  # the level of missing cells, which surrogates send
         projection = np.zeros(last - first)
         projection[columns - first] = coef
         has_coefficient = np.isin(np.arange(first, last), columns)

@@ -38,16 +38,9 @@ LEAST_ROWS = 3
 class Card:
     """A title, facts, and rows of a table: as text at most 12 lines of 100 characters.
 
-    Parameters
-    ----------
-    title : str
-    facts : dict of str to str
-        Named facts; the last ones are left out if there are more than fit.
-    table : DataFrame, optional
-        Of a table that is too long, the first rows are shown.
-    kept : tuple of int, optional
-        Rows of `table` that are shown in any case; the others are then spread over the table,
-        from its first row to its last.
+    The last facts are left out if there are more than fit.  Of a `table` that is too long, the
+    first rows are shown; with rows `kept`, these, and others spread over the table from its first
+    row to its last.
 
     Examples
     --------
