@@ -249,7 +249,7 @@ def predict_out_of_bag(
 
     Values and votes are added to those of `found`, which are 0 at first; `unseen` (B, n) says which
     trees have not seen which rows.  `see` is told, in the order of the rows, the first of some rows
-    and their leaves (B, m), valid where they are unseen.  Returns the sums (B, 2) of weighted
+    and their leaves (B, m), valid where out of bag.  Returns the sums (B, 2) of weighted
     losses and of weights by the number of trees.
     """
     packed = forest.packed_for(X)

@@ -8,7 +8,7 @@ variable where trees have bootstrap samples (Oza and Russell 2001), with probabi
 where they have subsamples, and into either half of an honest tree with probability 1/2.  So the
 result does not depend on how many batches the rows come in.
 
-Rows that belong together are drawn together.  Groups take the place of rows in all that is said
+Rows of one group are resampled as one.  Groups take the place of rows in all that is said
 here: the rows of a group have one count and one half.  Each stratum is drawn from, and halved, by
 itself.  Of rows in time, a tree draws from those up to some time.
 """
@@ -62,7 +62,7 @@ class RowCodes(NamedTuple):
     Attributes
     ----------
     groups : (n,) int64 or None
-        Rows of one group are drawn together.  Groups that were added later have larger codes.
+        Rows of one group are resampled as one.  Groups that were added later have larger codes.
     order : (n,) int64 or None
         Rows with smaller codes are earlier in time.
     strata : (n,) int64 or None
@@ -280,7 +280,7 @@ def draw_counts(
     """Draw how often each row enters a tree: counts (n,), 0 for rows of weight zero.
 
     `state` (4,) is the initial state of the tree's random stream, and is advanced.  With `codes`,
-    rows that belong together are drawn together.
+    rows of one group are resampled as one.
     """
     if sampling.resample == ALL_ROWS and not sampling.later:
         return (weights > 0.0).astype(np.int64)

@@ -5,7 +5,7 @@ cumulative hazard of the node's rows over the time that it was observed.  The su
 one side of a cut is the numerator of the log-rank statistic, observed less expected events there.
 So the cut with the largest decrease of the squared error of the scores has the largest log-rank
 statistic with its permutation variance (LeBlanc and Crowley 1993; Hothorn and Lausen 2003).  The
-scores are computed once for a node, and every direction and cut is then judged as of any numeric
+scores are computed once for a node, and every direction and cut is then evaluated as of any numeric
 response.
 
 Events of several causes have a score for each, in which those of other causes are censored.  A
