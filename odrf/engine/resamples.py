@@ -124,13 +124,8 @@ def units_of(
 ) -> Units:
     """Return the units of rows with case weights (n,).
 
-    Parameters
-    ----------
-    weights : (n,) float64
-    begins : tuple of int
-        The number of the first row of each batch that was added later.
-    codes : RowCodes or None
-        Groups and strata; the rows of a group are in one stratum.
+    `begins` has the number of the first row of each batch that was added later.  `codes` are
+    groups and strata; the rows of a group are in one stratum.
     """
     positive = weights > 0.0
     if codes is None:
@@ -430,20 +425,10 @@ def estimation_counts(
 def draw_subsample(state, X, y, at, tree_X, tree_y):
     """Draw len(at) of n rows without replacement, each in the same way, in random order.
 
-    The same rows in the same order as `draw_counts` and
-    `odrf.engine.rows.gather_rows` give for rows of weight 1, and `state` (4,) is advanced as
-    they do.
-
-    Parameters
-    ----------
-    state : (4,) uint64
-        A random stream.
-    X, y : (r, n) float32; (n,) float64
-        All rows.
-    at : (m,) int32
-        Receives the numbers of the rows drawn.
-    tree_X, tree_y : (r, m) or (0, m) float32; (m,) float64
-        Receive their columns, if these are copied, and responses.
+    The rows and their order are those of `draw_counts` and `odrf.engine.rows.gather_rows` for rows
+    of weight 1, and state (4,), a random stream, is advanced as they do.  X (r, n) and y (n,) are
+    all rows.  Written are the numbers of the rows drawn, at (m,), their responses, tree_y (m,),
+    and their columns, tree_X (r, m), or (0, m) if these are not copied.
     """
     n, needed, place = len(y), len(at), np.uint64(0)
     for i in range(n):
