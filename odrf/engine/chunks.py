@@ -109,14 +109,7 @@ class HashedDraw(NamedTuple):
     ) -> NDArray[np.bool_]:
         """Return which trees draw which rows, as a mask (B, m).
 
-        Parameters
-        ----------
-        rows : (m,) uint64
-            Numbers of rows.
-        weights : (m,) float64
-            Their case weights: rows of weight 0 are never drawn.
-        n_jobs : int
-            Threads.
+        rows (m,) are numbers of rows; those of case weight 0 in weights (m,) are never drawn.
         """
         mask: NDArray[np.bool_] = np.empty((len(self.keys), len(rows)), dtype=np.bool_)
 
@@ -295,18 +288,9 @@ class LeafScale(NamedTuple):
 def leaf_scale(n: int, span: tuple[float, float], heaviest: float, classes: bool) -> LeafScale:
     """Return the scale for the sums of at most n rows.
 
-    A number is rounded by less than 2⁻⁶⁰ n times the largest one.
-
-    Parameters
-    ----------
-    n : int
-        Rows.
-    span : (float, float)
-        The smallest and the largest response.
-    heaviest : float
-        No row has a larger weight.
-    classes : bool
-        Whether responses are class codes, whose weights are summed.
+    A number is rounded by less than 2⁻⁶⁰ n times the largest one.  `span` is the smallest and the
+    largest response, `heaviest` the largest weight.  If `classes`, responses are class codes,
+    whose weights are summed.
     """
     low, high = span
     centre = 0.0 if classes else low + (high - low) / 2

@@ -67,7 +67,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What is said before the first compilation on a machine, which takes about half a minute.
+# The message before the first compilation on a machine, which takes about half a minute.
 # ------------------------------------------------------------------------------------------------
 
 QUIET = "ODRF_QUIET"
@@ -524,7 +524,7 @@ PLACE, ROOM = types.int64, 1024
 def address_of(function: Any, kinds: tuple[Any, ...]) -> Any:
     """Compile a function for these types of arguments and return its address.
 
-    The address is good as long as the function lives.  If nothing is compiled, by
+    The address is good as long as the function exists.  If nothing is compiled, by
     NUMBA_DISABLE_JIT, it is the function itself.
     """
     if not isinstance(function, Dispatcher):

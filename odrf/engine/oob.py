@@ -249,7 +249,7 @@ def predict_out_of_bag(
 
     Values and votes are added to those of `found`, which are 0 at first; `unseen` (B, n) says which
     trees have not seen which rows.  `see` is told, in the order of the rows, the first of some rows
-    and their leaves (B, m), valid where they are unseen.  Returns the sums (B, 2) of weighted
+    and their leaves (B, m), valid where out of bag.  Returns the sums (B, 2) of weighted
     losses and of weights by the number of trees.
     """
     packed = forest.packed_for(X)
@@ -460,19 +460,10 @@ def stage_losses(
 def write_out_of_bag_values(table, leaves, unseen, centre, scale, first, last, values):
     """Write the values of the trees ``first:last`` of b, centred and scaled.
 
-    Parameters
-    ----------
-    table : (N, K) float64
-        Values of nodes.
-    leaves : (m, b) int32
-        In which node each row ends in each tree.
-    unseen : (m, b) bool
-        Which rows a tree did not draw; what it says of others is 0.
-    centre, scale : (m, K) or (1, K) float64
-        Of each row, or of all: they are subtracted, and multiply the difference.
-    first, last : int
-    values : (m, b, K) float64
-        Receives the values.
+    table (N, K) has the values of nodes; leaves (m, b) the node that each row reaches in each
+    tree; unseen (m, b) whether the row is out of bag, else its value is 0.  centre and scale,
+    (m, K) or (1, K), are of each row or of all: they are subtracted, and multiply the difference.
+    The values go to values (m, b, K).
     """
     apart = np.uint64(len(centre) > 1)
     for r in range(np.uint64(len(leaves))):

@@ -8,7 +8,7 @@ variable where trees have bootstrap samples (Oza and Russell 2001), with probabi
 where they have subsamples, and into either half of an honest tree with probability 1/2.  So the
 result does not depend on how many batches the rows come in.
 
-Rows that belong together are drawn together.  Groups take the place of rows in all that is said
+Rows of one group are resampled as one.  Groups take the place of rows in all that is said
 here: the rows of a group have one count and one half.  Each stratum is drawn from, and halved, by
 itself.  Of rows in time, a tree draws from those up to some time.
 """
@@ -62,7 +62,7 @@ class RowCodes(NamedTuple):
     Attributes
     ----------
     groups : (n,) int64 or None
-        Rows of one group are drawn together.  Groups that were added later have larger codes.
+        Rows of one group are resampled as one.  Groups that were added later have larger codes.
     order : (n,) int64 or None
         Rows with smaller codes are earlier in time.
     strata : (n,) int64 or None
@@ -124,13 +124,8 @@ def units_of(
 ) -> Units:
     """Return the units of rows with case weights (n,).
 
-    Parameters
-    ----------
-    weights : (n,) float64
-    begins : tuple of int
-        The number of the first row of each batch that was added later.
-    codes : RowCodes or None
-        Groups and strata; the rows of a group are in one stratum.
+    `begins` has the number of the first row of each batch that was added later.  `codes` are
+    groups and strata; the rows of a group are in one stratum.
     """
     positive = weights > 0.0
     if codes is None:
@@ -280,7 +275,7 @@ def draw_counts(
     """Draw how often each row enters a tree: counts (n,), 0 for rows of weight zero.
 
     `state` (4,) is the initial state of the tree's random stream, and is advanced.  With `codes`,
-    rows that belong together are drawn together.
+    rows of one group are resampled as one.
     """
     if sampling.resample == ALL_ROWS and not sampling.later:
         return (weights > 0.0).astype(np.int64)
@@ -430,20 +425,10 @@ def estimation_counts(
 def draw_subsample(state, X, y, at, tree_X, tree_y):
     """Draw len(at) of n rows without replacement, each in the same way, in random order.
 
-    The same rows in the same order as `draw_counts` and
-    `odrf.engine.rows.gather_rows` give for rows of weight 1, and `state` (4,) is advanced as
-    they do.
-
-    Parameters
-    ----------
-    state : (4,) uint64
-        A random stream.
-    X, y : (r, n) float32; (n,) float64
-        All rows.
-    at : (m,) int32
-        Receives the numbers of the rows drawn.
-    tree_X, tree_y : (r, m) or (0, m) float32; (m,) float64
-        Receive their columns, if these are copied, and responses.
+    The rows and their order are those of `draw_counts` and `odrf.engine.rows.gather_rows` for rows
+    of weight 1, and state (4,), a random stream, is advanced as they do.  X (r, n) and y (n,) are
+    all rows.  Written are the numbers of the rows drawn, at (m,), their responses, tree_y (m,),
+    and their columns, tree_X (r, m), or (0, m) if these are not copied.
     """
     n, needed, place = len(y), len(at), np.uint64(0)
     for i in range(n):

@@ -177,7 +177,7 @@ class Custom(Family):
         return float(feature_groups.first[-1])
 
 
-# Threads that ask at once get the same function: an address is good as long as its function lives.
+# Threads that ask at once get the same function: an address is good as long as its function exists.
 _lock = Lock()
 
 

@@ -337,7 +337,7 @@ def chosen(error: NDArray[np.float64], std_error: NDArray[np.float64], rule: str
     ``"min"`` chooses the smallest error, ``"1se"`` the smallest tree whose error is at most one
     standard error above it (Breiman et al. 1984, section 3.4.3).  Of ties the smallest tree; also
     where no error is known (NaN), because the rows held out have no weight.  Where no standard
-    error is known, because one row judges, both choose the smallest error.
+    error is known, with one validation row, both choose the smallest error.
     """
     if np.isnan(error).all():
         return len(error) - 1

@@ -240,15 +240,15 @@ def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> H
 
 
 class EvaluationRows(NamedTuple):
-    """How trees are judged, if not by the responses and weights that they are grown from.
+    """How trees are evaluated, if not by the responses and weights that they are grown from.
 
     Attributes
     ----------
     described : callable
         It takes a grown tree, the mask (n,) of the rows it was grown on and its stream (1, 4), and
-        returns the tree with the values and impurities by which it is pruned and judged.
+        returns the tree with the values and impurities by which it is pruned and evaluated.
     y : (n, …) float64
-        What rows are judged by.
+        What rows are evaluated by.
     weights : (n,) float64
     losses : RowLosses
     """
@@ -260,7 +260,7 @@ class EvaluationRows(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What a tree is grown from, how, and how it is judged."""
+    """What a tree is grown from, how, and how it is evaluated."""
 
     X: Matrix
     y: NDArray[np.float64]
@@ -276,7 +276,7 @@ class Growth(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A tree, and the mask (n,) of the rows that judge it, without which it was grown."""
+    """A tree, and the mask (n,) of its validation rows, not used to grow it."""
 
     tree: Forest
     rows: NDArray[np.bool_]
@@ -461,7 +461,7 @@ def subtree_path(
 
 
 # ------------------------------------------------------------------------------------------------
-# Complexity parameters for a forest: common to all trees, or one per tree from unseen rows.
+# Complexity parameters for a forest: common to all trees, or one per tree from its rows out of bag.
 # ------------------------------------------------------------------------------------------------
 
 # Number of common α: the number of splits falls by about the same factor from one to the next.

@@ -202,16 +202,9 @@ def refitted(
 ) -> Array:
     """Return the β (m,) that minimises Σ weights·(target - reached·β)² + l2·Σ β².
 
-    Parameters
-    ----------
-    reached : (n, m) sparse
-        Indicators of the leaves that each row reaches.
-    target, weights : (n,) float64
-    l2 : float
-        Ridge penalty.  With 0 there are many solutions: the one nearest to `first` is found, by
-        the squared differences times the weight of each leaf.
-    first : (m,) float64
-        Start of the conjugate gradients.
+    reached (n, m) has indicators of the leaves that each row reaches.  With `l2` 0 there are many
+    solutions: the one nearest to `first` is returned, by the squared differences times the weight
+    of each leaf.  first (m,) is the start of the conjugate gradients.
     """
     back = reached.T.tocsr()
     diagonal = back @ weights + l2

@@ -94,7 +94,7 @@ class Sample(NamedTuple):
     offset : (n,) float64
         Known part of each row's score, added to it.
     codes : RowCodes or None
-        Which rows are drawn together.
+        Groups of rows that are resampled as one.
     """
 
     X: Matrix
@@ -156,7 +156,7 @@ def run_rows(
 ) -> list[RunRows]:
     """Draw for each run a bootstrap sample of the rows, and `size` of the P predictors.
 
-    A single run has every row once, and all predictors.  Rows are drawn together by their `codes`.
+    A single run has every row once, and all predictors.  Rows are resampled by groups, `codes`.
     """
     everything = np.arange(P)
     if n_runs == 1:

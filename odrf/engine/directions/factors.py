@@ -336,7 +336,7 @@ def principal_target(rows, lo, m, first, shares, work):
 # The levels are scored by their mean target, shrunk towards the mean of the node: an empirical
 # Bayes estimate, which ignores a factor whose levels differ by no more than chance.  Two things
 # would still favour a factor without meaning over a numeric predictor, as the same rows would score
-# the levels and judge the split:
+# the levels and evaluate the split:
 #
 # * A direction would be estimated on scores that contain each row's own target.  So each row gets
 #   the score of its level without this row (leave one out).

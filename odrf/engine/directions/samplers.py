@@ -328,7 +328,7 @@ class PlacedSamplers(NamedTuple):
     Attributes
     ----------
     calls : Calls
-        Good as long as `kept` lives.
+        Valid as long as `kept` exists.
     kept : tuple
         What the calls use.
     """

@@ -75,7 +75,7 @@ def grow_forest(
     advance : callable
         Called after each tree, in the order of the trees.
     codes : RowCodes, optional
-        Which rows are drawn together.
+        Groups of rows that are resampled as one.
     ranks : EventRanks, optional
         If the response is a time to an event: each node is then split by its log-rank scores, and y
         has those of all rows.

@@ -371,7 +371,7 @@ def can_be_repeated(
 ) -> bool:
     """Return whether `RepeatedGrowth` grows such trees.
 
-    Not if rows have weights, are drawn together or were added later; if trees are honest, have
+    Not if rows have weights, are resampled in groups or were added later; if trees are honest, have
     surrogates, rotate their columns or do not grow breadth-first; nor if the table is large: time
     does not matter then.  The arguments are those of
     `odrf.engine.growth.forest_builder.TreeGrower`; X and `factors` are as `read_by_growth` returns

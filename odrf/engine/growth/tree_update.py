@@ -334,7 +334,7 @@ class Update(NamedTuple):
         Splits that were chosen on fewer rows are searched anew once their node has `GROWN` times as
         many rows as then; 0 for none.
     codes : RowCodes or None
-        Which rows are drawn together.
+        Groups of rows that are resampled as one.
     """
 
     X: NDArray[np.float32]

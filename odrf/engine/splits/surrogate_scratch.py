@@ -299,7 +299,7 @@ class PlacedSurrogates(NamedTuple):
     Attributes
     ----------
     calls : SurrogateCalls
-        Good as long as `kept` lives.
+        Valid as long as `kept` exists.
     kept : tuple
         What the calls use.
     """

@@ -242,18 +242,10 @@ def without_marks(columns, theta, c, size, marks):
 def write_test(marks, columns, size, own_levels, tested, theta):
     """Write the test whether a row has values for a direction; return its size and threshold.
 
-    Parameters
-    ----------
-    marks : Marks
-    columns : (≥ size,) int
-        The columns of the direction.
-    size : int
-    own_levels : bool
-        Whether a row also lacks a value if it has a level of a factor, split alone, that is not
-        among the columns.
-    tested : (≥ p,) int64; theta : (≥ p,) float32
-        Receive the test: a row has all values if Σ theta·x[tested] is at most the threshold.  Its
-        size is 0 if all rows have.
+    columns (≥ size,) are those of the direction.  If `own_levels`, a row also lacks a value if it
+    has a level of a factor, split alone, that is not among the columns.  The test goes to `tested`
+    and `theta`, (≥ p,): a row has all values if Σ theta·x[tested] is at most the threshold.  Its
+    size is 0 if all rows have.
     """
     n, threshold = ZERO, np.float32(0.5)
     if own_levels and _is_one_factor(marks, columns, size):

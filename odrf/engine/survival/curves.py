@@ -176,16 +176,9 @@ def curves_of_groups(
 ) -> LeafCurves:
     """Return the curve of each of some groups of rows.
 
-    Parameters
-    ----------
-    group : (n,) int64
-        The group of each row; -1 if it is in none.
-    n_groups : int
-    counts : (n,) float64
-        How often each row counts.
-    ranks : EventRanks
-    orders : pair of (n,) int64
-        The rows in the order of their codes, and of their entries (empty if none is truncated).
+    group (n,) is the group of each row, -1 if it is in none; counts (n,) how often it counts.
+    `orders` are the rows in the order of their codes, and of their entries (empty if none is
+    truncated).
     """
     sizes = np.bincount(group[group >= 0], minlength=n_groups)
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -345,27 +338,12 @@ def mean_curves(
     wanted: NDArray[np.bool_] = EVERY_ROW,
     advance: Callable[[int], object] = lambda n: None,
 ) -> NDArray[np.float64]:
-    """Return the mean over the trees of survival, or of cumulative hazard, at some event times.
+    """Return the mean (n, G) over the trees of survival, or of cumulative hazard.
 
-    Parameters
-    ----------
-    forest : Forest
-    curves : LeafCurves
-    X : Matrix (p, n)
-    grid : (G,) int64
-        Ranks of event times, ascending; 0 is the time before the first event.
-    survival : bool
-        Kaplan–Meier survival if true, else Nelson–Aalen cumulative hazard.
-    n_jobs : int
-    wanted : (B, n) bool, optional
-        The trees whose mean is taken for each row; by default all.
-    advance : callable
-        It is told the rows that are done.
-
-    Returns
-    -------
-    (n, G) float64
-        NaN for a row that no tree is wanted for.
+    Survival is by Kaplan and Meier; the cumulative hazard, if not `survival`, by Nelson and Aalen.
+    grid (G,) has ranks of event times, ascending; 0 is the time before the first event.  `wanted`
+    (B, n) says which trees are averaged for each row, by default all; NaN for a row without any.
+    `advance` is called with the number of rows that are done.
     """
     n = X.shape[1]
     require_memory(
@@ -427,28 +405,12 @@ def mean_incidences(
     wanted: NDArray[np.bool_] = EVERY_ROW,
     advance: Callable[[int], object] = lambda n: None,
 ) -> NDArray[np.float64]:
-    """Return the mean over the trees of the incidences of some causes at some event times.
+    """Return the mean (n, K, G) over the trees of the incidences of some causes.
 
     The incidence of a cause in a leaf is the Aalen–Johansen estimate from its rows: the sum over
     the event times of the survival just before, times the increment of the hazard of the cause.
-    Incidences of all causes and survival add up to 1.
-
-    Parameters
-    ----------
-    forest : Forest
-    curves : LeafCurves
-    X : Matrix (p, n)
-    grid : (G,) int64
-        Ranks of event times, ascending; 0 is the time before the first event.
-    causes : (K,) int64
-        Causes, from 0.
-    n_jobs, wanted, advance
-        As for `mean_curves`.
-
-    Returns
-    -------
-    (n, K, G) float64
-        NaN for a row that no tree is wanted for.
+    Incidences of all causes and survival add up to 1.  causes (K,) count from 0; the other
+    arguments are those of `mean_curves`, and a row without a tree has NaN.
     """
     n, K, G = X.shape[1], len(causes), len(grid)
     require_memory(
@@ -513,19 +475,10 @@ def survival_of_trees(
     block: slice,
     wanted: NDArray[np.bool_] = EVERY_ROW,
 ) -> NDArray[np.float64]:
-    """Return the survival (B, m, G) that each tree predicts for a block of rows.
+    """Return the survival (B, m, G) that each tree predicts for a block of m rows.
 
-    Parameters
-    ----------
-    forest : Forest
-    curves : LeafCurves
-    X : Matrix (p, n)
-    grid : (G,) int64
-        Ranks of event times, ascending; 0 is the time before the first event.
-    block : slice
-        Of m rows.
-    wanted : (B, n) bool, optional
-        The trees that predict each row, by default all; the values of others are 0.
+    grid (G,) has ranks of event times, ascending; 0 is the time before the first event.  `wanted`
+    (B, n) says which trees predict each row, by default all; the values of others are 0.
     """
     leaves = leaves_of(forest.packed_for(X), X, block, wanted)
     out = np.zeros((*leaves.shape, len(grid)))

@@ -326,14 +326,7 @@ def best_line(
 ) -> tuple[Array, float]:
     """Return the coefficients (q,) and the σ with the largest likelihood of f = offset + basis b.
 
-    Parameters
-    ----------
-    law : ErrorLaw
-    times : LogTimes
-        Of n rows.
-    weights, offset : (n,) float64
-    basis : (n, q) float64
-        Its first column is 1.
+    `times` are of n rows, as are weights and offset (n,).  The first column of basis (n, q) is 1.
     """
     above = times.time - offset
     centre = float(np.average(above, weights=weights))
@@ -405,14 +398,8 @@ class PartialLikelihood(NamedTuple):
 def partial_likelihood(ranks: EventRanks, weights: Array, scores: Array) -> PartialLikelihood:
     """Return the negative log partial likelihood of `scores` (n,) with `weights` (n,).
 
-    Rows of weight 0 are in no risk set.
-
-    Parameters
-    ----------
-    ranks : EventRanks
-        Times of the n rows among R event times; some of these may have no event of positive weight.
-    weights, scores : (n,) float64
-        Case weights, and logarithms of relative hazards.
+    Scores are logarithms of relative hazards.  Rows of weight 0 are in no risk set; some of the R
+    event times of `ranks` may have no event of positive weight.
     """
     event = (ranks.code & 1).astype(np.float64)
     _, ratio = relative_risks(weights, scores)
@@ -450,15 +437,10 @@ def _at_time(ranks: EventRanks, values: Array) -> Array:
 def _efron(dead, weight, risk, total, of_time):
     """Write to of_time (5, R) what each of R times adds.
 
-    Parameters
-    ----------
-    dead, weight, risk : (R,) float64
-        Number of events, and sums over these of weights w and of w·exp(f).
-    total : (R,) float64
-        Sums of w·exp(f) over the rows at risk.
-    of_time : (5, R) float64
-        Mean logarithm of the denominators; increment of the cumulative hazard, and the same for the
-        rows with the event; sum of the squares of both.
+    dead, weight, risk (R,) are the number of events, and sums over these of weights w and of
+    w·exp(f); total (R,) has sums of w·exp(f) over the rows at risk.  The rows of of_time are the
+    mean logarithm of the denominators; the increment of the cumulative hazard, and the same for
+    the rows with the event; the sum of the squares of both.
     """
     for r in range(len(dead)):
         d = np.int64(dead[r])

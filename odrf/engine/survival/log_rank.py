@@ -5,7 +5,7 @@ cumulative hazard of the node's rows over the time that it was observed.  The su
 one side of a cut is the numerator of the log-rank statistic, observed less expected events there.
 So the cut with the largest decrease of the squared error of the scores has the largest log-rank
 statistic with its permutation variance (LeBlanc and Crowley 1993; Hothorn and Lausen 2003).  The
-scores are computed once for a node, and every direction and cut is then judged as of any numeric
+scores are computed once for a node, and every direction and cut is then evaluated as of any numeric
 response.
 
 Events of several causes have a score for each, in which those of other causes are censored.  A
@@ -125,17 +125,9 @@ def _by_sorting(rows, lo, m, ranks, keys):
 def write_subdistribution_scores(rows, lo, m, ranks, keys, sums, by_rank):
     """Write the scores of the m rows from `lo` on to rows.y.
 
-    Parameters
-    ----------
-    rows : Rows
-    ranks : EventRanks
-        Of all training rows, as `odrf.engine.survival.event_ranks.subdistribution_ranks` gives
-        them.
-    keys : (≥ m,) uint64
-        Scratch.
-    sums : RiskSums
-    by_rank : bool
-        Whether sums over the ranks of all event times take less time than sorting the rows.
+    `ranks` are those of all training rows, by
+    `odrf.engine.survival.event_ranks.subdistribution_ranks`; keys (≥ m,) uint64 is scratch.
+    `by_rank` says whether sums over the ranks of all event times take less time than sorting rows.
     """
     if by_rank:
         _by_rank(rows, lo, m, ranks, sums)
@@ -283,17 +275,9 @@ def _scores_by_sorting(rows, lo, m, ranks, keys, entries, signs):
 def write_scores(rows, lo, m, ranks, keys, sums, signs):
     """Write the log-rank scores of the m rows from `lo` on to rows.y.
 
-    Parameters
-    ----------
-    rows : Rows
-    ranks : EventRanks
-        Of all training rows, which `rows.at` points into.
-    keys : (≥ m,) uint64
-        Scratch.
-    sums : RiskSums
-    signs : int
-        If events have several causes: the scores of those whose bit is set are subtracted, the
-        others added.  The bit of a cause is its number.
+    `ranks` are those of all training rows, which `rows.at` points into; keys (≥ m,) uint64 is
+    scratch.  If events have several causes, the scores of those whose bit is set in `signs` are
+    subtracted, the others added.  The bit of a cause is its number.
     """
     if m * SPARSE > ranks.n_times:
         _scores_by_rank(rows, lo, m, ranks, sums, signs)
@@ -332,21 +316,11 @@ def split_log_ranks(
 
     It is that of the log-rank test (Mantel 1966) of the rows of the node in two groups, with the
     variance of hypergeometric numbers of events: nearly χ² with 1 degree of freedom if both sides
-    have the same hazard.  Events of several causes have a statistic each,
-    those of the others being censored, and the sum of these is returned.  It is 0 where the sides
-    cannot be compared.
-
-    With ranks of the subdistribution of one cause it is the same with the risk sets of this, in
-    which rows with an event of another cause stay, weighted as by Fine and Gray (1999).
-
-    Parameters
-    ----------
-    tree : Forest
-    leaf : (n,) int64
-        The leaf of each row.
-    ranks : EventRanks
-    weights : (n,) float64
-        Numbers of rows; rows of weight 0 count nowhere.
+    have the same hazard.  Each cause has its own statistic, with events of the others censored,
+    and their sum is returned.  It is 0 where the sides cannot be compared.  With ranks of the
+    subdistribution of one cause its risk sets are used: rows with an event of another cause stay,
+    weighted as by Fine and Gray (1999).  leaf (n,) is the leaf of each row; weights (n,) are
+    numbers of rows, and rows of weight 0 are ignored.
     """
     used = np.flatnonzero(weights > 0)
     exits = (ranks.code >> 1).astype(np.int64)
@@ -598,31 +572,16 @@ def _sums_of_others(cases, others, bound, sign, case_at, rank, weight, tree, mas
 def pair_sums(
     cases, entering, leaving, case_at, first, last, rank, case_weight, weight, tree, mass, sums
 ):  # fmt: skip
-    """Add up, for each row, the pairs that it is in.
+    """Add up, for each row, the pairs that it is in, to sums (5, n), zeros at first.
 
     Row j is compared with case i if first[j] ≤ case_at[i] < last[j].  A pair is in order if the
-    case has the higher score.
-
-    Parameters
-    ----------
-    cases : (c,) int64
-        The cases, sorted by `case_at`.
-    entering, leaving : (m,) int64
-        The rows that are compared with some case, sorted by `first` and by `last`.
-    case_at : (n,) int64
-        The positions of the cases; that of other rows is not read.
-    first, last : (n,) int64
-        ``first < last`` for rows that are compared.
-    rank : (n,) int64
-        Ranks of the scores from 0, equal ones for equal scores.
-    case_weight, weight : (n,) float64
-        Of a row as a case, ≥ 0, and as one that is compared with cases.
-    tree, mass : (ranks + 1,) and (ranks,) float64
-        Zeros, to work on.
-    sums : (5, n) float64
-        Zeros, to be filled.  For a case the weights of compared rows with lower scores, with equal
-        ones, and of all.  For rows that are compared the weights of their cases: those in order
-        and half of those with equal scores, and all.
+    case has the higher score.  cases (c,) are sorted by `case_at`; entering, leaving (m,) are the
+    rows compared with some case, sorted by `first` and by `last`, with ``first < last``.
+    case_at (n,) is not read for other rows.  rank (n,) counts from 0, equal for equal scores.
+    case_weight, weight (n,) are of a row as a case, ≥ 0, and as one compared with cases.
+    tree (ranks + 1,) and mass (ranks,) are zeros to work on.  For a case the sums are the weights
+    of compared rows with lower scores, with equal ones, and of all.  For compared rows they are
+    the weights of their cases: those in order and half of those with equal scores, and all.
     """
     _sums_of_cases(cases, entering, leaving, case_at, first, last, rank, weight, tree, mass, sums)
     _sums_of_others(cases, leaving, last, 1.0, case_at, rank, case_weight, tree, mass, sums)
