@@ -58,13 +58,10 @@ class Contrast(NamedTuple):
 
     Attributes
     ----------
-    label : str
-        In words, such as "+1" or "b - a".
-    low : a value, (n,) values, or None
-        What the variable is set to in each row; None if it stays as it is.
+    label : in words, such as "+1" or "b - a"
+    low : a value, or (n,) values, one for each row; None if the variable stays as it is
     high : a value, or (n,) values
-    width : (n,) float64 or None
-        For a slope, high - low.
+    width : (n,), for a slope, high - low; or None
     """
 
     label: str
@@ -76,25 +73,11 @@ class Contrast(NamedTuple):
 def contrasts_of(
     name: str, column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: Any
 ) -> list[Contrast]:
-    """Return the contrasts of a variable.
+    """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
 
-    Parameters
-    ----------
-    name : str
-        The variable.
-    column : Series of length n
-        Its values in the rows that are compared.
-    training : Series
-        Its values in the training rows, from which spread and levels are taken.
-    weights : array
-        The case weights of the training rows.
-    contrast : str or pair
-        One of `CONTRASTS`, or two values.
-
-    Raises
-    ------
-    InputError
-        The contrast is unknown, or does not fit the type of the variable.
+    `column` (n,) are its values in the rows that are compared.  Spread and levels are those of the
+    training rows, `training` with case `weights`.  Raises `InputError` if the contrast is unknown,
+    or does not fit the type of the variable.
     """
     if not isinstance(contrast, str):
         low, high = _pair(name, contrast)
@@ -135,12 +118,8 @@ def slope_of(
     The ends are half a bandwidth below and above the value of each row, and within the range of the
     training rows, as predictions do not change beyond it.  By default the ends are values of
     training rows: the next ones that are a quarter of a standard deviation or more away.  Between
-    values of training rows a forest has steps, which ends there would miss or count twice.
-
-    Raises
-    ------
-    InputError
-        The variable is no number, or the same number in all training rows.
+    values of training rows a forest has steps, which ends there would miss or count twice.  Raises
+    `InputError` if the variable is no number, or the same number in all training rows.
     """
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
         raise InputError(
@@ -289,16 +268,8 @@ SLACK_OF_RANGE = 1e-6
 def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> None:
     """Warn of numbers beyond the range of the training rows, if the fit has these.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    values : mapping
-        What each variable is set to.  Anything but numbers is left alone, as are missing values.
-
-    Warns
-    -----
-    UserWarning
-        A number is beyond the range: trees predict there nearly what they predict at its end.
+    Trees predict there nearly what they predict at the end of the range.  Of the `values` that each
+    variable is set to, missing ones and those that are no numbers are ignored.
     """
     numbers = {
         name: [each for each in of if is_number(each) and not np.isnan(float(each))]
@@ -342,10 +313,7 @@ def _training_rows(fit: AnyFit) -> pd.DataFrame | None:
 def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
     """Return the estimand of an average for each combination of the values of `at`.
 
-    Warns
-    -----
-    UserWarning
-        A number in `at` is beyond the training rows.
+    Warns of a number in `at` beyond the training rows.
     """
     combinations = values_at(at)
     _require_known(fit, combinations)
@@ -361,16 +329,9 @@ def comparison_estimands(
 ) -> list[Estimand]:
     """Return the estimand of each contrast of each variable, for each combination of `at`.
 
-    Raises
-    ------
-    InputError
-        A variable is unknown or also in `at`, the contrast does not fit it, or all variables are
-        factors of one level.
-
-    Warns
-    -----
-    UserWarning
-        A number in `at`, or in a contrast of two values, is beyond the training rows.
+    Raises `InputError` if a variable is unknown or also in `at`, if the contrast does not fit it,
+    or if all variables are factors of one level.  Warns of a number in `at`, or in a contrast of
+    two values, beyond the training rows.
     """
     if isinstance(names, Mapping) and names:
         name, values = next(iter(names.items()))
@@ -409,15 +370,8 @@ def slope_estimands(
 ) -> list[Estimand]:
     """Return the estimand of the slope of each variable, for each combination of `at`.
 
-    Raises
-    ------
-    InputError
-        A variable is unknown, also in `at`, or holds no numbers.
-
-    Warns
-    -----
-    UserWarning
-        A number in `at` is beyond the training rows.
+    Raises `InputError` if a variable is unknown, also in `at`, or holds no numbers.  Warns of a
+    number in `at` beyond the training rows.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
