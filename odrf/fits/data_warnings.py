@@ -77,14 +77,8 @@ MOST_CANDIDATES = 40
 class CandidateGroups(NamedTuple):
     """A column that divides rows into groups.
 
-    Attributes
-    ----------
-    name : str
-    rows : (m,) int64
-        Numbers of rows.
-    codes : (m,) int64
-        Their groups 0, 1, …; in the order of the numbers, if these are `numbered`.
-    numbered : bool
+    `row` numbers and group `codes` are (m,); groups are 0, 1, …, in the order of the numbers if the
+    column is `numbered`.
     """
 
     name: str
@@ -233,22 +227,16 @@ CELLS, FEWEST_ROWS_READ = 4_000_000, 2000
 
 
 class RowsLookedAt(NamedTuple):
-    """Rows with which a fit was made.
+    """Some rows of a new fit, which are searched for faults of the data.
 
     Attributes
     ----------
-    data : DataFrame
-        All rows of the table.
-    row : (m,) int64
-        The rows that are looked at.
-    response : Response
-    y : (m,) float64
-        Their responses, or codes of classes.
-    predictors : list of str
-        Columns that the predictors are computed from.
-    numbers : dict
-        Those that are NumPy's numbers, as (m,) float64.  Thousands of these are read at once; one
-        at a time they would take as long as a fit.
+    data : all rows of the table
+    row : (m,), the rows that are searched
+    y : (m,), their responses, or codes of classes
+    predictors : columns that the predictors are computed from
+    numbers : those that are NumPy's numbers, each (m,); thousands of these are read at once, while
+        one at a time takes as long as a fit
     """
 
     data: pd.DataFrame
@@ -311,13 +299,7 @@ FEWEST, DIFFERENT = 2, 3
 
 
 def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
-    """Warn of columns in which a number such as -999 seems to stand for empty cells.
-
-    Warns
-    -----
-    UserWarning
-        There are such columns among the predictors and those of a response of numbers.
-    """
+    """Warn of predictors, or a response, in which a number such as -999 may mean missing."""
     names, response = looked_at.predictors, looked_at.response
     if response.classes is None:
         names = [*(name for name in response.columns if name in looked_at.data), *names]
@@ -352,7 +334,7 @@ def _found(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
 
 
 def code_for_missing(values: NDArray[np.float64]) -> float | None:
-    """Return the number among values (n,) that seems to stand for empty cells; None without one.
+    """Return the number among values (n,) that seems to stand for missing cells; None without one.
 
     It is a code such as -999 in several rows: the only negative number, or farther from all others
     than these are from each other.
@@ -380,16 +362,11 @@ MOST_IN_SUM = 3
 
 
 def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
-    """Warn of predictors from which the response can be computed.
+    """Warn of predictors from which the response can be computed, if there are others beside them.
 
     Either a single one, of which the response is a function that never falls or never rises, or
-    whose values go with the classes one to one; or two or three numbers, of which the response is
-    a weighted sum.
-
-    Warns
-    -----
-    UserWarning
-        There are such predictors, and others beside them.
+    whose values match the classes one to one; or two or three numbers, of which the response is a
+    weighted sum.
     """
     found = leaking_predictors(looked_at)
     if not found:
@@ -465,15 +442,10 @@ FEWEST_LEVELS, FEW_ROWS_OF_LEVEL = 30, 3
 
 
 def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
-    """Warn of columns of text that have fewer than three rows a level, on average.
+    """Warn of predictors of text that have fewer than three rows a level, on average.
 
-    Text that is a number or a date has a warning of its own; ``C()`` and categories say that a
-    column is a factor nevertheless.
-
-    Warns
-    -----
-    UserWarning
-        There are such columns among the predictors.
+    Text that is a number or a date has a warning of its own; ``C()`` and categories show that a
+    column is meant as a factor.
     """
     n = int(np.count_nonzero(fit.data.complete))
     for variable in fit.design.recipe.variables:
@@ -509,12 +481,10 @@ class RepeatedRows(NamedTuple):
 
 
 def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> RepeatedRows | None:
-    """Return the column of `data` by which the training rows are repeated measurements.
+    """Return the column of `data` by which the training rows are repeated measurements, or None.
 
-    Of several, the one within which the others vary least.
-
-    Columns outside of the formula count, too: a subject is often left out of the predictors.  None
-    if there is no such column.
+    Of several, the one within which the others vary least.  Columns outside of the formula count,
+    too: a subject is often left out of the predictors.
     """
     response = set(fit.design.response.columns)
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
@@ -565,9 +535,10 @@ FIRST_ROWS = 2000
 
 
 def column_of_subjects(fit: AnyFit, data: pd.DataFrame) -> str | None:
-    """Return the column by whose values rows go on in time: one begins when another one ends.
+    """Return the column of subjects whose rows follow each other in time, or None.
 
-    Rows of one value never overlap there.  None if there is no such column, or no row enters late.
+    One row of a subject begins when another one ends, and its rows never overlap.  None if there is
+    no such column, or no row enters late.
     """
     times = fit.data.times
     if times is None or times.start is None:
@@ -592,9 +563,9 @@ def _go_on(column: pd.Series, fit: AnyFit, times: SurvivalTimes) -> bool:
 
 
 def _adjoining(codes: NDArray[np.int64], times: SurvivalTimes) -> tuple[int, int] | None:
-    """Return of how many pairs of successive rows of one code (n,) the second begins at once.
+    """Return in how many pairs of successive rows of one code (n,) one begins as the other ends.
 
-    And how many pairs there are.  None if rows of one code overlap.  A code of -1 is none.
+    Also the number of pairs.  None if rows of one code overlap.  A code of -1 is none.
     """
     assert times.start is not None
     order = np.lexsort((times.start, codes))
@@ -621,9 +592,9 @@ FEWEST_ROWS_IN_TIME, FEW_ROWS_IN_TIME, MOST_COLUMNS = 2 * LENGTH, 64, 500
 def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
     """Return the column of times, and how strongly residuals follow each other in it.
 
-    None if no column rises or falls from row to row, or residuals hardly do.  Tables that are
-    sorted by the response are no series.  Residuals are those of out-of-bag rows; of a single tree
-    on all rows those of its leaves.
+    None if no column rises or falls from row to row, or residuals are hardly correlated.  Tables
+    that are sorted by the response are no series.  Residuals are those of out-of-bag rows; of a
+    single tree on all rows those of its leaves.
     """
     rows = np.flatnonzero(fit.data.complete)
     if len(rows) < FEWEST_ROWS_IN_TIME:
@@ -692,8 +663,8 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
     """Warn if rows look like repeated measurements, and the fit has neither groups nor an order.
 
     Either a column divides the rows into groups, within which almost all other columns hardly vary;
-    or rows that enter late begin there when others end; or the rows are in the order of a column,
-    and the residuals of a tree or forest follow each other.
+    or rows that enter late begin when others end; or the rows are in the order of a column, and the
+    residuals of a tree or forest are correlated with the next ones.
     """
     structure = fit.data.structure
     if structure is not None and (structure.groups is not None or structure.order is not None):
@@ -738,8 +709,8 @@ AFit = TypeVar("AFit", bound=AnyFit)
 def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
     """Return the fit; warn of what is visibly wrong with the rows it was made from.
 
-    These are predictors that tell the response exactly, numbers that stand for empty cells, text
-    with few rows a level, and rows that are repeated measurements.
+    These are predictors that determine the response exactly, numbers that stand for missing cells,
+    text with few rows a level, and rows that are repeated measurements.
     """
     looked_at = rows_looked_at(fit, data)
     if fit.data.times is None:
@@ -753,8 +724,8 @@ def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
 def warn_of_chunks(rows: StreamedRows) -> None:
     """Warn of what is visibly wrong with the first rows of a fit on rows in chunks.
 
-    These are predictors that tell the response exactly, and numbers that stand for empty cells.
-    What else `warned_of_data` looks for needs all rows.
+    These are predictors that determine the response exactly, and numbers that stand for missing
+    cells.  The other checks of `warned_of_data` need all rows.
     """
     looked_at = first_rows_looked_at(rows)
     warn_of_leaking_predictors(looked_at)

@@ -97,12 +97,8 @@ SEED = 0
 class ScaleErrors(NamedTuple):
     """Estimated errors of forests on S scales, the first of which is the response.
 
-    Attributes
-    ----------
-    errors : (S,) float64
-        Mean squared errors, out of bag.
-    standard_errors : (S,) float64
-        Standard errors of their differences from the first.
+    `errors` (S,) are out-of-bag mean squared errors, `standard_errors` (S,) those of their
+    differences from the first.
     """
 
     errors: NDArray[np.float64]
@@ -175,7 +171,7 @@ def _compared(
 ) -> ScaleErrors:
     """Return the errors by the `values` (m, b, 1), errors of the trees on each scale.
 
-    `unseen` (m, b) are the rows that judge each tree, `units` (m,) which rows vary together.
+    `unseen` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
     """
     products = products_of_rows(values, [unseen] * len(values))
     errors = np.diag(mean_products(products, [unseen] * len(values), weights)[0])
@@ -196,26 +192,9 @@ def _compared(
 def grow_fit(
     call: str, design: Design, data: TrainingData, request: Options, progress: bool = False
 ) -> Fit:
-    """Resolve the request for the data and grow the trees.
+    """Resolve the options of a call for the data, and return the fit of its trees.
 
-    Parameters
-    ----------
-    call : str
-        The call as text, for summaries.
-    design : Design
-    data : TrainingData
-    request : Options
-    progress : bool, default False
-        Show a progress bar.
-
-    Returns
-    -------
-    Fit
-
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    Raises `InputError` if an option is invalid. `call` is text, for summaries.
     """
     blended, classification = blends(request), design.response.kind == "classification"
     require_objective(request.objective, classification, blended)
@@ -458,12 +437,8 @@ def at_rows(control: ResolvedOptions, request: Options, before: int, n: int) -> 
     """Return the options of trees on n rows, the first `before` of which are not new.
 
     The functions of n for t_n, α_n and the share of the rows are evaluated at n.  A rate keeps its
-    constant.
-
-    Raises
-    ------
-    InputError
-        If a function gives an invalid value, or cannot be restored after loading the fit.
+    constant.  Raises `InputError` if a function gives an invalid value, or cannot be restored after
+    loading the fit.
     """
     functions = {name: rule.function for name, rule in request.functions.items()}
     fraction = control.batches[-1].fraction if control.batches else control.sample_fraction

@@ -1,7 +1,7 @@
 """A forest on the workers of a cluster that have its rows.
 
-The worker of a partition draws from it the rows of each tree, which are brought together on the
-worker that grows the tree.  No worker waits for another one: a tree is a task of its own.
+The worker of a partition draws from it the rows of each tree, which are collected on the worker
+that grows the tree.  No worker waits for another one: each tree is a task.
 """
 
 from __future__ import annotations
@@ -63,15 +63,11 @@ MOST_PIECES = 100_000
 def trees_at_once(
     rows: StreamedRows, control: ResolvedOptions, client: Any, n_stretches: int, waves: int
 ) -> int:
-    """Return the number of trees of a wave, of which as many as `waves` are there at once.
+    """Return the number of trees of a batch, of which as many as `waves` exist at once.
 
     The rows that are drawn, and the growth of as many trees as the workers have threads, take at
-    most half of the workers' memory, or what `Chunks` allow.  The trees do not depend on it.
-
-    Raises
-    ------
-    MemoryError
-        One tree takes more than a worker has.
+    most half of the workers' memory, or the limit of `Chunks`.  The trees do not depend on it.
+    Raises `MemoryError` if one tree takes more than a worker has.
     """
     n_rows, of_rows, of_growth = tree_bytes(rows, control)
     workers = _workers(client)
@@ -195,10 +191,10 @@ def _hand_out_wave(
     n_stretches: int,
     numbers: Sequence[int],
 ) -> Sequence[Any]:
-    """Hand out the tasks of some trees; return the futures of checksums and of trees.
+    """Submit the tasks of a batch of trees; return the futures of checksums and of trees.
 
-    The numbers below `n_stretches` are those of checksums of stretches, those from there on are of
-    trees, of which the first one has the number `first` in the forest.
+    The numbers below `n_stretches` are those of checksums of blocks of rows, those from there on
+    are of trees, of which the first one has the number `first` in the forest.
     """
     source = _partitions(rows)
     trees = [number - n_stretches for number in numbers if number >= n_stretches]
@@ -272,9 +268,9 @@ def _judged_on_workers(
 def _hand_out_judging(
     rows: StreamedRows, judging: Judging, numbers: Sequence[int]
 ) -> Sequence[Any]:
-    """Hand out the tasks that judge; return the futures of sums of rows, and of leaves as the last.
+    """Submit the tasks that evaluate; return the futures of sums of rows, and of leaves (the last).
 
-    The numbers are those of stretches, and one more for the sums of leaves.
+    The numbers are those of blocks of rows, and one more for the sums of leaves.
     """
     source = _partitions(rows)
     tasks = _tasks(source, "judge rows", _judged_stretch, scattered(source.client, judging), rows)
@@ -336,14 +332,10 @@ ON_WORKERS = Passes(_trees_on_workers, _judged_on_workers)
 
 
 def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any:
-    """Return the predictions of a data frame of Dask, as a series or frame of Dask.
+    """Return the predictions of a data frame of Dask, as a lazy series or frame of Dask.
 
-    They are computed when they are asked for.  The fit is sent to the workers once.
-
-    Raises
-    ------
-    InputError
-        The type is unknown or needs classes, the frame lacks a column, or the priors are invalid.
+    The fit is sent to the workers once.  Raises `InputError` if the type is unknown or needs
+    classes, the frame lacks a column, or the priors are invalid.
     """
     from dask.delayed import delayed  # noqa: PLC0415  # optional: there is no such frame without it
 

@@ -114,7 +114,7 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
 
 
 def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
-    """Return what Shapley values explain of the rows of X (p, n): (n, K).
+    """Return the outputs (n, K) of the rows of X (p, n) that Shapley values explain.
 
     The mean response or the probabilities of the classes; of boosted trees the scores, without
     offsets.
@@ -186,14 +186,10 @@ class ExplainedRows:
 
     Attributes
     ----------
-    shares : Shares
-        The values (n, P, K) or (n, P, P, K), and their standard errors.
-    base : (K,) float64
-        The mean prediction of the background rows.
-    predicted : (n, K) float64
-    data : DataFrame of n rows
-        The values of the P terms.
-    n_background : int
+    shares : the values (n, P, K) or (n, P, P, K), and their standard errors
+    base : (K,), the mean prediction of the background rows
+    predicted : (n, K)
+    data : the values of the P terms in the n rows
     """
 
     shares: Shares
@@ -207,16 +203,8 @@ class ExplainedRows:
 class HowToShare:
     """The options of Shapley values, checked.
 
-    Attributes
-    ----------
-    max_boxes : int
-        Most boxes of coalitions that are enumerated.
-    n_draws : int or None
-        Orders that are drawn beyond this; None for a usual number.
-    seed : int
-        Seed of the orders.
-    n_jobs : int
-        Threads.
+    At most `max_boxes` boxes of coalitions are enumerated; beyond this, `n_draws` orders are drawn,
+    None for a usual number.
     """
 
     max_boxes: int
@@ -280,17 +268,9 @@ BACKGROUND_KEY = (22, 0)
 def background_rows(fit: AnyFit, background: Any) -> Matrix:
     """Return the matrix (p, m) of the background rows.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    background : DataFrame, int or None
-        The rows, or how many training rows are drawn; None for `USUAL_ROWS`.
-
-    Raises
-    ------
-    InputError
-        `background` is neither, or has no row that can be predicted; the fit was saved without its
-        training rows.
+    `background` are the rows, or how many training rows are drawn; None for `USUAL_ROWS`.  Raises
+    `InputError` if it is neither, or has no row that can be predicted, or the fit was saved without
+    its training rows.
     """
     if background is None or is_whole(background):
         wanted = USUAL_ROWS if background is None else checked_whole("background", background, 1)

@@ -1,4 +1,4 @@
-"""Fits that go on: with new rows, with more trees, with the trees of another forest."""
+"""Fits that are continued: with new rows, with more trees, with the trees of another forest."""
 
 from __future__ import annotations
 
@@ -68,13 +68,9 @@ def updated_fit(
     """Return the fit updated with the rows of `newdata`.
 
     The arguments are those of `odrf.results.updates.Updatable.update`; `same_alpha` keeps the α
-    that was chosen last.  `sized` prunes the result if the options of the fit have pruned it.  Rows
-    of weight 0 are not added; without others the fit is as it was.
-
-    Raises
-    ------
-    InputError
-        If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
+    that was chosen last. `sized` prunes the result if the options of the fit have pruned it.  Rows
+    of weight 0 are not added; without others the fit is as it was.  Raises `InputError` if the
+    rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
     """
     if fit.design.response.imitated:
         raise InputError(
@@ -217,10 +213,7 @@ def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
 def require_combinable(first: Fit | GuidedFit, second: Fit | GuidedFit) -> None:
     """Raise `InputError` unless the trees of both can make one forest.
 
-    Raises
-    ------
-    InputError
-        If the forests differ, or share trees.  The message names the first difference.
+    That is, if the forests differ, or share trees.  The message names the first difference.
     """
     for what, why in _differences(first, second):
         raise InputError(f"combine(): the forests differ in {what}: {why}")

@@ -1,4 +1,4 @@
-"""A file of named members that is checked before it is believed: a zip archive with checksums."""
+"""A file of named members that is checked before it is used: a zip archive with checksums."""
 
 from __future__ import annotations
 
@@ -54,17 +54,8 @@ VERSION, VERSION_64 = 20, 45
 class Member(NamedTuple):
     """A member of an archive.
 
-    Attributes
-    ----------
-    name : str
-    method : int
-        `STORED` or `DEFLATED`.
-    crc : int
-        CRC-32 of the content.
-    stored, size : int
-        Bytes in the file, and of the content.
-    offset : int
-        Where its header begins in the file.
+    `method` is `STORED` or `DEFLATED`, `crc` the CRC-32 of the content; `stored` are bytes in the
+    file, `size` those of the content; the header begins at `offset`.
     """
 
     name: str
@@ -149,14 +140,8 @@ class NotAFit(Exception):  # noqa: N818
 class Part(NamedTuple):
     """Where a member is, and its checksum, which includes its header.
 
-    Attributes
-    ----------
-    file : str
-        Its name.
-    at, stored, size : int
-        Where it begins in the archive, its bytes there, and those of its content.
-    check : str
-        Its checksum: the first digits of its SHA-256.
+    The member named `file` begins `at` a position of the archive, has `stored` bytes there, and
+    content of `size` bytes; `check` is the first digits of its SHA-256.
     """
 
     file: str
@@ -169,13 +154,7 @@ class Part(NamedTuple):
 class ArchiveWriter:
     """Writes members one after the other; `finish` writes what must come first or last.
 
-    Parameters
-    ----------
-    file : binary file
-        Can be written and searched.
-    version : str
-        Of the package.
-    compress : bool
+    The binary `file` can be written and searched; `version` is that of the package.
     """
 
     def __init__(self, file: IO[bytes], version: str, compress: bool) -> None:
@@ -207,9 +186,9 @@ class ArchiveWriter:
         return Part(name, member.offset, member.stored, size, _check(digest))
 
     def finish(self, content: bytes, memory: int) -> bool:
-        """Write the list of all contents, and what is said of the file.
+        """Write the list of all contents, and the description of the file.
 
-        `memory` is what the fit takes in memory.  Return whether a reader believes that.
+        `memory` is the memory that the fit takes.  Return whether a reader accepts that number.
         """
         at, digest = self._at, hashlib.sha256()
         part = self.add(CONTENT, [content], zlib.Z_DEFAULT_STRATEGY)
@@ -239,28 +218,11 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """Reads an archive that `ArchiveWriter` wrote, and believes nothing unchecked.
+    """Reads an archive that `ArchiveWriter` wrote, and uses nothing unchecked.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it stays open as long as this object exists.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    version : str
-        Of the package that wrote it.
-    memory : int
-        What the fit takes in memory, as the file says.
-
-    Raises
-    ------
-    NotAFit
-        The file is something else.
-    InputError
-        It is damaged, or a later version wrote it.
+    The file at `path` stays open as long as this object exists. `version` is that of the package
+    that wrote it, `memory` the memory that the fit takes by the file.  Raises `NotAFit` if the file
+    is something else, and `InputError` if it is damaged, or a later version wrote it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -303,10 +265,7 @@ class ArchiveReader:
     def pieces(self, part: Part) -> Iterator[bytes]:
         """Yield the content of a member piece by piece, so that memory holds it once.
 
-        Raises
-        ------
-        InputError
-            It is damaged, which may be found at the end only: nothing may be believed before.
+        Raises `InputError` if it is damaged, perhaps only at the end: no piece may be used before.
         """
         digest = hashlib.sha256()
         yield from self._pieces(part, digest)

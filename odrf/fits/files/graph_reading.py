@@ -74,14 +74,10 @@ __all__ = [
 
 @contextmanager
 def errors_naming(path: str | PathLike[str], version: str = __version__) -> Iterator[None]:
-    """Let what is raised within this context name a file, which this version of odrf wrote.
+    """Let errors within this context name a file, which this version of odrf wrote.
 
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is not as it was written.
-    MemoryError
-        Memory does not hold the fit.
+    They are `InputError` if the file cannot be read or is not as it was written, and `MemoryError`
+    if memory does not suffice for the fit.
     """
     named = f"path={str(path)!r}"
     try:
@@ -155,7 +151,7 @@ def trees_read(
 ) -> dict[str, Any]:
     """Return the fields of trees, of which some are `known`.
 
-    Those of a forest that follow from others are let go before the rest is read.
+    Those of a forest that follow from others are dropped before the rest is read.
     """
     later = dict(unread)  # whoever is interrupted reads all of them again
     with ThreadPoolExecutor(4) as threads:
@@ -198,18 +194,8 @@ SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 class FitReader:
     """Builds the fit that an archive holds.
 
-    Parameters
-    ----------
-    archive : ArchiveReader
-    functions : mapping of str to object
-        The user's functions, by name.
-    trusted : bool
-        Whether formulas may use any code.
-
-    Attributes
-    ----------
-    absent : dict of str to None
-        The names that formulas need and `functions` lacks.
+    `functions` are the user's, by name; if `trusted`, formulas may use any code. `absent` has the
+    names that formulas need and `functions` lacks.
     """
 
     def __init__(self, archive: ArchiveReader, functions: Mapping[str, Any], trusted: bool) -> None:
@@ -221,10 +207,7 @@ class FitReader:
     def read(self) -> tuple[str, Any]:
         """Return the name of the kind of results, and the fit.
 
-        Raises
-        ------
-        InputError
-            Whatever is wrong with the file.
+        Raises `InputError` for any fault of the file.
         """
         said = self._json(self._archive.content())
         for part in said["parts"]:

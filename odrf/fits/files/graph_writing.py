@@ -1,4 +1,4 @@
-"""From a fit to a list of its parts: each written once, whoever refers to it."""
+"""From a fit to a list of its parts: each written once, however many others refer to it."""
 
 from __future__ import annotations
 
@@ -38,22 +38,11 @@ WHOLE = 2.0**16
 
 @dataclass
 class FitWriter:
-    """Writes the parts of a fit to an archive.
+    """Writes the parts of a fit to an archive, with training rows if `data`.
 
-    Parameters
-    ----------
-    archive : ArchiveWriter
-    data : bool
-        Whether training rows are written.
-    advance : callable
-        Called with the bytes in memory of each array that has been written.
-
-    Attributes
-    ----------
-    given : dict of str to None
-        The names of functions that formulas use and the file does not hold.
-    untrusted : dict of str to None
-        Parts of the formulas' code that `load` refuses.
+    `advance` is called with the bytes in memory of each array that has been written. `given` has
+    the names of functions that formulas use and the file does not hold, `untrusted` parts of the
+    formulas' code that `load` refuses.
     """
 
     archive: ArchiveWriter
@@ -262,7 +251,7 @@ def _as_doubles(value: Any) -> dict[str, Any]:
 def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
     """Return the rows of a matrix (r, n) that hold whole numbers, such as indicators, apart.
 
-    In a few bits each they take a fraction of the room.
+    In a few bits each they take a fraction of the space.
     """
     whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
     of_these = {

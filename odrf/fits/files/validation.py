@@ -1,4 +1,4 @@
-"""Whether what a file holds fits together, as kernels, which check nothing, need."""
+"""Whether the contents of a file fit together, as kernels, which check nothing, need."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
 
 
 def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:
-    """Raise `InputError` unless a forest can be walked by rows of `p` columns.
+    """Raise `InputError` unless rows of `p` columns can be predicted by a forest.
 
     It must predict `K` numbers, and have `n_trees` trees if that is known.
     """

@@ -48,10 +48,7 @@ NUMPY_TYPES = (
 def scalar_as_json(value: Any) -> dict[str, Any] | None:
     """Return a value as a name and its contents; None if it is of another kind.
 
-    Raises
-    ------
-    InputError
-        It is a time of a zone that has no name.
+    Raises `InputError` for a time of a zone that has no name.
     """
     kind = type(value)
     if value is pd.NaT or value is pd.NA:
@@ -205,10 +202,7 @@ ARROW_NAME = re.compile(r"[a-z0-9_]+(\[[a-z]+\])?")
 def pandas_as_fields(value: Any) -> tuple[str, dict[str, Any]] | None:
     """Return the name of what builds a value again, and what it needs; None if it is not pandas'.
 
-    Raises
-    ------
-    InputError
-        It is a column of a type that another library defines.
+    Raises `InputError` for a column of a type that another library defines.
     """
     if isinstance(value, pd.DataFrame):
         return "DataFrame", _table(value)

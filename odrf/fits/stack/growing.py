@@ -1,10 +1,10 @@
-"""Growing the models of a stack, and finding their weights from out-of-bag rows.
+"""Growing the models of a stack, and estimating their weights from out-of-bag rows.
 
-The models differ in what they find easily.  A forest of several kinds of trees is best where the
-signal is rough.  A forest on a base, which predicts what a sum of splines leaves, is best where
-most of it is smooth and additive, a forest on few predictors where most tell nothing.  A kernel
-smoother is best where the signal is smooth in all predictors at once, an oblique one where it is so
-in few directions, boosted runs where few predictors tell much.
+The models differ in what they learn easily.  A forest of several kinds of trees is best where the
+signal is rough.  A forest on a base, which predicts the residuals of a sum of splines, is best
+where most of it is smooth and additive, a forest on few predictors where most have no influence.  A
+kernel smoother is best where the signal is smooth in all predictors at once, an oblique one where
+it is so in few directions, boosted runs where few predictors matter much.
 """
 
 from __future__ import annotations
@@ -92,16 +92,10 @@ SHARE, SHARE_WITHOUT_FOLD = 1 / 2, 1 / 5
 
 
 class FewPredictors(NamedTuple):
-    """A forest on few predictors.
+    """A forest on few predictors, those of the `columns` (q,) of the design.
 
-    Attributes
-    ----------
-    fit : Fit
-    columns : (q,) int64
-        The columns of the design that it uses.
-    left_out : (n, K) float64
-        The prediction of each row by a forest on predictors that were chosen, and trees that were
-        grown, without the row's fold.
+    `left_out` (n, K) is the prediction of each row by a forest on predictors that were chosen, and
+    trees that were grown, without the row's fold.
     """
 
     fit: Fit
@@ -112,16 +106,7 @@ class FewPredictors(NamedTuple):
 class ForestsOnFew(NamedTuple):
     """What forests on few predictors are grown from.
 
-    Attributes
-    ----------
-    call : str
-    design : Design
-    data : TrainingData
-    request : Options
-        The options of the forest on all predictors.
-    by_fold : FoldImportance
-    progress : bool
-        Show a progress bar for each forest.
+    `request` are the options of the forest on all predictors.
     """
 
     call: str
@@ -135,12 +120,8 @@ class ForestsOnFew(NamedTuple):
         """Return the forest that is of use beside the one on all predictors; None if none is.
 
         The first fold decides.  A forest is of use if the loss of both together is smaller there
-        than that of the one on all predictors, by more than two standard errors.
-
-        Parameters
-        ----------
-        known : (n, K) float64
-            Out-of-bag predictions of the forest on all predictors.
+        than that of the one on all predictors, whose out-of-bag predictions are `known` (n, K), by
+        more than two standard errors.
         """
         left_out, best = np.full(known.shape, np.nan), 0.0
         chosen = None
@@ -202,16 +183,7 @@ FEWEST_ROWS, MOST_ROWS = 20, 3000
 def importance_of_folds(
     design: Design, data: TrainingData, request: Options, seed: int
 ) -> FoldImportance | None:
-    """Draw folds of the rows, and find importances without each; None if there are too few rows.
-
-    Parameters
-    ----------
-    design : Design
-    data : TrainingData
-    request : Options
-        The options of a forest.
-    seed : int
-    """
+    """Return folds of the rows, drawn, and importances without each; None for too few rows."""
     used = np.flatnonzero(data.weights > 0)
     if len(used) < FEWEST_ROWS:
         return None
@@ -230,17 +202,9 @@ def importance_of_folds(
 def quick_importance(
     design: Design, data: TrainingData, request: Options, rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the held-out importance of each column (p,) in a forest on some rows; at least 0.
+    """Return the held-out importance of each column (p,) in a forest on some rows (m,), at least 0.
 
-    All columns of a predictor have the same.
-
-    Parameters
-    ----------
-    design : Design
-    data : TrainingData
-    request : Options
-        The options of a forest; here it has few trees, of one kind.
-    rows : (m,) int64
+    All columns of a predictor have the same.  The forest has few trees, of one kind.
     """
     kept = np.isin(np.arange(len(data.y)), rows)
     small = request.giving(
@@ -283,19 +247,10 @@ def further_runs(
     data: TrainingData,
     end: float,
 ) -> tuple[dict[str, BoostedFit], tuple[Trial, ...]]:
-    """Return the boosted runs that are worth adding, by name, and what came of all of them.
+    """Return the boosted runs that are worth adding, by name, and the outcome of all of them.
 
-    Parameters
-    ----------
-    kinds : mapping of str to ResolvedBoostingOptions
-        What is tried.
-    grow : callable
-        Fits boosted runs.
-    values : sequence of arrays (n, K)
-        Out-of-bag predictions of the models of the stack.
-    data : TrainingData
-    end : float
-        The time, as of `time.monotonic`, after which no fit begins.
+    The `kinds` are tried by `grow`; `values` are arrays (n, K), the out-of-bag predictions of the
+    models of the stack.  No fit begins after the time `end`, as of `time.monotonic`.
     """
     search = _Search(kinds, grow, values, data, end)
     search.try_few_runs()
@@ -405,23 +360,11 @@ def grow_stack(
     boosting: dict[str, ResolvedBoostingOptions],
     progress: bool,
 ) -> StackedFit:
-    """Grow the models and weigh them.
+    """Grow the models and weigh them; `request` are the options of each forest.
 
-    With a budget the forest is grown in any case, and others as long as there is time.
-
-    Parameters
-    ----------
-    call : str
-    design : Design
-    data : TrainingData
-    control : ResolvedStackOptions
-    request : Options
-        The options of each forest.
-    boosting : dict of str to ResolvedBoostingOptions
-        The options of the usual boosted runs, and of others that are tried with a budget; with many
-        rows one of these is tried in any case.
-    progress : bool
-        Show a progress bar for each model.
+    With a budget the forest is grown in any case, and others as long as there is time. `boosting`
+    are the options of the usual boosted runs, and of others that are tried with a budget; with many
+    rows one of these is tried in any case. `progress` shows a bar for each model.
     """
     end = time.monotonic() + (math.inf if control.budget is None else control.budget)
     forest = grow_fit(call, design, data, request, progress)
@@ -554,10 +497,7 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
 def refit_stack(fit: StackedFit, data: TrainingData) -> StackedFit:
     """Grow the models of a stack again by its options on other rows or values, and weigh them.
 
-    Raises
-    ------
-    InputError
-        The fit has a budget: which models it has depended on the time that they took.
+    Raises `InputError` if the fit has a budget: its models depended on the time that they took.
     """
     if fit.control.budget is not None:
         raise InputError(
