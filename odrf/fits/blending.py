@@ -85,7 +85,7 @@ IN_TABLE = 2**19
 
 
 class Judge(Protocol):
-    """A function that judges pilot trees, as `pilot_evidence` does."""
+    """A function that evaluates pilot trees, as `pilot_evidence` does."""
 
     def __call__(
         self,
@@ -151,7 +151,7 @@ class _JudgedPilots(NamedTuple):
         return values
 
     def own_values(self, block: slice, code: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what trees say of the class `code` (m,) of each row (G, m, b)."""
+        """Return the trees' shares of the class `code` (m,) of each row (G, m, b)."""
         G, b, _ = self.shape
         own = np.empty((G, block.stop - block.start, b))
         for g, table, first, last in self._tables():
@@ -310,7 +310,7 @@ def _evidence_of_classes(
 
 
 # ------------------------------------------------------------------------------------------------
-# Blends: forests of several kinds of trees, whose shares are found by stacking.
+# Blends: forests of several kinds of trees, whose shares are chosen by stacking.
 # ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
@@ -500,7 +500,7 @@ def _in_place(
 
 
 def _waiting(tree: Forest) -> Forest:
-    """Return a pilot tree as it waits for the others; a small one takes little memory anyway."""
+    """Return a pilot tree in the form in which it is stored until all are grown."""
     return tree.lean() if tree.n_nodes > FEW_NODES else tree
 
 
@@ -516,7 +516,7 @@ def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
 # How well pilot trees of each kind predict survival out of bag: what a blend is chosen by.
 # ------------------------------------------------------------------------------------------------
 
-# Quantiles of the event times at which survival is judged.
+# Quantiles of the event times at which survival is evaluated.
 JUDGED = np.linspace(0.1, 0.9, 9)
 
 
@@ -573,7 +573,7 @@ class EvidenceOfCurves:
     def _numbers(
         self, curves: LeafCurves, causes: NDArray[np.int64], grid: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Return what is judged of each node: survival, or incidences of some of several causes."""
+        """Return the evaluated numbers of each node: survival, or incidences of some causes."""
         if len(self.times.causes) == 1:
             return np.column_stack([survival_at(curves, rank) for rank in grid])
         return np.column_stack(
@@ -582,7 +582,7 @@ class EvidenceOfCurves:
 
 
 def judge_of_pilots(data: TrainingData, control: ResolvedOptions) -> Judge:
-    """Return what judges the pilot trees of a blend with these options, on these rows."""
+    """Return the function that evaluates the pilot trees of a blend with these options."""
     if data.times is None:
         return pilot_evidence
     return EvidenceOfCurves(data.times, data.weights, control.cause)

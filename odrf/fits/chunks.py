@@ -135,7 +135,7 @@ class Judging(NamedTuple):
 
 
 def judging_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Judging:
-    """Return what judges the blocks of these rows."""
+    """Return what evaluates the blocks of these rows."""
     scale = leaf_scale(rows.n, rows.span, rows.heaviest, fit.forest.value.shape[1] > 1)
     return Judging(fit.forest, rows.reader, draw, scale)
 
@@ -161,7 +161,7 @@ def judged_by_blocks(
 def judged_block(
     judging: Judging, block: RowBlock, n_jobs: int, leaf_sums: NDArray[np.int64]
 ) -> BlockSums:
-    """Return what one block adds; what it adds to the leaves is added to `leaf_sums` (m, K + 1)."""
+    """Return the sums of one block; those of its leaves are added to `leaf_sums` (m, K + 1)."""
     forest, draw, scale = judging.forest, judging.draw, judging.scale
     m, K = len(block.y), forest.value.shape[1]
     unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
@@ -260,14 +260,14 @@ def total_of_blocks(
 
 
 # ------------------------------------------------------------------------------------------------
-# Growing a forest on rows in chunks: passes that gather the rows of trees, and one that judges.
+# Growing a forest on rows in chunks: passes that collect the rows of trees, and one that evaluates.
 # ------------------------------------------------------------------------------------------------
 
 # Bytes of a response and a weight.
 PER_ROW = 16.0
 # Options that are settled even if they are no functions.
 KNOWN = ("seed", "n_jobs", "split_scale")
-# Where the system does not tell what is free.
+# Where the system does not report free memory.
 UNKNOWN = 4e9
 
 
@@ -341,7 +341,7 @@ def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
 
 
 def control_of(request: Options, rows: StreamedRows) -> ResolvedOptions:
-    """Return the options of a request, resolved for rows in chunks."""
+    """Return the options of a call, resolved for rows in chunks."""
     design = rows.design
     return resolve(
         request,
@@ -359,7 +359,7 @@ def control_of(request: Options, rows: StreamedRows) -> ResolvedOptions:
 
 
 def settled_request(request: Options, control: ResolvedOptions) -> Options:
-    """Return the request with functions replaced by what they gave; see `odrf.fits.growing`."""
+    """Return the options with functions replaced by their values; see `odrf.fits.growing`."""
     functions = {
         name: RuleFunction(name, value)
         for name in ("max_leaves", "alpha", "sample_fraction")
@@ -428,7 +428,7 @@ class TreeBytes(NamedTuple):
 
 
 def tree_bytes(rows: StreamedRows, control: ResolvedOptions) -> TreeBytes:
-    """Return what a tree takes."""
+    """Return the memory of a tree."""
     drawn = control.sample_fraction * rows.n_positive
     of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)
     # the pieces of a tree's rows are there until they are joined
@@ -527,7 +527,7 @@ def predictions_to_parquet(
 
 
 def _read(found: Iterator[Result]) -> Iterator[Result]:
-    """Yield what is found in the chunks; say of one that cannot be read that it is not the file."""
+    """Yield the chunks; an error of reading them is not mistaken for one of writing the file."""
     for number in count(1):
         try:
             of_chunk = next(found)

@@ -187,7 +187,7 @@ def curves_of_rows(
         yield from _curves_of_stack(fit, rows, points, advance)
         return
     values = _values_at(fit, rows, points)
-    # cells of these variables that are empty in new rows need no fill
+    # cells of these variables that are missing in new rows need no imputation
     first = {name: _first(of_points) for name, of_points in points.items()}
     X = with_values(fit.design, rows.frame, rows.X, first)
     reading, X, other = _read(fit, X, points, values)
@@ -538,7 +538,7 @@ def _order(
 
 
 def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
-    """Return what `accumulate` makes of the last axis of differences (..., C, K), which is C."""
+    """Return the result of `accumulate` on the last axis of differences (..., C, K), which is C."""
 
     def changed(difference: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.moveaxis(accumulate(np.moveaxis(difference, -1, -2)), -1, -2)

@@ -66,7 +66,7 @@ __all__ = [
 # Columns of a table that could name subjects, and columns as numbers.
 # ------------------------------------------------------------------------------------------------
 
-# Rows that are looked at; with more, only some.  The few tell whether a number is a whole one, and
+# Most rows that are searched.  The few show whether a number is a whole one, and
 # whether most rows share some values.
 ROWS, FEW_ROWS, FEWEST_AT_FIRST = 2000, 64, 5
 # Fewer groups, or groups of fewer rows on average, are no pattern.
@@ -92,7 +92,7 @@ def candidate_groups(
 ) -> Iterator[CandidateGroups]:
     """Yield the columns of few labels or whole numbers that divide the `rows` into groups.
 
-    Of many rows only some are looked at, and of a column of many values the rows of some of these.
+    Of many rows only some are searched, and of a column of many values the rows of some of these.
     """
     if len(rows) < FEWEST_ROWS:
         return
@@ -156,7 +156,7 @@ def _has_labels(column: pd.Series) -> bool:
 
 
 def _is_known(dtype: Any) -> bool:
-    """Return whether pandas can say what a column holds; of some types of Arrow it cannot."""
+    """Return whether pandas knows the type of a column; for some types of Arrow it does not."""
     try:
         return dtype.type is not None
     except NotImplementedError:
@@ -173,7 +173,7 @@ def _without_fractions(few: pd.DataFrame, names: list[str]) -> list[str]:
 
 
 def _could_name_groups(few: pd.Series) -> bool:
-    """Return whether the first look at a column finds several labels or whole numbers, no holes."""
+    """Return whether the first rows have several labels or whole numbers, none missing."""
     dtype = few.dtype
     if not _is_known(dtype) or is_bool_dtype(dtype) or is_complex_dtype(dtype):
         return False
@@ -257,7 +257,7 @@ class RowsLookedAt(NamedTuple):
 
 
 def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
-    """Return the rows of the table `data` that checks look at: all, or of a large one some."""
+    """Return the rows of the table `data` that are checked: all, or of a large one some."""
     used = np.flatnonzero(fit.data.complete)
     n_columns = max(1, len(_predictors(fit.design, data)))
     place = rows_drawn(np.arange(len(used)), max(FEWEST_ROWS_READ, CELLS // n_columns))
@@ -265,9 +265,9 @@ def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
 
 
 def first_rows_looked_at(rows: StreamedRows) -> RowsLookedAt:
-    """Return the first of the rows in chunks, which checks look at before trees are grown."""
+    """Return the first of the rows in chunks, which are checked before trees are grown."""
     frame = rows.reader.frame(rows.first)
-    # a chunk without any response may hold nothing that tells it from text
+    # a chunk without any response may have no value that distinguishes it from text
     y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
     return _looked_at(rows.design, frame, np.arange(len(frame)), y)
 
@@ -289,11 +289,11 @@ def _looked_at(
 
 
 # ------------------------------------------------------------------------------------------------
-# The warning about numbers that stand for empty cells, such as -999.
+# The warning about numbers that mean missing cells, such as -999.
 # ------------------------------------------------------------------------------------------------
 
-# Two nines or more, with either sign, mark empty cells in many tables.  One such cell may be a
-# slip, and values of fewer kinds beside it may be codes themselves.
+# Two nines or more, with either sign, mark missing cells in many tables.  One such cell may be an
+# error, and few different other values may be codes themselves.
 CODES = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign in (-1, 1))
 FEWEST, DIFFERENT = 2, 3
 
@@ -317,7 +317,7 @@ def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
 
 
 class CodeForMissing(NamedTuple):
-    """The number that seems to stand for empty cells of a column, and the range of the others."""
+    """The number that seems to mean missing cells of a column, and the range of the others."""
 
     name: str
     code: float
@@ -350,10 +350,10 @@ def code_for_missing(values: NDArray[np.float64]) -> float | None:
 
 
 # ------------------------------------------------------------------------------------------------
-# The warning about predictors that tell the response exactly.
+# The warning about predictors that determine the response exactly.
 # ------------------------------------------------------------------------------------------------
 
-# Rows that are looked at, first a few of them, and numbers whose sums are.  With fewer rows or
+# Rows that are searched, first a few of them, and numbers whose sums are.  With fewer rows or
 # values of the response, an exact relation may be chance.
 ROWS_FOR_RELATION, FEW_ROWS_AT_FIRST, MOST_SUMMED = 1000, 16, 100
 FEWEST_ROWS_FOR_RELATION, FEWEST_VALUES = 30, 5
@@ -406,7 +406,7 @@ def leaking_predictors(looked_at: RowsLookedAt) -> list[str]:
 def _goes_with(
     name: str, looked_at: RowsLookedAt, place: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> bool:
-    """Return whether the values of a column go with the classes one to one, in some rows."""
+    """Return whether the values of a column match the classes one to one, in some rows."""
     few = place[codes[place] == codes[place[0]]][:FEW_ROWS_AT_FIRST]
     numbers = looked_at.numbers.get(name)
     if numbers is not None and (numbers[few] != numbers[few[0]]).any():
@@ -437,7 +437,8 @@ def _numbers_that_tell(looked_at: RowsLookedAt, place: NDArray[np.int64]) -> lis
 # The warning about text that is shared by so few rows that it seems to name them.
 # ------------------------------------------------------------------------------------------------
 
-# Few levels may be those of a small table; with fewer rows a level, on average, one says little.
+# Few levels may be those of a small table; with fewer rows a level, on average, one has little
+# information.
 FEWEST_LEVELS, FEW_ROWS_OF_LEVEL = 30, 3
 
 
@@ -469,7 +470,7 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
 # Whether the rows of a fit are repeated measurements, by a column of the data.
 # ------------------------------------------------------------------------------------------------
 
-# Of more predictors some are looked at.
+# Of more predictors some are used.
 MOST_PREDICTORS = 30
 
 
@@ -525,10 +526,10 @@ class _Table:
 
 
 # ------------------------------------------------------------------------------------------------
-# Whether rows that enter late go on with subjects that other rows are of, too.
+# Whether rows that enter late continue the times of subjects of other rows.
 # ------------------------------------------------------------------------------------------------
 
-# Fewer rows that go on are no pattern; nor are few of the pairs of rows of one subject.
+# Fewer such rows are no pattern; nor are few of the pairs of rows of one subject.
 FEWEST_GOING_ON, SHARE = 5, 0.5
 # A column is discarded if these rows of one subject overlap.
 FIRST_ROWS = 2000

@@ -336,7 +336,7 @@ class Uncertainty:
 
     @property
     def deviations(self) -> NDArray[np.float64]:
-        """By how much each tree, and each unit of a sample, is off: (B, M) or (B + k, M)."""
+        """The deviation of each tree, and each unit of a sample: (B, M) or (B + k, M)."""
         off = self.of_trees - self.of_trees.mean(axis=0)
         return off if self.of_units is None else np.concatenate([off, self.of_units])
 
@@ -518,14 +518,14 @@ def _by_unit(
 
 @one_thread()
 def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
-    """Return what `Uncertainty.of_units` says of averages over rows that are a sample."""
+    """Return `Uncertainty.of_units` of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
     return np.asarray(np.linalg.qr(every, mode="r")) if len(every) > every.shape[1] else every
 
 
 def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
-    """Return what names each estimate: the estimand, the group of rows, the class."""
+    """Return the labels of each estimate: the estimand, the group of rows, the class."""
     classes = fit.design.response.classes
     K = 1 if classes is None else len(classes)
     C = len(grouped.labels)

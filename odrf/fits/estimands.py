@@ -49,7 +49,7 @@ OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
 BANDWIDTH = 0.5
 # Relative tolerance of sums of shares, which are rounded.
 SLACK = 1e-12
-# Floats do not tell all whole numbers beyond apart.
+# Floats do not distinguish all whole numbers beyond.
 LARGEST_EXACT = 2**53
 
 
@@ -221,7 +221,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 
 @one_thread()
 def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
-    """Return the weighted standard deviation of numbers without empty cells; of no number, 0."""
+    """Return the weighted standard deviation of numbers without missing cells; of none, 0."""
     values, share = _known(training, weights)
     if not len(values) or (values == values[0]).all():
         return 0.0
@@ -248,7 +248,7 @@ def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float
 def _known(
     training: pd.Series, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return numbers without empty cells, and their shares of the weight."""
+    """Return numbers without missing cells, and their shares of the weight."""
     known = training.notna().to_numpy() & (weights > 0)
     return training[known].to_numpy(np.float64), weights[known] / weights[known].sum()
 
@@ -343,7 +343,7 @@ def comparison_estimands(
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     frame = _frame_of(fit, newdata)
     if names is None and not is_list(contrast):
-        # of a fit to dates alone, the first one says what to give
+        # of a fit to dates alone, the error for the first one says what to give
         asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
     several = names is None or len(asked) > 1
     found = {
@@ -421,7 +421,7 @@ def _estimands(
 
 
 def _frame_of(fit: AnyFit, newdata: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the columns of the rows; who averages over these says what is wrong with levels."""
+    """Return the columns of the rows; wrong levels raise when these are averaged."""
     with unseen_levels_expected():
         return raw_rows(fit, newdata).frame
 
@@ -437,7 +437,7 @@ def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _asked(fit: AnyFit, names: Any) -> list[str]:
-    """Return the variables asked for, by default all."""
+    """Return the chosen variables, by default all."""
     if names is None:
         return list(variables(fit.design))
     asked = [names] if isinstance(names, str) else list(names) if is_list(names) else []
@@ -458,7 +458,7 @@ def _has_steps(training: pd.Series, column: pd.Series) -> bool:
 
 
 def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:
-    """Return the contrast for a variable: its default if the one asked for is of another type."""
+    """Return the contrast for a variable: its default if the chosen one is of another type."""
     number = is_numeric_dtype(column.dtype)
     others = OF_FACTORS if number else OF_NUMBERS
     ignored = isinstance(contrast, str) and contrast in others and (several or not number)

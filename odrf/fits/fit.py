@@ -72,7 +72,7 @@ class AnyResolvedOptions(Protocol):
 
 
 class AnyFit(Protocol):
-    """What predictions, importances and reports use of a fit, however its trees were grown."""
+    """A fit of any kind, with the parts that predictions, importances and reports use."""
 
     votes: ClassVar[bool]
     summed: ClassVar[bool]
@@ -614,5 +614,5 @@ class StreamedFit(Fit):
 
     @property
     def fills(self) -> NDArray[np.float64] | None:
-        """The means (p,) of columns, which fill empty cells of new rows; None if not known yet."""
+        """The means (p,) of columns, imputed for missing cells of new rows; None if not known."""
         return None if self.sums is None else self.sums.column_means

@@ -68,20 +68,20 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------
 # Choosing, out of bag, the scale of the response on which splits are chosen.
 #
-# Pilot trees of one kind are grown on each scale, and judged by the rows that they did not draw.
+# Pilot trees of one kind are grown on each scale, and evaluated by their out-of-bag rows.
 # The squared error of a forest of many such trees is estimated from products of the errors of
 # different trees, as in `odrf.fits.stacking`.  Another scale than the response is taken only if its
 # error is clearly smaller.
 #
-# The pilot trees draw few of the rows: they are quickly grown, and nearly every row judges pairs of
-# them.  The trees of all scales draw the same rows, so that the difference of two scales varies
+# The pilot trees draw few of the rows: they are quickly grown, and nearly every row evaluates pairs
+# of them.  The trees of all scales draw the same rows, so that the difference of two scales varies
 # little.  Their streams do not depend on the seed of the forest: forests that differ in their seeds
 # alone have the same scale, and can be combined.
 # ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each scale, the share of the rows that each draws, and how many rows at most.
 PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
-# Most rows that the pilot trees are judged by; more would change little.
+# Most rows that evaluate the pilot trees; more would change little.
 EVALUATED_ROWS = 20_000
 # A scale whose correlation with the response is larger chooses nearly the same splits.
 ALIKE = 0.98
@@ -159,7 +159,7 @@ def scale_errors(
 
 
 def _units(codes: RowCodes | None, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what each of the rows counts with: its group, or itself."""
+    """Return the unit of each of the rows: its group, or itself."""
     return np.arange(len(at)) if codes is None or codes.groups is None else codes.groups[at]
 
 

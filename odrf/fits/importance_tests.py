@@ -70,7 +70,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# Stand-ins for variables: values drawn from an estimate of their law given other variables.
+# Conditional resampling: values drawn from an estimate of the law given other variables.
 # ------------------------------------------------------------------------------------------------
 
 TREES = 100
@@ -78,7 +78,7 @@ MIN_LEAF = 5
 # Trees of a large table draw a part of its rows: they are less alike, so that their mean is nearer
 # to the law than that of trees on all rows, and they grow sooner.
 ALL_ROWS, LEAST_SHARE = 2000, 0.1
-# Numbers of few values are drawn as if they were labels, so that stand-ins have these values.
+# Numbers of few values are drawn as if they were labels, so that resamples have these values.
 FEW_VALUES = 10
 TARGET = "target"
 # A number is determined by the others if the line leaves a hundred-thousandth of its spread: that
@@ -237,7 +237,7 @@ def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
 
 
 # ------------------------------------------------------------------------------------------------
-# Rows with stand-ins, each that differs from the others once.
+# The different rows of conditional resamples, each once.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -264,7 +264,7 @@ def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
     A label has few values, so that most resamples give a row the value that it has, or one that
     another resample gave.
     """
-    # Bits are compared, not numbers: an empty cell equals an empty cell.
+    # Bits are compared, not numbers: a missing cell equals a missing cell.
     bits = stored(X).view(np.int32)
     of_draws = [stored(draw).view(np.int32) for draw in draws]
     differs = [of_draw != bits for of_draw in of_draws]
@@ -318,7 +318,7 @@ def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# By how much the losses of rows grow when variables lose what they alone tell.
+# The rise of the losses of rows without the information that variables alone have.
 # ------------------------------------------------------------------------------------------------
 
 CONDITIONAL, LOCO = "conditional", "loco"
@@ -410,7 +410,7 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
 
 
 def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the losses (m,) of some rows as they are in X (p, m), by what grew without them."""
+    """Return the losses (m,) of some rows, as they are in X (p, m), by a fit without them."""
     if not len(rows):
         return np.empty(0)
     offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
@@ -440,7 +440,7 @@ def _judging_folds(fit: AnyFit) -> list[FoldRows]:
 
 
 # ------------------------------------------------------------------------------------------------
-# How the steps of an elimination of predictors are judged, and grown.
+# How the steps of an elimination of predictors are evaluated, and grown.
 # ------------------------------------------------------------------------------------------------
 
 

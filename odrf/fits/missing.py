@@ -71,7 +71,7 @@ def reading_empty_cells(
 
 
 def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64]) -> Matrix:
-    """Return X (p, n) with the means (p,) of columns in their empty cells."""
+    """Return X (p, n) with the means (p,) of columns in their missing cells."""
     array, rows = stored(X).copy(), _rows(X, columns)
     fills = means[columns].astype(np.float32)[:, np.newaxis]
     array[rows] = np.where(np.isnan(array[rows]), fills, array[rows])
@@ -79,7 +79,7 @@ def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64
 
 
 def empty_columns(X: Matrix) -> NDArray[np.int64]:
-    """Return the columns (q,) of a matrix in which cells are empty."""
+    """Return the columns (q,) of a matrix in which cells are missing."""
     empty: NDArray[np.bool_] = np.asarray(np.isnan(stored(X)).any(axis=1))
     columns = number_columns(X)
     return columns[empty[_rows(X, columns)]]
@@ -92,7 +92,7 @@ def number_columns(X: Matrix) -> NDArray[np.int64]:
 
 
 def with_empty_cells(X: Matrix, columns: NDArray[np.int64]) -> Matrix:
-    """Return X (p, n) with 0 in empty cells, and a row for each of `columns` that tells them."""
+    """Return X (p, n) with 0 in missing cells, and a missing indicator of each of `columns`."""
     empty = np.isnan(stored(X)[_rows(X, columns)])
     filled = with_layout(np.nan_to_num(stored(X), nan=0.0), layout_of(X))
     return beside([filled, empty.astype(np.float32)])
@@ -128,7 +128,7 @@ class FillingRule(LazyArrays):
     layout: Layout | None
 
     def mean(self, value: NDArray[np.float64], x: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the mean (K,) of the `value` (m, K) of leaves of a row x (r,), NaN where empty."""
+        """Return the mean (K,) of leaf values `value` (m, K) for a row x (r,) with missing NaN."""
         X = with_empty_cells(with_layout(x[:, np.newaxis], self.layout), self.columns)
         return predict_row(self.packed, value, np.ascontiguousarray(stored(X)[:, 0]))
 

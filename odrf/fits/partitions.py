@@ -55,7 +55,7 @@ __all__ = [
 # How many trees gather their rows on the workers of a cluster at the same time.
 # ------------------------------------------------------------------------------------------------
 
-# Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes a quarter
+# Trees times blocks of a batch: a scheduler keeps some kilobytes for each, and takes a quarter
 # of a millisecond (`benchmarks/many_rows/dask_workers.py`).
 MOST_PIECES = 100_000
 
@@ -88,21 +88,21 @@ def trees_at_once(
 
 
 def _workers(client: Any) -> list[dict[str, Any]]:
-    """Return what the scheduler knows of all workers."""
+    """Return the scheduler's information on all workers."""
     try:
         found = client.scheduler_info(n_workers=-1)
-    except TypeError:  # older versions tell of all workers without being asked to
+    except TypeError:  # older versions report all workers in any case
         found = client.scheduler_info()
     return list(found["workers"].values())
 
 
 # ------------------------------------------------------------------------------------------------
-# Growing and judging a forest on the workers of a cluster that have its rows.
+# Growing and evaluating a forest on the workers of a cluster that have its rows.
 # ------------------------------------------------------------------------------------------------
 
 # So many sums of leaves are added up by one task.
 ADDED_AT_ONCE = 8
-# Waves of trees that are there at the same time: one draws rows while the other one grows.
+# Batches of trees at the same time: one draws rows while the other one grows.
 WAVES = 2
 
 
@@ -114,7 +114,7 @@ class _RowDrawing(NamedTuple):
 
 
 class _RowsDrawn(NamedTuple):
-    """The checksums of the blocks of a stretch, and what each tree has drawn from it, if any."""
+    """The checksums of the chunks of a block, and the rows that each tree has drawn from it."""
 
     checksums: list[BlockChecksum]
     pieces: list[TreeRows | None]
@@ -128,7 +128,7 @@ class _Planted(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """What a stretch adds: the checksum and the sums of each block, and the sums of leaves."""
+    """The sums of a block: checksum and sums of each chunk, and the sums of leaves."""
 
     blocks: list[tuple[BlockChecksum, BlockSums]]
     leaf_sums: NDArray[np.int64]
@@ -165,7 +165,7 @@ def _trees_on_workers(
 def _grown_trees(
     rows: StreamedRows, wave: TasksOnWorkers[Any], n_stretches: int, advance: Callable[[], object]
 ) -> Iterator[Forest]:
-    """Yield the trees of a wave, when the checksums of all its rows are right."""
+    """Yield the trees of a batch, when the checksums of all its rows are right."""
     results, seen = wave.results(), 0
     for _ in range(n_stretches):
         seen += _require_same(rows, next(results))
@@ -216,7 +216,7 @@ def _hand_out_wave(
 
 
 def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
-    """Return what the trees draw from the blocks of a stretch."""
+    """Return the rows that the trees draw from the chunks of a block."""
     gathering, checksums = Gathering(drawing.draw, 1), []
     for block in blocks:
         rows = drawing.reader.rows(block)
@@ -229,7 +229,7 @@ def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
 
 
 def _picked(drawn: _RowsDrawn, t: int) -> TreeRows | None:
-    """Return what one of the trees has drawn."""
+    """Return the rows that one of the trees has drawn."""
     return drawn.pieces[t]
 
 
@@ -289,7 +289,7 @@ def _hand_out_judging(
 
 
 def _judged_stretch(judging: Judging, blocks: Iterator[pd.DataFrame]) -> _Judged:
-    """Return what the blocks of a stretch add."""
+    """Return the sums of the chunks of a block."""
     leaf_sums, found = judging.no_sums(), []
     for block in blocks:
         rows = judging.reader.rows(block)
@@ -317,7 +317,7 @@ def _tasks(
     given: Any,
     rows: StreamedRows,
 ) -> BlockRangeTasks:
-    """Return a task for each of all stretches."""
+    """Return a task for each of all blocks."""
     columns = rows.reader.used.columns
     return source.tasks(what, function, given, columns, range(len(source.stretches(columns))))
 
@@ -351,7 +351,7 @@ def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any
 
 
 class _PartitionPredictor:
-    """A fit and what it is to predict: Dask does not look for tasks in it."""
+    """A fit and the type to predict: Dask does not search it for tasks."""
 
     def __init__(self, fit: AnyFit, type: str, priors: Any) -> None:
         self.fit, self.type, self.priors = fit, type, priors

@@ -377,8 +377,8 @@ class RowPredictor:
 
     It returns what ``fit.predict`` returns for a data frame with this row, but takes a few
     microseconds instead of hundreds.  It can be pickled, with the trees but without training data.
-    In memory it keeps the fit until the first row with an empty cell comes, in a predictor that has
-    none in training: then what such cells stand for is found among the training rows.
+    In memory it keeps the fit until the first row with a missing cell comes, in a predictor that
+    has none in training: then the values for such cells are computed from the training rows.
 
     Parameters
     ----------
@@ -389,8 +389,9 @@ class RowPredictor:
     packed : Packed
         The trees.
     filling : FillingRule or None
-        The trees for rows with empty cells in predictors that have none in training: with a fill
-        for each term, or surrogates.  None unless ``missing`` is "split" or "surrogate".
+        The trees for rows with missing cells in predictors that have none in training: with an
+        imputation value for each term, or surrogates.  None unless ``missing`` is "split" or
+        "surrogate".
     value : (m, K) float64
         Mean response, or class shares, of the nodes.
     labels : (K,) tuple

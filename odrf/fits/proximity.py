@@ -117,10 +117,10 @@ def _require_few(pairs: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------
-# Empty cells filled by the values of near rows.
+# Missing cells imputed by the values of near rows.
 # ------------------------------------------------------------------------------------------------
 
-# Rows with empty cells that are compared with all training rows at once.
+# Rows with missing cells that are compared with all training rows at once.
 ROWS_AT_ONCE = 512
 
 
@@ -159,7 +159,7 @@ def _fills(
     training: pd.DataFrame,
     own: scipy.sparse.csr_array,
 ) -> dict[str, list[Any]]:
-    """Return by variable what fills the empty cells of the rows, in their order."""
+    """Return by variable the values imputed for missing cells of the rows, in their order."""
     X, _ = fit.design.matrix(rows)
     near = shared(indicators_of(fit, X), own, fit.forest.n_trees)
     fills = {}
@@ -188,7 +188,7 @@ def _indicators(codes: NDArray[np.int64], n_levels: int) -> NDArray[np.float64]:
 
 
 def _in_type_of(column: pd.Series, before: pd.Series) -> pd.Series:
-    """Return filled cells in the type of the column before; whole numbers become floats."""
+    """Return imputed cells in the type of the column before; whole numbers become floats."""
     if is_numeric_dtype(before.dtype) and not is_bool_dtype(before.dtype):
         return column.astype(np.float64)
     return column.astype(before.dtype)

@@ -182,7 +182,7 @@ def _after_earlier(
 
 
 def judged_folds(fit: Fit) -> NDArray[np.int64]:
-    """Return the fold (n,) of each training row, for judging what out-of-bag rows have chosen."""
+    """Return the fold (n,) of each training row, to evaluate choices of out-of-bag rows."""
     rows = rows_to_divide(fit.design, fit.data)
     k = max(2, min(JUDGED_FOLDS, most_folds(rows)))
     return fold_numbers(rows, k, fit.control.seed)
@@ -232,7 +232,7 @@ def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
 
 
 # ------------------------------------------------------------------------------------------------
-# Errors of subtrees and stages of growth on held-out rows: folds, out of bag, or new rows.
+# Errors of subtrees and stages of growth on validation rows: folds, out of bag, or new rows.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -347,7 +347,7 @@ def _path(
 def root_error(fit: Fit) -> float:
     """Return the error of the root on the training rows.
 
-    A node of an honest tree knows only the rows that give it its value: a half of them.
+    The root of an honest tree has only the rows that give it its value: a half of them.
     """
     forest, data = fit.forest, fit.data
     if not fit.control.honest or isinstance(fit, SurvivalFit):
@@ -458,7 +458,7 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
 
 
 # ------------------------------------------------------------------------------------------------
-# Sizes of trees by the options `max_leaves` and `alpha`, some of them found on held-out rows.
+# Sizes of trees by the options `max_leaves` and `alpha`, some of them chosen on validation rows.
 # ------------------------------------------------------------------------------------------------
 
 FOLDS = 10
@@ -522,7 +522,7 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
 
 
 def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
-    """Return the tree pruned at the α that its rule finds by cross-validation."""
+    """Return the tree pruned at the α that its rule chooses by cross-validation."""
     control, n = fit.control, len(fit.data.y)
     rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
     path = path_by_folds(fit, control.pruning, ERROR, cv, control.n_jobs, progress)

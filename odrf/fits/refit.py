@@ -95,7 +95,7 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> Evaluated
 
 
 def with_class_weights(source: str, data: TrainingData) -> str:
-    """Return in words which training rows judge, and whether they count by class weights."""
+    """Return in words which training rows are evaluated, and whether by class weights."""
     return source if data.class_weights is None else f"{source}, with class weights"
 
 

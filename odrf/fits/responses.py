@@ -314,7 +314,7 @@ def _of_parts(
     offset: NDArray[np.float64] | None,
     advance: Callable[[int], object],
 ) -> NDArray[np.float64]:
-    """Return what the parts of a stack expect, put together."""
+    """Return the expected responses of a stack, from those of its parts."""
     values, weights = [], []
     for part, weight in zip(fit.parts, fit.weights, strict=True):
         if weight > 0:
@@ -330,7 +330,7 @@ def _of_parts(
 
 
 # ------------------------------------------------------------------------------------------------
-# The groups of rows that judge a fit.
+# The groups of evaluated rows.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -353,7 +353,7 @@ def groups_of_rows(
 
 
 # ------------------------------------------------------------------------------------------------
-# Folds of the training rows of a fit, on which subtrees and stages of growth are judged.
+# Folds of the training rows of a fit, on which subtrees and stages of growth are evaluated.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -79,7 +79,7 @@ def _number(design: Design, rows: RawRows, j: int) -> NDArray[np.float64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# The game whose Shapley values are asked: trees, rows, and the terms that own their numbers.
+# The game whose Shapley values are computed: trees, rows, and the terms of their numbers.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -126,7 +126,7 @@ def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
 
 
 def output_names(fit: AnyFit) -> pd.Index:
-    """Return the names (K,) of what is explained: the response, or the classes."""
+    """Return the names (K,) of the explained outputs: the response, or the classes."""
     response = fit.design.response
     if response.classes is None:
         return pd.Index([response.name])
@@ -138,7 +138,7 @@ def output_names(fit: AnyFit) -> pd.Index:
 
 
 def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the predictor of each row of what X holds."""
+    """Return the predictor of each row of the stored X."""
     layout = layout_of(X)
     if layout is None:
         return term
@@ -148,7 +148,7 @@ def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _term_of_columns(design: Design, X: Matrix) -> NDArray[np.int64]:
-    """Return the predictor of each column of a matrix, and of those that tell its empty cells."""
+    """Return the predictor of each column of a matrix, and of its missing indicators."""
     columns = np.concatenate([np.arange(len(design.columns)), empty_columns(X)])
     return np.searchsorted(design.first, columns, side="right") - 1
 

@@ -48,7 +48,7 @@ __all__ = [
 # error of a single tree depends on each split, while a forest averages over many, and revising
 # takes time.  A blend saves that of growing pilot trees again.
 TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
-# What calls say of earlier updates.
+# The text of calls on earlier updates.
 UPDATES = re.compile(r"\.update\((newdata(, weights=[^()]*)?|…, [\d,]+ times, [\d,]+ rows)\)$")
 CHANGES = (
     "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
@@ -92,7 +92,7 @@ def updated_fit(
         return sized(grown)
     n = len(grown.data.y)
     smaller = sized(replace(grown, control=_with_known_alpha(grown.control, fit.control, n)))
-    # the next update may choose α again: the trees before pruning do not know it
+    # the next update may choose α again: the trees before pruning do not have it
     pruning = smaller.pruning
     return smaller if pruning is None else replace(smaller, pruning=replace(pruning, grown=grown))
 

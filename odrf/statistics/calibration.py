@@ -214,9 +214,9 @@ def calibrated_band(
 #
 # The pooled probability of class k is proportional to the product over the models g of p_gk to the
 # power a_g.  With one model this is its probabilities to a power, which keeps the order of the
-# classes; the exponents of several weigh them, and their sum says how much sharper the pool is than
-# their geometric mean.  The log loss is convex in the exponents: they are the coefficients of a
-# conditional logit model with the logarithms of the probabilities as predictors.
+# classes; the exponents of several weigh them, and their sum shows how much sharper the pool is
+# than their geometric mean.  The log loss is convex in the exponents: they are the coefficients of
+# a conditional logit model with the logarithms of the probabilities as predictors.
 # ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]

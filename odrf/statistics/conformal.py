@@ -3,7 +3,7 @@
 Intervals of out-of-bag residuals around the prediction of the forest (Johansson et al. 2014) work
 in practice, but their coverage is not guaranteed: an out-of-bag residual comes from the trees that
 did not draw its row, a prediction for a new row from all trees.  The jackknife+ after bootstrap
-(Kim, Xu and Barber 2020) puts each residual around the prediction for the new row by the same
+(Kim, Xu and Barber 2020) adds each residual to the prediction for the new row by the same
 trees that the residual comes from.  Then the two are exchangeable: for any distribution and any
 trees, coverage is at least 1 - 2α, and usually about 1 - α.  The proof is for a number of trees
 that is random, too; a fixed one makes hardly a difference.  This also holds for a blend, whose

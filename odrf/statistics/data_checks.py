@@ -23,7 +23,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# How much columns vary within groups of rows, beside how much they vary at all.
+# How much columns vary within groups of rows, compared with all rows.
 # ------------------------------------------------------------------------------------------------
 
 # A column hardly varies within groups if its mean square there is below this share of the whole.
@@ -35,7 +35,7 @@ ALMOST_ALL, CONSTANTS = 0.8, 2
 FEWEST_COLUMNS = 4
 # Groups of neighbouring numbers that are alike belong to a trend, not to subjects.
 TREND = 0.2
-# Most groups are discarded after a look at a few columns, of which half would vary less than this.
+# Most groups are discarded after a check of a few columns, of which half would vary less than this.
 FIRST, LITTLE = 8, 0.5
 ROUNDING = 1e-9
 

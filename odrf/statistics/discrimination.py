@@ -101,7 +101,7 @@ def area_under_roc(
 
 
 def _effective(weights: NDArray[np.float64]) -> float:
-    """Return Kish's number of rows of equal weight that tell as much."""
+    """Return Kish's effective number of rows of equal weight."""
     share = weights / weights.max()
     return float(share.sum() ** 2 / (share**2).sum())
 

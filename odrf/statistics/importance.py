@@ -168,7 +168,7 @@ def distinct_directions(forest: Forest) -> Directions:
         columns = np.take_along_axis(columns, order, axis=1)
         coef = np.take_along_axis(coef, order, axis=1)
         steps = np.round(np.sign(coef[:, :1]) * coef / ALIKE)
-        # the term of empty cells that always go one way is beyond whole numbers
+        # the term of missing cells that always go one way is beyond whole numbers
         steps = np.clip(steps, -MOST_STEPS, MOST_STEPS).astype(np.int64)
         first, number = distinct_rows(np.hstack([columns, steps]))
         of_node[nodes] = known + number
@@ -220,12 +220,12 @@ def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# Importance of predictors judged by held-out rows, which have not chosen the splits.
+# Importance of predictors by validation rows, which have not chosen the splits.
 # ------------------------------------------------------------------------------------------------
 
-# Rows times trees whose leaves are found together.
+# Rows times trees whose leaves are computed in one batch.
 LEAVES_AT_ONCE = 2**22
-# Nodes times outputs of the trees whose sums are held together.
+# Nodes times outputs of the trees whose sums are stored at once.
 SUMS_AT_ONCE = 2**24
 # Fewer rows have no covariance.
 FEWEST_ROWS = 2
@@ -423,7 +423,7 @@ def _splits_from_below(forest: Forest) -> Iterator[NDArray[np.int64]]:
 
 
 # ------------------------------------------------------------------------------------------------
-# Importance of predictors judged by out-of-bag rows, which have not chosen the splits.
+# Importance of predictors by out-of-bag rows, which have not chosen the splits.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -456,7 +456,7 @@ def out_of_bag_importance(
     def judged() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
             rows = np.flatnonzero(unseen[b])
-            advance()  # before the last tree is handed out: nobody asks for another one
+            advance()  # before the last tree is returned: no other one is requested
             yield leaf[rows], centred[rows] / weights[rows].sum()
 
     return shared_out(forest, added_covariances(forest, judged()), first) / max(n_used, 1)

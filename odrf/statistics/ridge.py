@@ -200,7 +200,7 @@ OF_IMPORTANCE = (0.5, 1.0)
 OF_PRODUCTS, BETWEEN = (0.5, 1.0), 1.0
 # With more columns directions of gradients would fit noise; instead, few axes are tried.
 MOST_COLUMNS = 150
-# Rows on which directions are found, and on which the other choices are made.
+# Rows on which directions are estimated, and on which the other choices are made.
 ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE_DIRECTIONS = 1000, 200
 # A direction of a smaller share in the largest one is left out.
 LEAST_SHARE = 1e-10
@@ -303,7 +303,7 @@ def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tup
 def _directions(
     points: Array, Y: Array, weights: Array, first: Choice, importance: Array
 ) -> Iterator[Array]:
-    """Yield the directions (p, r) found in each way: axes, then rounds of gradients."""
+    """Yield the directions (p, r) of each method: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
     for power in OF_IMPORTANCE:
         yield _axes(importance**power)

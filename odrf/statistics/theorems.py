@@ -49,14 +49,14 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What the consistency theorems are told of a fit, and what they answer.
+# The properties of a fit that the consistency theorems need, and their conclusions.
 # ------------------------------------------------------------------------------------------------
 
 HOLDS, FAILS = "holds", "does not hold"
 UNKNOWN, ASSUMED = "cannot be judged", "assumed"
 # What is known to be otherwise than in a theorem, and what the data of the fit speak against.
 DIFFERS, CONTRADICTED = "differs", "contradicted"
-# The limit of a rule is judged by its last values.
+# The limit of a rule is decided by its last values.
 LAST = 3
 # A smaller step is rounding; a step this much smaller than the one before tends to a limit.
 LEAST_STEP = 1e-9
@@ -263,7 +263,7 @@ def conclusion(fit: FitProperties) -> str:
 
 
 def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
-    """Return what must be true for a theorem to say something of the fit, from "if" on."""
+    """Return what must be true for a theorem to hold for the fit, from "if" on."""
     needed = [] if fit.classes else ["Y is sub-Gaussian"]
     if fit.honest:
         needed = [
@@ -295,7 +295,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
-    """Return why [P] does not apply, or cannot be judged, each with what would do; see below."""
+    """Return why [P] does not apply, or this is unknown, each with a remedy; see below."""
     honest, obstacles = _of_honest(fit), []
     failed = [c.statement for c in honest if c.status == FAILS]
     unknown = [c.statement for c in honest if c.status == UNKNOWN]

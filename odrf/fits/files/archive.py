@@ -37,7 +37,7 @@ __all__ = [
 #
 # Python's `zipfile` reads such an archive, as does every other program.  Written out here are the
 # few lines that it takes, because `zipfile` cannot compress on several cores, and because the
-# reader of fits must not trust what an archive says of itself: it compares these bytes with those
+# reader of fits must not trust the sizes in an archive: it compares these bytes with those
 # of the file.
 # ------------------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ def directory_entry(member: Member) -> bytes:
 
 
 def end_of_directory(count: int, size: int, offset: int) -> bytes:
-    """Return what follows a list of so many members and bytes, which begins at `offset`."""
+    """Return the bytes after a list of so many members and bytes, which begins at `offset`."""
     end = b""
     if count > MANY_MEMBERS or size > LARGEST_NUMBER or offset > LARGEST_NUMBER:
         numbers = (VERSION_64, VERSION_64, 0, 0, count, count, size, offset)
@@ -96,7 +96,7 @@ def end_of_directory(count: int, size: int, offset: int) -> bytes:
 
 
 def _common(member: Member, large: bool, extra: bytes) -> bytes:
-    """Return what header and directory say alike."""
+    """Return the fields that header and directory have in common."""
     sizes = (0xFFFFFFFF, 0xFFFFFFFF) if large else (member.stored, member.size)
     return struct.pack(
         "<HHHHHIIIHH",
@@ -113,7 +113,7 @@ def _common(member: Member, large: bool, extra: bytes) -> bytes:
 
 
 # ------------------------------------------------------------------------------------------------
-# A file of named members that is checked before it is believed: a zip archive with checksums.
+# A file of named members that is checked before it is used: a zip archive with checksums.
 # ------------------------------------------------------------------------------------------------
 
 FORMAT = 1
@@ -128,8 +128,8 @@ CHUNK = 2**22
 PIECE = 2**18
 # Compressed content smaller than this share of itself is worth the time of reading it.
 WORTH = 0.97
-# An archive may say that it takes this many times its size in memory, beside a little: more would
-# be a trap.  Whoever has to write more does not compress it.
+# An archive may declare this many times its size in memory, and a little: more would be an attack.
+# An archive that needs more is written without compression.
 MOST_RATIO, LITTLE = 1000, 2**20
 
 
@@ -290,7 +290,7 @@ class ArchiveReader:
             raise damaged()
 
     def _check_rest(self, said: dict[str, Any], about: bytes) -> None:
-        """Check what is beside the members: the list of contents, and the list of members."""
+        """Check the rest of the file: the list of contents, and the list of members."""
         first, digest = said["directory"], hashlib.sha256()
         end = self._size - len(_end(about, first, 0, said["members"]))
         if not 0 <= said["at"] <= first <= end:
@@ -322,7 +322,7 @@ class _Unpacked:
         self._left, self._unpacker = size, zlib.decompressobj(-15)
 
     def pieces(self, stored: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes of the archive hold."""
+        """Yield the content of the next bytes of the archive."""
         while content := self._next(stored):
             self._left -= len(content)
             if self._left < 0:
@@ -342,7 +342,7 @@ class _Unpacked:
 
 
 def damaged() -> InputError:
-    """Return what to raise for a file that is not as it was written."""
+    """Return the error for a file that is not as it was written."""
     return InputError("it is damaged: use a copy, or fit again")
 
 
@@ -362,7 +362,7 @@ def _about_text(said: dict[str, Any]) -> bytes:
 
 
 def _said(about: bytes) -> dict[str, Any] | None:
-    """Return what the first member says; None if it is not as it was written."""
+    """Return the content of the first member; None if it is not as it was written."""
     try:
         said = json.loads(about)
         said.pop("check")

@@ -39,7 +39,7 @@ KNOWN_DTYPE = re.compile(
 FEW = 16
 # Ways to write are compared on this many bytes.
 SAMPLE = 2**16
-# Numbers that are looked at together.
+# Numbers that are checked in one batch.
 PIECE = 2**18
 # Looking for runs only is several times as fast as looking for any repetition, and so may take this
 # much more room.
@@ -95,14 +95,14 @@ class ArrayForm:
         return len(self.header) + self.size * np.dtype(self.kept).itemsize
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the file says of it."""
+        """Return its description in the file."""
         said: dict[str, Any] = {"dtype": self.dtype, "shape": list(self.shape), "kept": self.kept}
         marks = {"steps": self.steps, "apart": self.apart, "fortran": self.fortran}
         return said | {name: True for name, mark in marks.items() if mark}
 
     @classmethod
     def of_json(cls, said: dict[str, Any]) -> ArrayForm:
-        """Return the form that a file says; raise `InputError` if there is no such form."""
+        """Return the form that a file describes; raise `InputError` if there is no such form."""
         dtype, shape, kept = said["dtype"], said["shape"], said["kept"]
         marks = [said.get(name, False) for name in ("steps", "apart", "fortran")]
         known = all(type(name) is str and KNOWN_DTYPE.fullmatch(name) for name in (dtype, kept))
@@ -225,7 +225,7 @@ def _narrowest(flat: NDArray) -> NDArray:
 
 
 def _holds(kept: np.dtype, flat: NDArray) -> bool:
-    """Return whether a type holds all numbers: looked at piece by piece, to take little memory."""
+    """Return whether a type holds all numbers; checked in batches, to take little memory."""
     for at in range(0, len(flat), PIECE):
         piece = flat[at : at + PIECE]
         with np.errstate(all="ignore"):

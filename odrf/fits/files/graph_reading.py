@@ -68,7 +68,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What is raised if a file cannot be read: it names the file, and the way out.
+# The errors for a file that cannot be read: they name the file, and the way out.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -153,7 +153,7 @@ def trees_read(
 
     Those of a forest that follow from others are dropped before the rest is read.
     """
-    later = dict(unread)  # whoever is interrupted reads all of them again
+    later = dict(unread)  # after an interruption all of them are read again
     with ThreadPoolExecutor(4) as threads:
 
         def read(names: Iterable[str]) -> dict[str, Any]:
@@ -218,7 +218,7 @@ class FitReader:
         return said["result"], fit
 
     def _take(self, memory: int) -> None:
-        """Note that memory is needed; raise `InputError` if the file did not say so."""
+        """Count memory that is needed; raise `InputError` if it is more than the file declares."""
         self._memory += memory
         if self._memory > self._archive.memory + ROOM:
             raise InputError("it takes more memory than it says")
@@ -228,7 +228,7 @@ class FitReader:
         return json.loads(content)
 
     def _value(self, said: Any) -> Any:
-        """Return the value that JSON stands for."""
+        """Return the value of this JSON."""
         kind = type(said)
         if kind in AS_THEY_ARE or kind is float:
             return said
@@ -292,7 +292,7 @@ class FitReader:
         return values | {"X": with_layout(X, values["X"])}
 
     def _matrix(self, is_whole: Any, whole: Any, others: Any) -> NDArray[np.float32]:
-        """Return the matrix of training rows, whose two parts are let go one by one."""
+        """Return the matrix of training rows, whose two parts are dropped one by one."""
         of_whole: NDArray[np.bool_] = self._value(is_whole)
         if of_whole.all():
             return np.ascontiguousarray(self._once(whole), dtype=np.float32)

@@ -57,7 +57,7 @@ class FitWriter:
     _memory: int = 0
 
     def write(self, result: str, fit: Any) -> bool:
-        """Write the fit of a kind of results; return whether a reader believes its size."""
+        """Write the fit of a kind of results; return whether a reader accepts its size."""
         said = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
         text = json.dumps(said, separators=(",", ":"))
         content = text.replace('},{"is":', '},\n{"is":').encode()
@@ -192,7 +192,7 @@ class FitWriter:
         return place
 
     def _few_numbers(self, array: NDArray) -> dict[str, Any] | None:
-        """Return a short array as a list of numbers, or one number that stands in all places."""
+        """Return a short array as a list of numbers, or one number that is in all places."""
         dtype = array.dtype.newbyteorder("<")
         if array.size > 1 and dtype.kind in "biuf" and dtype.itemsize <= 8:
             flat = np.ravel(array)
@@ -266,7 +266,7 @@ def _is_whole(row: NDArray[np.float32]) -> bool:
 
 
 def _counts(data: TrainingData) -> dict[str, Any]:
-    """Return what is said of training rows that are left out."""
+    """Return the description of training rows that are left out."""
     names = ("missing_columns", "empty_cells", "class_weights", "weight_unit")
     numbers = {"rows": data.n_rows, "dropped": data.n_dropped}
     streamed = isinstance(data, NoData) and data.__dict__.get("reason") == STREAMED

@@ -116,7 +116,7 @@ def zone_as_json(zone: Any) -> str | float | None:
 
 
 def zone_of_json(zone: Any) -> datetime.tzinfo | None:
-    """Return the time zone of what `zone_as_json` gives; raise `InputError` if there is none."""
+    """Return the time zone of a value of `zone_as_json`; raise `InputError` if there is none."""
     if zone is None:
         return None
     if type(zone) is float and abs(zone) < 86400:

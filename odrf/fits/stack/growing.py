@@ -78,8 +78,9 @@ __all__ = [
 # A forest on the predictors that matter, for tables with many that do not.
 #
 # A tree that tries predictors at random, or splits on sums of them, is the less accurate the more
-# of them tell nothing.  How many matter is the effective number of their importances, of order 2 or
-# 1: the smaller one where a few stand out, the larger one where some matter much and others less.
+# of them have no influence.  How many matter is the effective number of their importances, of order
+# 2 or 1: the smaller one where a few stand out, the larger one where some matter much and others
+# less.
 # ------------------------------------------------------------------------------------------------
 
 ORDERS = (2, 1)
@@ -147,7 +148,7 @@ class ForestsOnFew(NamedTuple):
         return list(of_number.values()) if self.by_fold.importance[-1].any() else []
 
     def _chosen(self, f: int, order: int) -> NDArray[np.int64]:
-        """Return the numbers of the predictors that matter, as found without fold f."""
+        """Return the numbers of the predictors that matter, as estimated without fold f."""
         importance = self.by_fold.importance[f][self.design.first[:-1]]
         return largest(importance, max(FEWEST_PREDICTORS, effective_number(importance, order)))
 
@@ -173,7 +174,8 @@ class ForestsOnFew(NamedTuple):
 # Importances of columns from a small forest, and as such forests find them without folds.
 # ------------------------------------------------------------------------------------------------
 
-# Few trees, half as many as columns within these bounds; on few rows, so that more rows judge.
+# Few trees, half as many as columns within these bounds; on few rows, so that more are validation
+# rows.
 FEWEST_IN_TURN, MOST_IN_TURN, SAMPLE_FRACTION = 50, 200, 0.3
 FOLDS = 5
 # With fewer rows importances would fit noise; more would change them little.
@@ -227,7 +229,7 @@ def quick_importance(
 # ------------------------------------------------------------------------------------------------
 # Boosted runs of other kinds, tried for a stack as long as there is time.
 #
-# If there are several kinds, each is tried with few runs first, and the better half goes on with
+# If there are several kinds, each is tried with few runs first, and the better half continues with
 # all runs: successive halving (Jamieson and Talwalkar 2016).  One that then makes the stack better
 # by more than noise is added to it, the best first.
 # ------------------------------------------------------------------------------------------------
@@ -258,7 +260,7 @@ def further_runs(
 
 
 class _Search:
-    """The kinds that are tried, their last fits and predictions, and what has come of each."""
+    """The kinds that are tried, their last fits and predictions, and the outcome of each."""
 
     def __init__(
         self,
@@ -276,7 +278,7 @@ class _Search:
         self.seconds: dict[str, float] = {}
 
     def try_few_runs(self) -> None:
-        """Fit few runs of each kind for which there is time, of a single one all; judge them."""
+        """Fit few runs of each kind for which there is time, of one kind all; evaluate them."""
         several = len(self.kinds) > 1
         for name, control in self.kinds.items():
             begin = time.monotonic()
@@ -485,7 +487,7 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
     if isinstance(part.fit, KernelSmoother):
         return part.fit.left_out
     value = forest_out_of_bag(part.fit).value
-    # what the trees were grown on is the response less what the base says without the row
+    # the trees were grown on the response less the prediction of the base without the row
     return value if part.base is None else value + (data.y - part.fit.data.y)[:, None]
 
 

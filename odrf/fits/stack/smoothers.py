@@ -6,7 +6,7 @@ on their indicators.  One smoother counts all predictors alike.  An oblique one 
 if they are near in what matters: in important predictors, or along the directions in which the
 response changes.
 
-Empty cells count as means, and values outside of the range of the training rows as its ends.
+Missing cells count as means, and values outside of the range of the training rows as its ends.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ USUAL = 0.0, 1.0
 def column_ends(X: Matrix) -> NDArray[np.float64]:
     """Return between which two numbers (p, 2) the values of scaled columns X (p, n) count.
 
-    These are 0 and 1.  A column with empty cells is scaled so that its mean is 0, and has values
+    These are 0 and 1.  A column with missing cells is scaled so that its mean is 0, and has values
     below: there they are the least and the largest value.
     """
     rows, layout = stored(X), layout_of(X)
@@ -78,10 +78,10 @@ def within_ends(
 
 
 # ------------------------------------------------------------------------------------------------
-# Folds of the training rows, and the importance of predictors as found without each fold.
+# Folds of the training rows, and the importance of predictors as estimated without each fold.
 #
-# What importances have chosen fits the rows that they were found on.  So a model that they choose
-# something for is judged on a fold of rows that had no part in them.
+# Choices by importances fit the rows that these were estimated on.  So a model with such choices
+# is evaluated on a fold of rows that had no part in them.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -220,7 +220,7 @@ def _scaled(
     unit: NDArray[np.float64],
     ends: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Return the rows (n, p) in units, with means for empty cells and ends for what lies beyond."""
+    """Return the rows (n, p) in units, with means for missing cells and values cut at the ends."""
     known = np.where(np.isnan(rows), centre, within_ends(rows.astype(np.float64), ends))
     return np.ascontiguousarray((known - centre) / unit)
 

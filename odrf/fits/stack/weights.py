@@ -38,7 +38,7 @@ __all__ = [
 # How the models of a stack are put together: weights from out-of-bag predictions (Breiman 1996).
 # ------------------------------------------------------------------------------------------------
 
-# Models that tell nothing have exponents of nearly 0, and all classes would be equally probable.
+# Models without information have exponents of nearly 0, and all classes would be equally probable.
 LEAST_POWER = 0.1
 LEAST_PROBABILITY = 1e-15
 # A gain of fewer standard errors counts as noise.

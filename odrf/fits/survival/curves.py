@@ -188,7 +188,7 @@ class PredictedScores:
 
     @property
     def follow_a_law(self) -> bool:
-        """Whether the curves go on by a law where no training row was observed."""
+        """Whether the curves follow a law where no training row was observed."""
         return isinstance(self.curves, FailureTimes)
 
     def risk(self) -> NDArray[np.float64]:
@@ -283,7 +283,7 @@ def curves_as_asked(
     shares: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
-    """Return what is asked of the predicted curves of the rows, with event times (R,)."""
+    """Return the chosen type of prediction from the curves of rows, with event times (R,)."""
     if type == RISK:
         return _series(predicted.risk(), rows, RISK)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
@@ -329,7 +329,7 @@ def _of_causes(
 
 
 def _times_of_type(type: str, times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the times that are asked for; by default all, or for an area the last one."""
+    """Return the chosen times; by default all, or for an area the last one."""
     at = checked_times(times, event_times)
     return at[-1:] if times is None and type in AREAS else at
 

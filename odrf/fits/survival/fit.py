@@ -268,7 +268,7 @@ def _with_response(fit: SurvivalFit, name: str, is_probability: bool) -> Any:
 def _checked_cause(
     cause: Any, causes: Sequence[str], of: CurveEstimand, estimand: str
 ) -> int | None:
-    """Return the number, from 0, of the cause that is asked for; None for all together."""
+    """Return the number, from 0, of the chosen cause; None for all together."""
     if not of.of_cause or len(causes) == 1:
         if cause is not None:
             reason = "there is one cause" if of.of_cause else f"{estimand!r} is of all together"
@@ -315,7 +315,7 @@ def _said(time: float) -> str:
 
 
 # ------------------------------------------------------------------------------------------------
-# A single tree for times to an event: its curves and hazards, and how it is judged.
+# A single tree for times to an event: its curves and hazards, and how it is evaluated.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -265,7 +265,7 @@ def _require_events_of(cause: str, times: SurvivalTimes, weights: NDArray[np.flo
 
 
 # ------------------------------------------------------------------------------------------------
-# What the training rows of each node of a tree say of its hazard.
+# The hazard of each node of a tree, estimated from its training rows.
 # ------------------------------------------------------------------------------------------------
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.

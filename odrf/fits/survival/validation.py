@@ -79,7 +79,7 @@ OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
 
 
 class NoJudgesError(AbsentError):
-    """None of the rows that judge has an event."""
+    """None of the evaluated rows has an event."""
 
 
 class PredictedCurves(Protocol):
@@ -223,7 +223,7 @@ def judged_rows(
 
 
 def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: EvaluatedTimes) -> StepCurve:
-    """Return the curve of the training rows by which the rows that judge are predicted."""
+    """Return the curve of the training rows by which the evaluated rows are predicted."""
     trained, weights = fit.times, fit.data.weights
     lives = trained.time, trained.event
     known = cumulative_incidence(*lives, rows.cause, weights, trained.start)
@@ -251,7 +251,7 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
 #
 # Each row is predicted by the mean of the trees that did not draw it, as it is and with the value
-# of another row: so it is the forest that is judged, not each tree.
+# of another row: so it is the forest that is evaluated, not each tree.
 # ------------------------------------------------------------------------------------------------
 
 # Permutations of a predictor, of fewer rows more of them.
@@ -278,7 +278,7 @@ class LossesByPredictor(NamedTuple):
 
 @dataclass(frozen=True)
 class _Scoring:
-    """Scores of the means of the trees at the rows that judge."""
+    """Scores of the means of the trees at the evaluated rows."""
 
     judged: JudgedPredictions
     until: float
@@ -414,7 +414,7 @@ def judged_new_scores(
 
 
 # ------------------------------------------------------------------------------------------------
-# How single trees for times to an event are judged: by the exponential deviance of rows.
+# How single trees for times to an event are evaluated: by the exponential deviance of rows.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -281,7 +281,7 @@ def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
 
 
 # ------------------------------------------------------------------------------------------------
-# How well scores tell rows with an event by a time from rows without: ROC curves at times.
+# How well scores separate rows with an event by a time from rows without: ROC curves at times.
 #
 # Cases are the rows with an event by then (cumulative), controls those without one (dynamic).  Rows
 # whose state is known stand for those that are not seen then.

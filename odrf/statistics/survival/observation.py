@@ -316,7 +316,7 @@ def weights_at(time: Floats, event: NDArray, weights: Floats, start: Floats, t: 
 
 
 def ascending_times(at: Floats) -> Floats:
-    """Return the times (m,) at which something is asked for; they must ascend."""
+    """Return the times (m,), which must ascend."""
     at = np.asarray(at, dtype=np.float64)
     if at.ndim != 1 or not len(at) or not (np.diff(at) > 0).all():
         raise InputError("at= must be one or more times in ascending order: use np.unique(times)")

@@ -142,7 +142,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
 # restricted mean are min(T, horizon), and those of the incidence of a cause at t are the indicators
 # of an event of this cause by t.  Given predictors their expectation is the conditional survival,
 # restricted mean or incidence, if censoring does not depend on the predictors.  So the squared
-# error of predictions of them tells how well curves are predicted.
+# error of predictions of them shows how well curves are predicted.
 #
 # With late entry this is not so: if α(x) is the probability of a row with the predictors x to be
 # seen at all, that it has no event before it enters, and α the same of all rows, the expectation of

@@ -30,7 +30,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What a score says of a row's time to the event.
+# The time to the event of a row, by its score.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -213,7 +213,7 @@ class FailureTimes(CurvesOfScores):
 # Survival curves of scores, calibrated by rows that did not take part in making them.
 #
 # The scores of many rounds of boosting are too far apart: the model was fitted to the noise of its
-# rows, too.  A regression of other rows' times on their scores says how far they should be.
+# rows, too.  A regression of other rows' times on their scores shows how far they should be.
 # ------------------------------------------------------------------------------------------------
 
 # A slope that would be below 0 is 0; rows that happen to be in perfect order have no largest one.

@@ -60,12 +60,12 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# Rows whose observed times judge predicted risks and curves.
+# Rows whose observed times are compared with predicted risks and curves.
 # ------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
-# Curves are judged while this share of the rows is at risk: rows then count at most ten times for
-# those that were censored before.  If rows enter late, it is the share of the largest risk set.
+# Curves are evaluated while this share of the rows is at risk: rows then count at most ten times
+# for those that were censored before.  If rows enter late, it is the share of the largest risk set.
 LEAST_AT_RISK = 0.1
 # Steps of the integral over time.
 MOST_TIMES = 100
@@ -349,7 +349,7 @@ def conditional_survival(without: Floats, survival: Floats) -> Floats:
 
 
 # ------------------------------------------------------------------------------------------------
-# Groups of rows of similar risk: their predicted curves beside those observed.
+# Groups of rows of similar risk: their predicted and observed curves.
 # ------------------------------------------------------------------------------------------------
 
 
