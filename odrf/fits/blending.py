@@ -1,15 +1,15 @@
-"""Blends: forests of several kinds of trees, whose shares are found by stacking.
+"""Blends: forests of several kinds of trees, whose shares are chosen by stacking.
 
 Which kind of tree suits a table is not known in advance: greedy or randomised splits, small or
 large leaves, many or few candidates at a node.  Pilot trees of each kind are evaluated on their
-out-of-bag rows, and `odrf.fits.stacking` finds weights of the kinds.  The forest has trees of each
-kind in proportion to the weights, and predicts the plain mean of all trees.
+out-of-bag rows, and `odrf.fits.stacking` estimates weights of the kinds.  The forest has trees of
+each kind in proportion to the weights, and predicts the plain mean of all trees.
 
 The i-th trees of all kinds have the same random stream.  So kinds that draw equally many rows draw
 the same rows, and are compared on the same rows.
 
-A blend that is enlarged keeps its trees.  The weights are found again only if the larger forest has
-more pilot trees.
+A blend that is enlarged keeps its trees.  The weights are estimated again only if the larger forest
+has more pilot trees.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ IN_TABLE = 2**19
 
 
 class Judge(Protocol):
-    """A function that judges pilot trees, as `pilot_evidence` does."""
+    """A function that evaluates pilot trees, as `pilot_evidence` does."""
 
     def __call__(
         self,
@@ -102,22 +102,17 @@ class Judge(Protocol):
 
 
 class _JudgedPilots(NamedTuple):
-    """Pilot trees and the rows that they are judged on.
+    """Pilot trees and their validation rows.
 
     Attributes
     ----------
-    at : (m,) int64
-        The rows.
-    trees : sequence of G sequences of b Forest
-        By each kind.
-    leaves : list of G arrays (m, b) int32
-        Where rows end in the trees that they are out of bag for; of others, their roots.
-    tables : list of G arrays or None
-        The values of all nodes of a kind's trees, in which its leaves are then numbered; None if
-        they are many.
-    unseen : list of G arrays (m, b) bool
-        Which of them are out of bag for each tree.
-    n_jobs : int
+    at : (m,), the rows
+    trees : of each of G kinds, b trees
+    leaves : of each kind, (m, b), the leaf of each row in the trees that it is out of bag for, else
+        the root
+    tables : of each kind, the values of all nodes, in which the leaves are then numbered; None if
+        they are many
+    unseen : of each kind, (m, b), which rows are out of bag for each tree
     """
 
     at: NDArray[np.int64]
@@ -133,7 +128,7 @@ class _JudgedPilots(NamedTuple):
         return len(self.trees), len(self.trees[0]), self.trees[0][0].value.shape[1]
 
     def by_blocks(self, evaluated: Callable[[slice], Sums]) -> list[Sums]:
-        """Return what `evaluated` gives for blocks of rows.
+        """Return the results of `evaluated` for blocks of rows.
 
         The values of a thousand classes take gigabytes: they are never looked up for all rows.
         """
@@ -144,9 +139,9 @@ class _JudgedPilots(NamedTuple):
     def values(
         self, block: slice, centre: NDArray[np.float64], scale: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what trees say of a block of rows (G, m, b, K); 0 of rows that they drew.
+        """Return the trees' values (G, m, b, K) for a block of rows; 0 for rows that they drew.
 
-        Centred and scaled, see `odrf.engine.oob.write_unseen_values`.
+        They are centred and scaled, see `odrf.engine.oob.write_unseen_values`.
         """
         G, b, K = self.shape
         values = np.empty((G, block.stop - block.start, b, K))
@@ -156,7 +151,7 @@ class _JudgedPilots(NamedTuple):
         return values
 
     def own_values(self, block: slice, code: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what trees say of the class `code` (m,) of each row (G, m, b)."""
+        """Return the trees' shares of the class `code` (m,) of each row (G, m, b)."""
         G, b, _ = self.shape
         own = np.empty((G, block.stop - block.start, b))
         for g, table, first, last in self._tables():
@@ -186,8 +181,7 @@ def pilot_evidence(
     """Evaluate the pilot trees of each kind on their out-of-bag rows.
 
     The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i], and
-    draws its rows as the `samplings` of its kind say.  The other arguments are those of
-    `grow_blend`.
+    draws its rows by the `samplings` of its kind.  The other arguments are those of `grow_blend`.
     """
     judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
     y, case_weights, K = y[judged.at], weights[judged.at], pilots[0][0].value.shape[1]
@@ -209,12 +203,8 @@ def evidence_of_errors(
 ) -> Evidence:
     """Evaluate pilot trees that predict K numbers of each row, by squared errors.
 
-    Parameters
-    ----------
-    target, root_weights : (n, K) float64
-        What is to be predicted, and the square roots of the weights of the squared errors.
-    pilots, X, weights, samplings, tree_streams, n_jobs, codes
-        As in `pilot_evidence`.
+    `target` (n, K) are these numbers, `root_weights` (n, K) the square roots of the weights of the
+    squared errors.  The other arguments are those of `pilot_evidence`.
     """
     judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
     at = judged.at
@@ -320,7 +310,7 @@ def _evidence_of_classes(
 
 
 # ------------------------------------------------------------------------------------------------
-# Blends: forests of several kinds of trees, whose shares are found by stacking.
+# Blends: forests of several kinds of trees, whose shares are chosen by stacking.
 # ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
@@ -333,17 +323,7 @@ FEW_NODES = 4096
 
 
 class Kind(NamedTuple):
-    """A kind of tree.
-
-    Attributes
-    ----------
-    settings : KernelParams
-        Options of growth.
-    mixture : Mixture
-        Where candidate directions come from.
-    sampling : Sampling
-        How each tree's rows are drawn.
-    """
+    """A kind of tree: options of growth, where directions come from, and how rows are drawn."""
 
     settings: KernelParams
     mixture: Mixture
@@ -356,12 +336,10 @@ class Blend:
 
     Attributes
     ----------
-    of_tree : (B,) int64
-        The kind of each tree, from 0.
-    weights : (G,) float64
-        The weight of each kind, found by stacking.
-    errors : (G,) float64
-        Out-of-bag mean squared error of each kind's pilot trees; for classes the Brier score.
+    of_tree : (B,), the kind of each tree, from 0
+    weights : (G,), the weight of each kind, by stacking
+    errors : (G,), out-of-bag mean squared error of each kind's pilot trees; for classes the Brier
+        score
     """
 
     of_tree: NDArray[np.int64]
@@ -370,16 +348,7 @@ class Blend:
 
 
 class Blended(NamedTuple):
-    """A forest of several kinds of trees.
-
-    Attributes
-    ----------
-    forest : Forest
-    streams : (B, 4) uint64
-        Random stream of each tree.
-    blend : Blend
-        The kinds of the trees, and their weights.
-    """
+    """A forest of several kinds of trees, and the random stream (B, 4) of each tree."""
 
     forest: Forest
     streams: NDArray[np.uint64]
@@ -424,26 +393,15 @@ def grow_blend(
     ranks: EventRanks | None = None,
     evidence_of: Judge = pilot_evidence,
 ) -> Blended:
-    """Grow a forest of several kinds of trees.
+    """Return a forest of `n_trees` trees of several kinds.
 
-    Parameters
-    ----------
-    X, y, weights, feature_groups, n_jobs, advance, codes, ranks
-        See `odrf.engine.growth.forest_builder.grow_forest`.
-    kinds : sequence of G Kind
-    seed : int
-        The i-th tree of each kind has the i-th random stream of this seed.
-    n_trees : int
-        Trees of all kinds together.
-    start : Blended, optional
-        A smaller forest of the same arguments, whose trees need not be grown again.
-    expect : callable
-        Called with the number of trees to be grown, as far as known: at first with the most, and
-        again after the pilot trees.
-    objective : {"error", "brier", "log_loss"}, default "error"
-        What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
-    evidence_of : callable
-        How pilot trees are judged: `pilot_evidence`, or another function of the same arguments.
+    The i-th tree of each kind has the i-th random stream of the seed. `start` is a smaller forest
+    of the same arguments, whose trees need not be grown again. `expect` is called with the number
+    of trees to be grown, as far as known: at first the most, and again after the pilot trees.  The
+    weights of the kinds are chosen for the `objective`, "error", "brier" or "log_loss" (see
+    `odrf.fits.stacking`). `evidence_of` evaluates the pilot trees: `pilot_evidence`, or another
+    function of the same arguments.  The other arguments are those of
+    `odrf.engine.growth.forest_builder.grow_forest`.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
@@ -484,17 +442,10 @@ def grow_blend(
 
 
 class _KindsGrowth(NamedTuple):
-    """How the trees of all kinds are grown; the arguments are those of `grow_blend`.
+    """How the trees of all G kinds are grown; the arguments are those of `grow_blend`.
 
-    Attributes
-    ----------
-    growers : list of G TreeGrower
-    tree_streams : (≥ B, 4) uint64
-        The i-th trees of all kinds have the i-th of them.
-    n_jobs : int
-    size : int
-        As in `odrf.engine.growth.backends.trees_in_order`.
-    advance : callable
+    The i-th trees of all kinds have the i-th of `tree_streams` (≥ B, 4); `size` is that of
+    `odrf.engine.growth.backends.trees_in_order`.
     """
 
     growers: list[TreeGrower]
@@ -549,7 +500,7 @@ def _in_place(
 
 
 def _waiting(tree: Forest) -> Forest:
-    """Return a pilot tree as it waits for the others; a small one takes little memory anyway."""
+    """Return a pilot tree in the form in which it is stored until all are grown."""
     return tree.lean() if tree.n_nodes > FEW_NODES else tree
 
 
@@ -565,24 +516,17 @@ def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
 # How well pilot trees of each kind predict survival out of bag: what a blend is chosen by.
 # ------------------------------------------------------------------------------------------------
 
-# Quantiles of the event times at which survival is judged.
+# Quantiles of the event times at which survival is evaluated.
 JUDGED = np.linspace(0.1, 0.9, 9)
 
 
 @dataclass(frozen=True)
 class EvidenceOfCurves:
-    """Judges pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
+    """Evaluates pilot trees by the Brier scores of their survival at some times (Graf et al. 1999).
 
-    If events have several causes, those of the incidences of all of them are added up, or those of
-    the one that the splits are about are taken.
-
-    Attributes
-    ----------
-    times : SurvivalTimes
-    case_weights : (n,) float64
-        Of the training rows.  Trees of rates are grown with others.
-    cause : str or None
-        The cause that splits are about; None if they are about all.
+    Events of several causes have the scores of the incidences of all causes added up, or those of
+    the one `cause` that the splits are about (None: all). `case_weights` (n,) are those of the
+    training rows; trees of rates are grown with other weights.
     """
 
     times: SurvivalTimes
@@ -629,7 +573,7 @@ class EvidenceOfCurves:
     def _numbers(
         self, curves: LeafCurves, causes: NDArray[np.int64], grid: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Return what is judged of each node: survival, or incidences of some of several causes."""
+        """Return the evaluated numbers of each node: survival, or incidences of some causes."""
         if len(self.times.causes) == 1:
             return np.column_stack([survival_at(curves, rank) for rank in grid])
         return np.column_stack(
@@ -638,7 +582,7 @@ class EvidenceOfCurves:
 
 
 def judge_of_pilots(data: TrainingData, control: ResolvedOptions) -> Judge:
-    """Return what judges the pilot trees of a blend with these options, on these rows."""
+    """Return the function that evaluates the pilot trees of a blend with these options."""
     if data.times is None:
         return pilot_evidence
     return EvidenceOfCurves(data.times, data.weights, control.cause)

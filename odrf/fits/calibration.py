@@ -40,15 +40,12 @@ class Recalibration:
 
     Attributes
     ----------
-    fit : Fit, GuidedFit, BoostedFit or StackedFit
-    method : str
-        The kind of maps.
-    maps : tuple of K maps, or of one Power
-        One for each class, of two classes the second is used; or one for all classes.
-    before, after : (K,) float64
-        The Brier score of each class; after, by maps that are learned on other rows.
-    rows : str
-        How many rows the maps are learned from, and which, in words.
+    fit : the fit
+    method : the kind of maps
+    maps : one for each class, of two classes the second is used; or one `Power` for all classes
+    before, after : (K,), the Brier score of each class; after, by maps that are learned on other
+        rows
+    rows : how many rows the maps are learned from, and which, in words
     """
 
     fit: Fit | GuidedFit | BoostedFit | StackedFit
@@ -64,20 +61,10 @@ class Recalibration:
 
 
 def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibration:
-    """Learn the maps of a fit from judged rows.
+    """Return the maps of a fit of K classes, learned from validation rows.
 
-    Parameters
-    ----------
-    fit : AnyFit
-        A fit of K classes.
-    rows : EvaluatedRows
-        Rows that the fit has not learned from, as it predicts them.
-    method : {"power", "isotonic", "platt", "beta"}
-
-    Raises
-    ------
-    InputError
-        There are too few rows.
+    They are rows that the fit has not learned from, as it predicts them. `method` is "power",
+    "isotonic", "platt" or "beta".  Raises `InputError` if there are too few rows.
     """
     maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
     indicators = rows.code[:, None] == np.arange(len(rows.classes))

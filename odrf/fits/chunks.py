@@ -89,24 +89,19 @@ LEAST = 2.0**-52
 
 
 class BlockSums(NamedTuple):
-    """What a block of rows adds.
+    """The sums of a block of rows.
 
     Attributes
     ----------
-    path : (B, 2) float64
-        Weighted losses, and weights, by the number of trees.
-    n_judged : int
-        Rows of positive weight with an out-of-bag prediction, whose weights are `judged`.
-    judged, log_loss, brier : float
-        Sums for class probabilities; 0 for a regression.
-    confusion : (K, K) float64
-        Weights by observed and predicted class.
-    weight, mean, squares : float
-        Of the response: sum of weights, weighted mean, and weighted sum of squares around it.
-    columns : (p,) float64
-        Weighted sums of the columns that hold numbers, 0 for indicators.
-    classes : (K,) float64
-        Weights of the classes; the sum of weights for a regression.
+    path : (B, 2), weighted losses, and weights, by the number of trees
+    n_judged : number of rows of positive weight with an out-of-bag prediction, whose weights are
+        `judged`
+    judged, log_loss, brier : sums for class probabilities; 0 for a regression
+    confusion : (K, K), weights by observed and predicted class
+    weight, mean, squares : of the response: sum of weights, weighted mean, and weighted sum of
+        squares around it
+    columns : (p,), weighted sums of the columns that hold numbers, 0 for indicators
+    classes : (K,), weights of the classes; the sum of weights for a regression
     """
 
     path: NDArray[np.float64]
@@ -123,16 +118,9 @@ class BlockSums(NamedTuple):
 
 
 class Judging(NamedTuple):
-    """What judges a block of rows.  It can be pickled.
+    """What evaluates a block of rows.  It can be pickled.
 
-    Attributes
-    ----------
-    forest : Forest
-    reader : BlockReader
-    draw : HashedDraw
-        Which rows the trees have drawn.
-    scale : LeafScale
-        What the sums of leaves stand for.
+    `draw` is which rows the trees have drawn, `scale` the scale of the sums of leaves.
     """
 
     forest: Forest
@@ -146,7 +134,7 @@ class Judging(NamedTuple):
 
 
 def judging_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Judging:
-    """Return what judges the blocks of these rows."""
+    """Return what evaluates the blocks of these rows."""
     scale = leaf_scale(rows.n, rows.span, rows.heaviest, fit.forest.value.shape[1] > 1)
     return Judging(fit.forest, rows.reader, draw, scale)
 
@@ -156,7 +144,7 @@ def judged_by_blocks(
 ) -> RowSums:
     """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
 
-    `advance` is told the rows of each block.
+    `advance` is called with the number of rows of each block.
     """
     judging = judging_of(fit, rows, draw)
     leaf_sums = judging.no_sums()
@@ -172,7 +160,7 @@ def judged_by_blocks(
 def judged_block(
     judging: Judging, block: RowBlock, n_jobs: int, leaf_sums: NDArray[np.int64]
 ) -> BlockSums:
-    """Return what one block adds; what it adds to the leaves is added to `leaf_sums` (m, K + 1)."""
+    """Return the sums of one block; those of its leaves are added to `leaf_sums` (m, K + 1)."""
     forest, draw, scale = judging.forest, judging.draw, judging.scale
     m, K = len(block.y), forest.value.shape[1]
     unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
@@ -271,27 +259,23 @@ def total_of_blocks(
 
 
 # ------------------------------------------------------------------------------------------------
-# Growing a forest on rows in chunks: passes that gather the rows of trees, and one that judges.
+# Growing a forest on rows in chunks: passes that collect the rows of trees, and one that evaluates.
 # ------------------------------------------------------------------------------------------------
 
 # Bytes of a response and a weight.
 PER_ROW = 16.0
 # Options that are settled even if they are no functions.
 KNOWN = ("seed", "n_jobs", "split_scale")
-# Where the system does not tell what is free.
+# Where the system does not report free memory.
 UNKNOWN = 4e9
 
 
 class Passes(NamedTuple):
-    """The passes over the rows that grow and judge a forest.
+    """The passes over the rows that grow and evaluate a forest.
 
-    Attributes
-    ----------
-    trees : callable
-        Takes rows, control, draw, and what is called after each tree; yields the trees in their
-        order.
-    judged : callable
-        Takes fit, rows, draw, and what is told the rows that are judged; returns the sums of all.
+    `trees` takes rows, control, draw, and a function that is called after each tree; it yields the
+    trees in their order. `judged` takes fit, rows, draw, and a function that is called with the
+    number of rows done; it returns the sums of all rows.
     """
 
     trees: Callable[
@@ -307,25 +291,12 @@ def grow_streamed(
     passes: Passes,
     progress: bool = False,
 ) -> StreamedFit:
-    """Resolve the request, grow the trees, and judge them by the rows that they did not draw.
+    """Resolve the options of a call, grow the trees, and evaluate them by their out-of-bag rows.
 
-    Parameters
-    ----------
-    call : str
-        The call as text, for summaries.
-    rows : StreamedRows
-    request : Options
-    passes : Passes
-        Where and how trees are grown and judged; the fit does not depend on it.
-    progress : bool, default False
-        Show a progress bar of the trees, and one of the rows that judge them.
-
-    Raises
-    ------
-    InputError
-        An option is invalid, or needs all rows at once; a tree draws no row.
-    MemoryError
-        One tree with its rows takes more memory than there is.
+    `passes` say where and how trees are grown and evaluated; the fit does not depend on it.
+    `progress` shows a bar of the trees, and one of the rows.  Raises `InputError` if an option is
+    invalid or needs all rows at once, or if a tree draws no row, and `MemoryError` if one tree with
+    its rows takes more memory than there is.
     """
     asked = streamed_request(request)
     control = checked_control(asked, rows)
@@ -354,10 +325,7 @@ def grow_streamed(
 def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
     """Return the options of a forest, as `streamed_request` returns them, resolved and checked.
 
-    Raises
-    ------
-    InputError
-        An option is invalid, or a tree would draw all rows.
+    Raises `InputError` if an option is invalid, or a tree would draw all rows.
     """
     classification = rows.design.response.kind == "classification"
     require_objective(asked.objective, classification, False)
@@ -372,7 +340,7 @@ def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
 
 
 def control_of(request: Options, rows: StreamedRows) -> ResolvedOptions:
-    """Return the options of a request, resolved for rows in chunks."""
+    """Return the options of a call, resolved for rows in chunks."""
     design = rows.design
     return resolve(
         request,
@@ -390,7 +358,7 @@ def control_of(request: Options, rows: StreamedRows) -> ResolvedOptions:
 
 
 def settled_request(request: Options, control: ResolvedOptions) -> Options:
-    """Return the request with functions replaced by what they gave; see `odrf.fits.growing`."""
+    """Return the options with functions replaced by their values; see `odrf.fits.growing`."""
     functions = {
         name: RuleFunction(name, value)
         for name in ("max_leaves", "alpha", "sample_fraction")
@@ -434,12 +402,8 @@ def abreast(rows: StreamedRows, control: ResolvedOptions) -> tuple[int, int]:
     """Return the trees whose rows are gathered in one pass, and those that grow at the same time.
 
     The rows of the former and the growth of the latter take at most half of the memory that is
-    free, or what the chunks allow.  The trees do not depend on it.
-
-    Raises
-    ------
-    MemoryError
-        One tree takes more than is free.
+    free, or the limit of the chunks.  The trees do not depend on it.  Raises `MemoryError` if one
+    tree takes more than is free.
     """
     drawn, of_rows, of_growth = tree_bytes(rows, control)
     require_memory(
@@ -455,15 +419,7 @@ def abreast(rows: StreamedRows, control: ResolvedOptions) -> tuple[int, int]:
 
 
 class TreeBytes(NamedTuple):
-    """What a tree takes.
-
-    Attributes
-    ----------
-    n_rows : float
-        The rows that it draws, on average.
-    of_rows, of_growth : float
-        Bytes of the rows that are drawn, and beside them while the tree grows.
-    """
+    """The memory of a tree: rows drawn on average, bytes of these, and bytes of growth."""
 
     n_rows: float
     of_rows: float
@@ -471,7 +427,7 @@ class TreeBytes(NamedTuple):
 
 
 def tree_bytes(rows: StreamedRows, control: ResolvedOptions) -> TreeBytes:
-    """Return what a tree takes."""
+    """Return the memory of a tree."""
     drawn = control.sample_fraction * rows.n_positive
     of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)
     # the pieces of a tree's rows are there until they are joined
@@ -574,7 +530,7 @@ def predictions_to_parquet(
 
 
 def _read(found: Iterator[Result]) -> Iterator[Result]:
-    """Yield what is found in the chunks; say of one that cannot be read that it is not the file."""
+    """Yield the chunks; an error of reading them is not mistaken for one of writing the file."""
     for number in count(1):
         try:
             of_chunk = next(found)

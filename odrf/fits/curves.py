@@ -81,30 +81,13 @@ LARGEST = 2.0**63
 def points_of(
     fit: AnyFit, rows: RawRows, name: str, points: int, values: Sequence[Any] | None
 ) -> VariablePoints:
-    """Return the points of a variable.
+    """Return the points of a variable: the `values` given, or chosen ones.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    rows : RawRows
-    name : str
-    points : int
-        How many points a variable of numbers has: all its values if these are not more, otherwise
-        equally spaced ones between its 1 % and 99 % quantiles.
-    values : sequence, optional
-        The points themselves.
-
-    Raises
-    ------
-    InputError
-        No predictor is computed from the variable; it has no value, or holds neither numbers nor
-        labels, or whole numbers that floats do not tell apart; `values` are missing or of another
-        kind.
-
-    Warns
-    -----
-    UserWarning
-        One of the `values` is beyond the training rows.
+    A variable of numbers with at most `points` values has all of them, others equally spaced ones
+    between their 1 % and 99 % quantiles.  Raises `InputError` if no predictor is computed from the
+    variable, if it has no value or holds neither numbers nor labels, or whole numbers that floats
+    do not tell apart, or if `values` are missing or of another kind.  Warns of `values` beyond the
+    training rows.
     """
     touched(fit.design, name)
     column = with_levels(fit.design, rows.frame[[name]])[name]
@@ -178,13 +161,10 @@ class CurveBlock(NamedTuple):
 
     Attributes
     ----------
-    rows : slice
-        Which rows these are.
-    predicted : (m, G, K) float64
-        Mean responses (K = 1), or class probabilities.
-    of_trees : (B, G, K) float64
-        For each tree the sum over the rows of weight times predicted value.  For boosted trees
-        these are steps of scores, for guided forests votes.  For a stack B is 0.
+    rows : which rows these are
+    predicted : (m, G, K), mean responses (K = 1), or class probabilities
+    of_trees : (B, G, K), for each tree the sum over the rows of weight times predicted value; of
+        boosted trees these are steps of scores, of guided forests votes; for a stack B is 0
     """
 
     rows: slice
@@ -200,21 +180,14 @@ def curves_of_rows(
 ) -> Iterator[CurveBlock]:
     """Yield the predictions of blocks of rows, in their order.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    rows : RawRows
-        n rows.
-    points : mapping of str to (G,) values
-        For each variable its value at each point.
-    advance : callable
-        Told the rows that are done.
+    `points` are for each variable its value at each of G points. `advance` is called with the
+    number of rows that are done.
     """
     if isinstance(fit, StackedFit):
         yield from _curves_of_stack(fit, rows, points, advance)
         return
     values = _values_at(fit, rows, points)
-    # cells of these variables that are empty in new rows need no fill
+    # cells of these variables that are missing in new rows need no imputation
     first = {name: _first(of_points) for name, of_points in points.items()}
     X = with_values(fit.design, rows.frame, rows.X, first)
     reading, X, other = _read(fit, X, points, values)
@@ -248,10 +221,10 @@ def _curves_of_stack(
 def _read(
     fit: AnyFit, X: Matrix, points: Mapping[str, Any], values: NDArray[np.float32]
 ) -> tuple[AnyFit, Matrix, OtherValues]:
-    """Return the fit and the matrix that read rows X (p, n) at all points, and values at these.
+    """Return the fit and the matrix for reading rows X (p, n) at all points, and values at these.
 
-    Cells of the `values` of `_values_at` may be empty at some points: levels that no training row
-    has are, and products with empty cells of other variables.
+    Cells of the `values` of `_values_at` may be missing at some points: levels that no training row
+    has are, and products with missing cells of other variables.
     """
     columns, p = _columns(fit, X, points), len(X)
     at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
@@ -270,10 +243,10 @@ def _read(
 
 
 def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
-    """Return what the changed columns hold at each point: (1, T, G), or (n, T, G) for products.
+    """Return the values of the changed columns at each point: (1, T, G), or (n, T, G) for products.
 
     A predictor that is computed from one of the variables and from others as well has different
-    values in each row.  NaN for empty cells.
+    values in each row.  NaN for missing cells.
     """
     design, G = fit.design, len(next(iter(points.values())))
     which = touched(design, *points)
@@ -347,14 +320,10 @@ def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> 
 
 @dataclass(frozen=True, eq=False)
 class MeanCurve:
-    """Mean predictions at G points.
+    """Mean predictions at G points: `mean` (G, K), with K = 1 for a regression.
 
-    Attributes
-    ----------
-    mean : (G, K) float64
-        Mean responses (K = 1), or class probabilities.
-    of_trees : (B, G, K) float64 or None
-        The same of each tree, if the mean is that of the trees and they show how it varies.
+    `of_trees` (B, G, K) is the same of each tree, or None if the mean is not that of the trees, or
+    they do not show how it varies.
     """
 
     mean: NDArray[np.float64]
@@ -414,10 +383,8 @@ def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread 
 def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoints:
     """Return the ends of intervals with about the same number of rows; of a factor its levels.
 
-    Raises
-    ------
-    InputError
-        As in `points_of`; or all rows of positive weight have the same value, or none.
+    Raises `InputError` as `points_of` does, or if all rows of positive weight have the same value,
+    or none.
     """
     axis = points_of(fit, rows, name, points, None)
     if axis.numeric:
@@ -487,7 +454,8 @@ def local_effects_of_levels(
 ) -> MeanCurve:
     """Return the effects (L, K) of the levels of a factor, accumulated along an order of them.
 
-    That of ordered categories and of False and True; else by similarity of the other variables.
+    The order is that of ordered categories and of False and True, else by similarity of the other
+    variables.
     """
     which = _used(rows, [axis])
     level = axis.observed[which].astype(np.int64)
@@ -535,16 +503,8 @@ def _differences(
 ) -> MeanCurve:
     """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
 
-    Parameters
-    ----------
-    which : (m,) int64
-        The rows.
-    changes : sequence of (sign, values)
-        The values of variables, one for each of the m rows.
-    cell : (m,) int64
-        The cell of each row.
-    weight : (C,) float64
-        The weight of the rows of each cell.
+    `which` (m,) are the rows, `cell` (m,) their cells, `weight` (C,) the weights of the cells'
+    rows. `changes` are pairs of a sign and values of variables, one for each of the m rows.
     """
     part = RawRows(
         rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
@@ -578,7 +538,7 @@ def _order(
 
 
 def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
-    """Return what `accumulate` makes of the last axis of differences (..., C, K), which is C."""
+    """Return the result of `accumulate` on the last axis of differences (..., C, K), which is C."""
 
     def changed(difference: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.moveaxis(accumulate(np.moveaxis(difference, -1, -2)), -1, -2)
@@ -593,14 +553,9 @@ def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
 
 
 class Interacting(NamedTuple):
-    """Interactions of P variables.
+    """Interactions of P variables: of each with all others, and of each pair.
 
-    Attributes
-    ----------
-    overall : list of P Interaction
-        Of each variable with all others.
-    pairs : list of P·(P - 1)/2 Interaction
-        Of each pair, in the order of `itertools.combinations`.
+    The P·(P - 1)/2 pairs are in the order of `itertools.combinations`.
     """
 
     overall: list[Interaction]
@@ -643,12 +598,8 @@ def some_rows(rows: RawRows, which: NDArray[np.int64]) -> RawRows:
 def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
     """Grow the fit again on responses that have no relation to the predictors.
 
-    They are permuted among the rows, together with their weights.
-
-    Raises
-    ------
-    InputError
-        The fit is a stack whose models depended on time.
+    Responses are permuted among the rows, together with their weights.  Raises `InputError` for a
+    stack whose models depended on time.
     """
     data = fit.data
     order = np.random.default_rng(seed).permutation(data.n_rows)

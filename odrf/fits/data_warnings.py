@@ -66,7 +66,7 @@ __all__ = [
 # Columns of a table that could name subjects, and columns as numbers.
 # ------------------------------------------------------------------------------------------------
 
-# Rows that are looked at; with more, only some.  The few tell whether a number is a whole one, and
+# Most rows that are searched.  The few show whether a number is a whole one, and
 # whether most rows share some values.
 ROWS, FEW_ROWS, FEWEST_AT_FIRST = 2000, 64, 5
 # Fewer groups, or groups of fewer rows on average, are no pattern.
@@ -77,14 +77,8 @@ MOST_CANDIDATES = 40
 class CandidateGroups(NamedTuple):
     """A column that divides rows into groups.
 
-    Attributes
-    ----------
-    name : str
-    rows : (m,) int64
-        Numbers of rows.
-    codes : (m,) int64
-        Their groups 0, 1, …; in the order of the numbers, if these are `numbered`.
-    numbered : bool
+    `row` numbers and group `codes` are (m,); groups are 0, 1, …, in the order of the numbers if the
+    column is `numbered`.
     """
 
     name: str
@@ -98,7 +92,7 @@ def candidate_groups(
 ) -> Iterator[CandidateGroups]:
     """Yield the columns of few labels or whole numbers that divide the `rows` into groups.
 
-    Of many rows only some are looked at, and of a column of many values the rows of some of these.
+    Of many rows only some are searched, and of a column of many values the rows of some of these.
     """
     if len(rows) < FEWEST_ROWS:
         return
@@ -162,7 +156,7 @@ def _has_labels(column: pd.Series) -> bool:
 
 
 def _is_known(dtype: Any) -> bool:
-    """Return whether pandas can say what a column holds; of some types of Arrow it cannot."""
+    """Return whether pandas knows the type of a column; for some types of Arrow it does not."""
     try:
         return dtype.type is not None
     except NotImplementedError:
@@ -179,7 +173,7 @@ def _without_fractions(few: pd.DataFrame, names: list[str]) -> list[str]:
 
 
 def _could_name_groups(few: pd.Series) -> bool:
-    """Return whether the first look at a column finds several labels or whole numbers, no holes."""
+    """Return whether the first rows have several labels or whole numbers, none missing."""
     dtype = few.dtype
     if not _is_known(dtype) or is_bool_dtype(dtype) or is_complex_dtype(dtype):
         return False
@@ -233,22 +227,16 @@ CELLS, FEWEST_ROWS_READ = 4_000_000, 2000
 
 
 class RowsLookedAt(NamedTuple):
-    """Rows with which a fit was made.
+    """Some rows of a new fit, which are searched for faults of the data.
 
     Attributes
     ----------
-    data : DataFrame
-        All rows of the table.
-    row : (m,) int64
-        The rows that are looked at.
-    response : Response
-    y : (m,) float64
-        Their responses, or codes of classes.
-    predictors : list of str
-        Columns that the predictors are computed from.
-    numbers : dict
-        Those that are NumPy's numbers, as (m,) float64.  Thousands of these are read at once; one
-        at a time they would take as long as a fit.
+    data : all rows of the table
+    row : (m,), the rows that are searched
+    y : (m,), their responses, or codes of classes
+    predictors : columns that the predictors are computed from
+    numbers : those that are NumPy's numbers, each (m,); thousands of these are read at once, while
+        one at a time takes as long as a fit
     """
 
     data: pd.DataFrame
@@ -269,7 +257,7 @@ class RowsLookedAt(NamedTuple):
 
 
 def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
-    """Return the rows of the table `data` that checks look at: all, or of a large one some."""
+    """Return the rows of the table `data` that are checked: all, or of a large one some."""
     used = np.flatnonzero(fit.data.complete)
     n_columns = max(1, len(_predictors(fit.design, data)))
     place = rows_drawn(np.arange(len(used)), max(FEWEST_ROWS_READ, CELLS // n_columns))
@@ -277,9 +265,9 @@ def rows_looked_at(fit: AnyFit, data: pd.DataFrame) -> RowsLookedAt:
 
 
 def first_rows_looked_at(rows: StreamedRows) -> RowsLookedAt:
-    """Return the first of the rows in chunks, which checks look at before trees are grown."""
+    """Return the first of the rows in chunks, which are checked before trees are grown."""
     frame = rows.reader.frame(rows.first)
-    # a chunk without any response may hold nothing that tells it from text
+    # a chunk without any response may have no value that distinguishes it from text
     y = rows.reader.responses(frame).y if len(frame) else np.empty(0)
     return _looked_at(rows.design, frame, np.arange(len(frame)), y)
 
@@ -301,23 +289,17 @@ def _looked_at(
 
 
 # ------------------------------------------------------------------------------------------------
-# The warning about numbers that stand for empty cells, such as -999.
+# The warning about numbers that mean missing cells, such as -999.
 # ------------------------------------------------------------------------------------------------
 
-# Two nines or more, with either sign, mark empty cells in many tables.  One such cell may be a
-# slip, and values of fewer kinds beside it may be codes themselves.
+# Two nines or more, with either sign, mark missing cells in many tables.  One such cell may be an
+# error, and few different other values may be codes themselves.
 CODES = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign in (-1, 1))
 FEWEST, DIFFERENT = 2, 3
 
 
 def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
-    """Warn of columns in which a number such as -999 seems to stand for empty cells.
-
-    Warns
-    -----
-    UserWarning
-        There are such columns among the predictors and those of a response of numbers.
-    """
+    """Warn of predictors, or a response, in which a number such as -999 may mean missing."""
     names, response = looked_at.predictors, looked_at.response
     if response.classes is None:
         names = [*(name for name in response.columns if name in looked_at.data), *names]
@@ -335,7 +317,7 @@ def warn_of_codes_for_missing(looked_at: RowsLookedAt) -> None:
 
 
 class CodeForMissing(NamedTuple):
-    """The number that seems to stand for empty cells of a column, and the range of the others."""
+    """The number that seems to mean missing cells of a column, and the range of the others."""
 
     name: str
     code: float
@@ -352,7 +334,7 @@ def _found(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
 
 
 def code_for_missing(values: NDArray[np.float64]) -> float | None:
-    """Return the number among values (n,) that seems to stand for empty cells; None without one.
+    """Return the number among values (n,) that seems to stand for missing cells; None without one.
 
     It is a code such as -999 in several rows: the only negative number, or farther from all others
     than these are from each other.
@@ -368,10 +350,10 @@ def code_for_missing(values: NDArray[np.float64]) -> float | None:
 
 
 # ------------------------------------------------------------------------------------------------
-# The warning about predictors that tell the response exactly.
+# The warning about predictors that determine the response exactly.
 # ------------------------------------------------------------------------------------------------
 
-# Rows that are looked at, first a few of them, and numbers whose sums are.  With fewer rows or
+# Rows that are searched, first a few of them, and numbers whose sums are.  With fewer rows or
 # values of the response, an exact relation may be chance.
 ROWS_FOR_RELATION, FEW_ROWS_AT_FIRST, MOST_SUMMED = 1000, 16, 100
 FEWEST_ROWS_FOR_RELATION, FEWEST_VALUES = 30, 5
@@ -380,16 +362,11 @@ MOST_IN_SUM = 3
 
 
 def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
-    """Warn of predictors from which the response can be computed.
+    """Warn of predictors from which the response can be computed, if there are others beside them.
 
     Either a single one, of which the response is a function that never falls or never rises, or
-    whose values go with the classes one to one; or two or three numbers, of which the response is
-    a weighted sum.
-
-    Warns
-    -----
-    UserWarning
-        There are such predictors, and others beside them.
+    whose values match the classes one to one; or two or three numbers, of which the response is a
+    weighted sum.
     """
     found = leaking_predictors(looked_at)
     if not found:
@@ -429,7 +406,7 @@ def leaking_predictors(looked_at: RowsLookedAt) -> list[str]:
 def _goes_with(
     name: str, looked_at: RowsLookedAt, place: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> bool:
-    """Return whether the values of a column go with the classes one to one, in some rows."""
+    """Return whether the values of a column match the classes one to one, in some rows."""
     few = place[codes[place] == codes[place[0]]][:FEW_ROWS_AT_FIRST]
     numbers = looked_at.numbers.get(name)
     if numbers is not None and (numbers[few] != numbers[few[0]]).any():
@@ -460,20 +437,16 @@ def _numbers_that_tell(looked_at: RowsLookedAt, place: NDArray[np.int64]) -> lis
 # The warning about text that is shared by so few rows that it seems to name them.
 # ------------------------------------------------------------------------------------------------
 
-# Few levels may be those of a small table; with fewer rows a level, on average, one says little.
+# Few levels may be those of a small table; with fewer rows a level, on average, one has little
+# information.
 FEWEST_LEVELS, FEW_ROWS_OF_LEVEL = 30, 3
 
 
 def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
-    """Warn of columns of text that have fewer than three rows a level, on average.
+    """Warn of predictors of text that have fewer than three rows a level, on average.
 
-    Text that is a number or a date has a warning of its own; ``C()`` and categories say that a
-    column is a factor nevertheless.
-
-    Warns
-    -----
-    UserWarning
-        There are such columns among the predictors.
+    Text that is a number or a date has a warning of its own; ``C()`` and categories show that a
+    column is meant as a factor.
     """
     n = int(np.count_nonzero(fit.data.complete))
     for variable in fit.design.recipe.variables:
@@ -497,7 +470,7 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
 # Whether the rows of a fit are repeated measurements, by a column of the data.
 # ------------------------------------------------------------------------------------------------
 
-# Of more predictors some are looked at.
+# Of more predictors some are used.
 MOST_PREDICTORS = 30
 
 
@@ -509,12 +482,10 @@ class RepeatedRows(NamedTuple):
 
 
 def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> RepeatedRows | None:
-    """Return the column of `data` by which the training rows are repeated measurements.
+    """Return the column of `data` by which the training rows are repeated measurements, or None.
 
-    Of several, the one within which the others vary least.
-
-    Columns outside of the formula count, too: a subject is often left out of the predictors.  None
-    if there is no such column.
+    Of several, the one within which the others vary least.  Columns outside of the formula count,
+    too: a subject is often left out of the predictors.
     """
     response = set(fit.design.response.columns)
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
@@ -555,19 +526,20 @@ class _Table:
 
 
 # ------------------------------------------------------------------------------------------------
-# Whether rows that enter late go on with subjects that other rows are of, too.
+# Whether rows that enter late continue the times of subjects of other rows.
 # ------------------------------------------------------------------------------------------------
 
-# Fewer rows that go on are no pattern; nor are few of the pairs of rows of one subject.
+# Fewer such rows are no pattern; nor are few of the pairs of rows of one subject.
 FEWEST_GOING_ON, SHARE = 5, 0.5
 # A column is discarded if these rows of one subject overlap.
 FIRST_ROWS = 2000
 
 
 def column_of_subjects(fit: AnyFit, data: pd.DataFrame) -> str | None:
-    """Return the column by whose values rows go on in time: one begins when another one ends.
+    """Return the column of subjects whose rows follow each other in time, or None.
 
-    Rows of one value never overlap there.  None if there is no such column, or no row enters late.
+    One row of a subject begins when another one ends, and its rows never overlap.  None if there is
+    no such column, or no row enters late.
     """
     times = fit.data.times
     if times is None or times.start is None:
@@ -592,9 +564,9 @@ def _go_on(column: pd.Series, fit: AnyFit, times: SurvivalTimes) -> bool:
 
 
 def _adjoining(codes: NDArray[np.int64], times: SurvivalTimes) -> tuple[int, int] | None:
-    """Return of how many pairs of successive rows of one code (n,) the second begins at once.
+    """Return in how many pairs of successive rows of one code (n,) one begins as the other ends.
 
-    And how many pairs there are.  None if rows of one code overlap.  A code of -1 is none.
+    Also the number of pairs.  None if rows of one code overlap.  A code of -1 is none.
     """
     assert times.start is not None
     order = np.lexsort((times.start, codes))
@@ -621,9 +593,9 @@ FEWEST_ROWS_IN_TIME, FEW_ROWS_IN_TIME, MOST_COLUMNS = 2 * LENGTH, 64, 500
 def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
     """Return the column of times, and how strongly residuals follow each other in it.
 
-    None if no column rises or falls from row to row, or residuals hardly do.  Tables that are
-    sorted by the response are no series.  Residuals are those of out-of-bag rows; of a single tree
-    on all rows those of its leaves.
+    None if no column rises or falls from row to row, or residuals are hardly correlated.  Tables
+    that are sorted by the response are no series.  Residuals are those of out-of-bag rows; of a
+    single tree on all rows those of its leaves.
     """
     rows = np.flatnonzero(fit.data.complete)
     if len(rows) < FEWEST_ROWS_IN_TIME:
@@ -692,8 +664,8 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
     """Warn if rows look like repeated measurements, and the fit has neither groups nor an order.
 
     Either a column divides the rows into groups, within which almost all other columns hardly vary;
-    or rows that enter late begin there when others end; or the rows are in the order of a column,
-    and the residuals of a tree or forest follow each other.
+    or rows that enter late begin when others end; or the rows are in the order of a column, and the
+    residuals of a tree or forest are correlated with the next ones.
     """
     structure = fit.data.structure
     if structure is not None and (structure.groups is not None or structure.order is not None):
@@ -738,8 +710,8 @@ AFit = TypeVar("AFit", bound=AnyFit)
 def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
     """Return the fit; warn of what is visibly wrong with the rows it was made from.
 
-    These are predictors that tell the response exactly, numbers that stand for empty cells, text
-    with few rows a level, and rows that are repeated measurements.
+    These are predictors that determine the response exactly, numbers that stand for missing cells,
+    text with few rows a level, and rows that are repeated measurements.
     """
     looked_at = rows_looked_at(fit, data)
     if fit.data.times is None:
@@ -753,8 +725,8 @@ def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
 def warn_of_chunks(rows: StreamedRows) -> None:
     """Warn of what is visibly wrong with the first rows of a fit on rows in chunks.
 
-    These are predictors that tell the response exactly, and numbers that stand for empty cells.
-    What else `warned_of_data` looks for needs all rows.
+    These are predictors that determine the response exactly, and numbers that stand for missing
+    cells.  The other checks of `warned_of_data` need all rows.
     """
     looked_at = first_rows_looked_at(rows)
     warn_of_leaking_predictors(looked_at)

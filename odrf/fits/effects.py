@@ -57,12 +57,9 @@ class Averages(NamedTuple):
 
     Attributes
     ----------
-    mean : (C, K) float64
-        Of the fit.
-    of_trees : (B, C, K) float64 or None
-        Of each tree; None for a fit whose trees do not tell how it varies.
-    of_rows : (n, K) float64
-        The predictions themselves.
+    mean : (C, K), of the fit
+    of_trees : (B, C, K), of each tree; None for a fit whose trees do not show how it varies
+    of_rows : (n, K), the predictions themselves
     """
 
     mean: NDArray[np.float64]
@@ -71,10 +68,10 @@ class Averages(NamedTuple):
 
 
 def trees_vary(fit: AnyFit) -> bool:
-    """Return whether the trees of a fit tell how it varies over training samples.
+    """Return whether the trees of a fit show how it varies over training samples.
 
-    They do if they are several, each grown on other rows, and their mean is the prediction.  Which
-    rows each tree drew is not known of a fit without its rows.
+    They do if they are several, each grown on other rows, and their mean is the prediction.  For a
+    fit without its rows it is not known which rows each tree drew.
     """
     if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
         return False
@@ -91,22 +88,11 @@ def averages(
     offset: NDArray[np.float64] | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Averages:
-    """Return Σ share_i · prediction_i over the rows of each group.
+    """Return Σ share_i · prediction_i over the rows X (p, n) of each group.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    X : Matrix (p, n)
-        The rows; NaN for empty cells in columns without any in training.
-    share : (n,) float64
-        The weight of each row.
-    group : (n,) int64
-        The group of each row, from 0.
-    n_groups : int
-    offset : (n,) float64, optional
-        The offsets of boosted trees; by default 0.
-    advance : callable
-        Called with numbers of rows when they are done.
+    `share` (n,) are the weights of the rows, `group` (n,) their groups, from 0.  X has NaN for
+    missing cells in columns without any in training. `offset` (n,) are those of boosted trees, 0 by
+    default. `advance` is called with numbers of rows when they are done.
     """
     if not (isinstance(fit, Fit) and trees_vary(fit)):
         of_rows = expected_response(fit, X, offset, advance)
@@ -158,15 +144,11 @@ class GroupedRows:
 
     Attributes
     ----------
-    rows : RawRows
-        n rows.
-    group : (n,) int64
-        The group of each row, from 0.
-    labels : DataFrame of C rows
-        What the rows of each group have in common, by `shown_name`; without columns if there is one
-        group.
-    share : (n,) float64
-        Case weights, divided by their sum in the group.
+    rows : the n rows
+    group : (n,), the group of each row, from 0
+    labels : C rows, what the rows of each group have in common, by `shown_name`; without columns if
+        there is one group
+    share : (n,), case weights, divided by their sum in the group
     """
 
     rows: RawRows
@@ -178,10 +160,8 @@ class GroupedRows:
 def grouped_rows(fit: AnyFit, newdata: pd.DataFrame | None, by: Any) -> GroupedRows:
     """Return the training rows or new rows, in groups `by` the values of some columns.
 
-    Raises
-    ------
-    InputError
-        A column of `by` is unknown or has too many values, or the rows cannot be predicted.
+    Raises `InputError` if a column of `by` is unknown or has too many values, or the rows cannot be
+    predicted.
     """
     rows = raw_rows(fit, newdata)
     n = len(rows.frame)
@@ -212,10 +192,7 @@ def shown_name(fit: AnyFit, name: Any) -> str:
 def values_at(at: Any) -> list[dict[str, Any]]:
     """Return the combinations of the values of `at`, a mapping of names to values or lists.
 
-    Raises
-    ------
-    InputError
-        `at` is no such mapping, or a list is empty.
+    Raises `InputError` if `at` is no such mapping, or a list is empty.
     """
     if at is None:
         return [{}]
@@ -280,14 +257,10 @@ class Estimand(NamedTuple):
 
     Attributes
     ----------
-    labels : dict
-        What names it: columns of the table.
-    low : dict or None
-        Values of variables in the first average of a contrast; None for an average alone.
-    high : dict
-        Values of variables in the second average, or in the average alone.
-    width : (n,) float64 or None
-        For a slope, by what the difference is divided in each row.
+    labels : its columns of the table
+    low : values of variables in the first average of a contrast; None for an average alone
+    high : values of variables in the second average, or in the average alone
+    width : (n,), for a slope, the divisor of the difference in each row; or None
     """
 
     labels: dict[str, Any]
@@ -302,15 +275,11 @@ class Uncertainty:
 
     Attributes
     ----------
-    of_trees : (B, M) float64
-        The values of each tree, to first order.
-    kinds : (B,) int64
-        The kind of each tree.
-    draws : Draws
-        How the trees drew their rows.
-    of_units : (k, M) float64 or None
-        If the rows are a sample: the covariance of averages over it is the product of this matrix,
-        transposed, with itself; None if the rows are fixed.
+    of_trees : (B, M), the values of each tree, to first order
+    kinds : (B,), the kind of each tree
+    draws : how the trees drew their rows
+    of_units : (k, M), if the rows are a sample: the covariance of averages over it is the product
+        of this matrix, transposed, with itself; None if the rows are fixed
     """
 
     of_trees: NDArray[np.float64]
@@ -335,7 +304,7 @@ class Uncertainty:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `covariance` with each combination measured in a unit, and these units (R,).
 
-        They are powers of 2 near the size of what the trees say, whose squares may be beyond the
+        They are powers of 2 near the size of the trees' values, whose squares may be beyond the
         range of floats.
         """
         found, of_units, unit = self._scaled(gradient)
@@ -367,7 +336,7 @@ class Uncertainty:
 
     @property
     def deviations(self) -> NDArray[np.float64]:
-        """By how much each tree, and each unit of a sample, is off: (B, M) or (B + k, M)."""
+        """The deviation of each tree, and each unit of a sample: (B, M) or (B + k, M)."""
         off = self.of_trees - self.of_trees.mean(axis=0)
         return off if self.of_units is None else np.concatenate([off, self.of_units])
 
@@ -393,13 +362,8 @@ def _power_of_two(size: NDArray[np.float64]) -> NDArray[np.float64]:
 class Estimates:
     """M estimates and what their covariance is computed from.
 
-    Attributes
-    ----------
-    labels : DataFrame of M rows
-        What names each of them: terms, contrasts, groups, classes.
-    estimate : (M,) float64
-    uncertainty : Uncertainty or None
-        None if the fit's trees do not tell how it varies.
+    `labels` has a row for each estimate (term, contrast, group, class). `uncertainty` is None if
+    the fit's trees do not show how it varies.
     """
 
     labels: pd.DataFrame
@@ -429,18 +393,9 @@ def estimated(
 ) -> Estimates:
     """Estimate every estimand over every group, for every class.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    grouped : GroupedRows
-    estimands : sequence of Estimand
-    comparison : str
-        For contrasts: "difference", or "ratio" of the two averages, whose covariance is by the
-        delta method.
-    population : bool
-        Whether the rows are a sample, whose chance is added to the covariance.
-    advance : callable
-        Called with numbers of rows when they are done.
+    For contrasts, `comparison` is "difference", or "ratio" of the two averages, whose covariance is
+    by the delta method.  With `population` the rows are a sample, whose chance is added to the
+    covariance. `advance` is called with numbers of rows when they are done.
     """
     ready: dict[tuple[Any, ...], Averages] = {}
     names_ready: set[str] = set()
@@ -563,14 +518,14 @@ def _by_unit(
 
 @one_thread()
 def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
-    """Return what `Uncertainty.of_units` says of averages over rows that are a sample."""
+    """Return `Uncertainty.of_units` of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
     return np.asarray(np.linalg.qr(every, mode="r")) if len(every) > every.shape[1] else every
 
 
 def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
-    """Return what names each estimate: the estimand, the group of rows, the class."""
+    """Return the labels of each estimate: the estimand, the group of rows, the class."""
     classes = fit.design.response.classes
     K = 1 if classes is None else len(classes)
     C = len(grouped.labels)

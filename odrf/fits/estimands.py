@@ -49,7 +49,7 @@ OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
 BANDWIDTH = 0.5
 # Relative tolerance of sums of shares, which are rounded.
 SLACK = 1e-12
-# Floats do not tell all whole numbers beyond apart.
+# Floats do not distinguish all whole numbers beyond.
 LARGEST_EXACT = 2**53
 
 
@@ -58,13 +58,10 @@ class Contrast(NamedTuple):
 
     Attributes
     ----------
-    label : str
-        In words, such as "+1" or "b - a".
-    low : a value, (n,) values, or None
-        What the variable is set to in each row; None if it stays as it is.
+    label : in words, such as "+1" or "b - a"
+    low : a value, or (n,) values, one for each row; None if the variable stays as it is
     high : a value, or (n,) values
-    width : (n,) float64 or None
-        For a slope, high - low.
+    width : (n,), for a slope, high - low; or None
     """
 
     label: str
@@ -76,25 +73,11 @@ class Contrast(NamedTuple):
 def contrasts_of(
     name: str, column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: Any
 ) -> list[Contrast]:
-    """Return the contrasts of a variable.
+    """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
 
-    Parameters
-    ----------
-    name : str
-        The variable.
-    column : Series of length n
-        Its values in the rows that are compared.
-    training : Series
-        Its values in the training rows, from which spread and levels are taken.
-    weights : array
-        The case weights of the training rows.
-    contrast : str or pair
-        One of `CONTRASTS`, or two values.
-
-    Raises
-    ------
-    InputError
-        The contrast is unknown, or does not fit the type of the variable.
+    `column` (n,) are its values in the rows that are compared.  Spread and levels are those of the
+    training rows, `training` with case `weights`.  Raises `InputError` if the contrast is unknown,
+    or does not fit the type of the variable.
     """
     if not isinstance(contrast, str):
         low, high = _pair(name, contrast)
@@ -135,12 +118,8 @@ def slope_of(
     The ends are half a bandwidth below and above the value of each row, and within the range of the
     training rows, as predictions do not change beyond it.  By default the ends are values of
     training rows: the next ones that are a quarter of a standard deviation or more away.  Between
-    values of training rows a forest has steps, which ends there would miss or count twice.
-
-    Raises
-    ------
-    InputError
-        The variable is no number, or the same number in all training rows.
+    values of training rows a forest has steps, which ends there would miss or count twice.  Raises
+    `InputError` if the variable is no number, or the same number in all training rows.
     """
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
         raise InputError(
@@ -242,7 +221,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 
 @one_thread()
 def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
-    """Return the weighted standard deviation of numbers without empty cells; of no number, 0."""
+    """Return the weighted standard deviation of numbers without missing cells; of none, 0."""
     values, share = _known(training, weights)
     if not len(values) or (values == values[0]).all():
         return 0.0
@@ -269,7 +248,7 @@ def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float
 def _known(
     training: pd.Series, weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return numbers without empty cells, and their shares of the weight."""
+    """Return numbers without missing cells, and their shares of the weight."""
     known = training.notna().to_numpy() & (weights > 0)
     return training[known].to_numpy(np.float64), weights[known] / weights[known].sum()
 
@@ -289,16 +268,8 @@ SLACK_OF_RANGE = 1e-6
 def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> None:
     """Warn of numbers beyond the range of the training rows, if the fit has these.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    values : mapping
-        What each variable is set to.  Anything but numbers is left alone, as are missing values.
-
-    Warns
-    -----
-    UserWarning
-        A number is beyond the range: trees predict there nearly what they predict at its end.
+    Trees predict there nearly what they predict at the end of the range.  Of the `values` that each
+    variable is set to, missing ones and those that are no numbers are ignored.
     """
     numbers = {
         name: [each for each in of if is_number(each) and not np.isnan(float(each))]
@@ -342,10 +313,7 @@ def _training_rows(fit: AnyFit) -> pd.DataFrame | None:
 def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
     """Return the estimand of an average for each combination of the values of `at`.
 
-    Warns
-    -----
-    UserWarning
-        A number in `at` is beyond the training rows.
+    Warns of a number in `at` beyond the training rows.
     """
     combinations = values_at(at)
     _require_known(fit, combinations)
@@ -361,16 +329,9 @@ def comparison_estimands(
 ) -> list[Estimand]:
     """Return the estimand of each contrast of each variable, for each combination of `at`.
 
-    Raises
-    ------
-    InputError
-        A variable is unknown or also in `at`, the contrast does not fit it, or all variables are
-        factors of one level.
-
-    Warns
-    -----
-    UserWarning
-        A number in `at`, or in a contrast of two values, is beyond the training rows.
+    Raises `InputError` if a variable is unknown or also in `at`, if the contrast does not fit it,
+    or if all variables are factors of one level.  Warns of a number in `at`, or in a contrast of
+    two values, beyond the training rows.
     """
     if isinstance(names, Mapping) and names:
         name, values = next(iter(names.items()))
@@ -382,7 +343,7 @@ def comparison_estimands(
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     frame = _frame_of(fit, newdata)
     if names is None and not is_list(contrast):
-        # of a fit to dates alone, the first one says what to give
+        # of a fit to dates alone, the error for the first one says what to give
         asked = [name for name in asked if _has_steps(training[name], frame[name])] or asked
     several = names is None or len(asked) > 1
     found = {
@@ -409,15 +370,8 @@ def slope_estimands(
 ) -> list[Estimand]:
     """Return the estimand of the slope of each variable, for each combination of `at`.
 
-    Raises
-    ------
-    InputError
-        A variable is unknown, also in `at`, or holds no numbers.
-
-    Warns
-    -----
-    UserWarning
-        A number in `at` is beyond the training rows.
+    Raises `InputError` if a variable is unknown, also in `at`, or holds no numbers.  Warns of a
+    number in `at` beyond the training rows.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
@@ -467,7 +421,7 @@ def _estimands(
 
 
 def _frame_of(fit: AnyFit, newdata: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the columns of the rows; who averages over these says what is wrong with levels."""
+    """Return the columns of the rows; wrong levels raise when these are averaged."""
     with unseen_levels_expected():
         return raw_rows(fit, newdata).frame
 
@@ -483,7 +437,7 @@ def _values_of(combinations: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _asked(fit: AnyFit, names: Any) -> list[str]:
-    """Return the variables asked for, by default all."""
+    """Return the chosen variables, by default all."""
     if names is None:
         return list(variables(fit.design))
     asked = [names] if isinstance(names, str) else list(names) if is_list(names) else []
@@ -504,7 +458,7 @@ def _has_steps(training: pd.Series, column: pd.Series) -> bool:
 
 
 def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:
-    """Return the contrast for a variable: its default if the one asked for is of another type."""
+    """Return the contrast for a variable: its default if the chosen one is of another type."""
     number = is_numeric_dtype(column.dtype)
     others = OF_FACTORS if number else OF_NUMBERS
     ignored = isinstance(contrast, str) and contrast in others and (several or not number)

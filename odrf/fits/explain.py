@@ -70,21 +70,16 @@ MIN_LEAF = 5
 
 
 class Imitation(NamedTuple):
-    """A tree that imitates a fit.
+    """A tree that imitates a fit (a surrogate model).
 
     Attributes
     ----------
-    fit : Fit
-        The pruned tree, whose response is what the fit predicts.
-    fidelity : float
-        R² of the tree's predictions of the fit's, on rows that the tree was not grown on.
-    agreement : float or None
-        For classes, the share of these rows whose predicted class is the same.
-    error : float or None
-        Mean squared error, or misclassification rate, of the tree on these rows; None if responses
-        have offsets, which the tree's predictions lack.
-    by : str
-        Which rows were held out, in words.
+    fit : the pruned tree, whose response is the prediction of the fit
+    fidelity : R² of the tree's predictions of the fit's, on validation rows
+    agreement : for classes, the share of these rows whose predicted class is the same; or None
+    error : mean squared error, or misclassification rate, of the tree on these rows; None if
+        responses have offsets, which the tree's predictions lack
+    by : which rows the validation rows are, in words
     """
 
     fit: Fit
@@ -97,26 +92,13 @@ class Imitation(NamedTuple):
 def imitated(
     fit: AnyFit, max_leaves: int, cv: object, seed: int, progress: bool = False
 ) -> Imitation:
-    """Grow a tree on the predictions of a fit for its training rows, and prune it.
+    """Return a pruned tree, grown on the predictions of a fit for its training rows.
 
     Of a number, the tree has the prediction as its response.  Of K classes, it has each row once
     for each class, weighted by the predicted probability: so the class shares of a leaf are the
     mean probabilities of its rows.  The subtree is that of the smallest error by cross-validation
-    among those of the pruning path with at most `max_leaves` leaves.
-
-    Parameters
-    ----------
-    fit : AnyFit
-    max_leaves : int
-    cv : int, array-like or splitter
-        The folds.
-    seed : int
-    progress : bool
-
-    Raises
-    ------
-    InputError
-        The fit predicts the same for all rows, or was saved without its rows.
+    among those of the pruning path with at most `max_leaves` leaves.  Raises `InputError` if the
+    fit predicts the same for all rows, or was saved without its rows.
     """
     target = _predictions(fit)
     copies, data = _rows_to_imitate(fit, target)
@@ -154,7 +136,7 @@ def imitated(
 def _predictions(fit: AnyFit) -> NDArray[np.float64]:
     """Return the means or class probabilities (n, K) that all trees predict for training rows.
 
-    Offsets, which no tree of predictors can know, are 0.
+    Offsets, which no tree of predictors can reproduce, are 0.
     """
     target = expected_response(fit, fit.data.X)
     if (target == target[0]).all():
@@ -319,20 +301,10 @@ def nearest_changes(
 ) -> pd.DataFrame:
     """Return the nearest value of each variable, and of pairs of them, that changes the prediction.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    row : RawRows
-        One row.
-    changes : callable
-        Tells of predictions (m, K) which of them are changed.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``variables``, ``values`` (in words), ``distance``, the nearest first.  Pairs are
-        tried of the six variables that move the prediction most, and kept if they are nearer than
-        either alone.
+    `changes` returns which of the predictions (m, K) are changed ones.  The table has the columns
+    ``variables``, ``values`` (in words) and ``distance``, the nearest first.  Pairs are tried of
+    the six variables that change the prediction most, and kept if they are nearer than either
+    alone.
     """
     now = expected_response(fit, row.X, row.offset)
     found: list[tuple[str, str, float]] = []
@@ -395,16 +367,10 @@ def _said(value: Any) -> str:
 
 
 def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the trees that read the one row of X (p, 1), and the splits on its paths.
+    """Return the trees that read the row X (p, 1), the splits (s,) on its paths, and their trees.
 
-    Returns
-    -------
-    Forest
-        The trees; with further columns if cells are empty that have none in training.
-    (s,) int64
-        The split nodes on the paths, of each tree from its root down.
-    (s,) int64
-        The tree of each.
+    The trees have further columns if cells are missing that are not in training.  The split nodes
+    are, of each tree, in their order from its root.
     """
     reading, X = reading_empty_cells(fit, X)
     forest = reading.forest
@@ -455,9 +421,9 @@ def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.D
 
 
 def rules_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], X: Matrix) -> list[str]:
-    """Return the splits on the path of a single tree in words, from the root down.
+    """Return the splits on the path of a single tree in words, from the root to the leaf.
 
-    They are those of the fit's tree: the terms that `forest` has for new empty cells have no words.
+    They are those of the fit's tree: terms of `forest` for new missing cells have no words.
     """
     if not len(nodes):
         return []

@@ -72,7 +72,7 @@ class AnyResolvedOptions(Protocol):
 
 
 class AnyFit(Protocol):
-    """What predictions, importances and reports use of a fit, however its trees were grown."""
+    """A fit of any kind, with the parts that predictions, importances and reports use."""
 
     votes: ClassVar[bool]
     summed: ClassVar[bool]
@@ -112,15 +112,11 @@ class Pruning:
 
     Attributes
     ----------
-    grown : Fit
-        The fit before pruning.
-    by_options : bool
-        Whether it was pruned by its options, and not by a call of `prune`, or as one tree of a
-        forest that was pruned.
-    path : SubtreePath or None
-        The pruning path that the tree was chosen from.
-    choice : OutOfBagChoice or None
-        If out-of-bag rows have chosen α, what they choose for each other.
+    grown : the fit before pruning
+    by_options : True if its options pruned it; False after a call of `prune`, and for one tree of a
+        pruned forest
+    path : the pruning path that the tree was chosen from, or None
+    choice : if out-of-bag rows have chosen α, the α that they choose for each other; or None
     """
 
     grown: Fit
@@ -139,40 +135,25 @@ class Fit:
 
     Attributes
     ----------
-    call : str
-        The call that made it, as shown in summaries.
-    design : Design
-        The recipe from a data frame to predictors and response.
-    data : TrainingData
-        The training rows.
-    control : ResolvedOptions
-        The options, resolved.
-    forest : Forest
-        The trees; an oblique decision tree is a forest of one tree.
-    streams : (B, 4) uint64
-        Random stream of each tree, from which its resample can be drawn again.
-    request : Options
-        The options of the call, functions of n replaced by their values.  With it the same model is
-        grown on other predictors; its functions are evaluated again when rows are added.
-    blend : Blend or None
-        The kinds of the trees and their weights, in a blend.
-    kinds : dict
-        The options of each kind, by its name; empty without a blend.
-    further_seeds : tuple of int
-        In a combined forest, the seeds of the forests after the first; that of the first is in
-        `control`.
-    changes : DataFrame or None
-        What the last update changed, one row for each tree.
-    n_at_split : (m,) int32, optional
-        After an update, how many rows each node had when its split was made.
-    pruning : Pruning or None
-        How the fit was pruned, if it was.
-    scale_errors : dict
-        The out-of-bag errors by which the scale of the splits was chosen; empty if it was given.
-    votes : bool
-        False: values of leaves are means or class shares, not votes.
-    summed : bool
-        False: a prediction is the mean of the trees, not their sum.
+    call : the call that made it, as shown in summaries
+    design : the recipe from a data frame to predictors and response
+    data : the training rows
+    control : the options, resolved
+    forest : the trees; a single tree is a forest of one tree
+    streams : (B, 4), the random stream of each tree, from which its resample can be drawn again
+    request : the options of the call, functions of n replaced by their values; with it the same
+        model is grown on other predictors; its functions are evaluated again when rows are added
+    blend : the kinds of the trees and their weights; None without a blend
+    kinds : the options of each kind, by its name; empty without a blend
+    further_seeds : in a combined forest, the seeds of the forests after the first, whose seed is in
+        `control`
+    changes : what the last update changed, one row for each tree; or None
+    n_at_split : (m,), after an update, how many rows each node had when its split was made; or None
+    pruning : how the fit was pruned, or None
+    scale_errors : the out-of-bag errors by which the scale of the splits was chosen; empty if it
+        was given
+    votes : False, values of leaves are means or class shares, not votes
+    summed : False, a prediction is the mean of the trees, not their sum
     """
 
     votes: ClassVar[bool] = False
@@ -262,24 +243,13 @@ class BoostedFit:
 
     Attributes
     ----------
-    call : str
-        The call that made it, as shown in summaries.
-    design : Design
-        The recipe from a data frame to predictors and response.
-    data : TrainingData
-        The training rows, including held-out rows.
-    offset : Offset
-        The offsets, which are added to the scores.
-    control : ResolvedBoostingOptions
-        The options, resolved.
-    boosted : Boosted
-        The trees, and the loss after each round.
-    held : (n,) bool
-        True for rows that were held out to choose the number of rounds.
-    votes : bool
-        False: values of leaves are not votes.
-    summed : bool
-        True: a prediction is the sum of the trees, not their mean.
+    call, design, control : as of `Fit`
+    data : the training rows, including validation rows
+    offset : the offsets, which are added to the scores
+    boosted : the trees, and the loss after each round
+    held : (n,), True for the validation rows, which choose the number of rounds
+    votes : False, values of leaves are not votes
+    summed : True, a prediction is the sum of the trees, not their mean
     """
 
     votes: ClassVar[bool] = False
@@ -337,12 +307,9 @@ def grow_boosted_fit(
     control: ResolvedBoostingOptions,
     progress: bool,
 ) -> BoostedFit:
-    """Boost, on all rows or on those that are not held out for validation.
+    """Return boosted trees, grown on all rows or on those that are not validation rows.
 
-    Raises
-    ------
-    InputError
-        If there are too few rows to hold some out.
+    Raises `InputError` if there are too few rows for validation rows.
     """
     held = np.zeros(len(data.y), dtype=bool)
     if isinstance(control.validation, float):
@@ -352,13 +319,7 @@ def grow_boosted_fit(
 
 
 def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -> BoostedFit:
-    """Return the fit with `k` more rounds.
-
-    Raises
-    ------
-    InputError
-        If the number of rounds was chosen by ``validation=``.
-    """
+    """Return the fit with `k` more rounds; `InputError` if ``validation=`` chose their number."""
     if fit.control.validation is not None:
         raise InputError(
             f"grow() cannot add rounds: validation={fit.control.validation!r} has chosen the "
@@ -407,9 +368,9 @@ def _penalty_unit(data: TrainingData) -> float:
 
 
 def loss_and_responses(loss: Loss, data: TrainingData) -> tuple[Loss, NDArray[np.float64]]:
-    """Return the loss and the responses (n,) of the training rows, as the loss takes them.
+    """Return the loss and the responses (n,) of the training rows, in the form that the loss needs.
 
-    A loss of times to an event then knows those of all rows, and responses are numbers of rows.
+    A loss of times to an event then holds the times of all rows, and responses are numbers of rows.
     """
     times = data.times
     if times is None or not isinstance(loss, SurvivalLoss):
@@ -464,33 +425,18 @@ class GuidedFit:
 
     Attributes
     ----------
-    call : str
-        The call that made it, as shown in summaries.
-    design : Design
-        The recipe from a data frame to predictors and response.
-    data : TrainingData
-        The training rows.
-    frame : DataFrame
-        A copy of the training rows as the user gave them.
-    control : ResolvedGuidedOptions
-        The options, resolved.
-    guided : GuidedForest
-        The trees.
-    streams : (B, 4) uint64
-        Random stream of each tree.
-    further_seeds : tuple of int
-        In a combined forest, the seeds of the forests after the first; that of the first is in
-        `control`.
-    ordered : bool
-        False: ordered classes are treated as unordered.
-    reader : Forest, optional
-        The trees as they read rows with empty cells that training does not have; see
-        `odrf.fits.missing`.
-    votes : bool
-        True: values of leaves are votes, which are scaled to add up to 1; see
-        `odrf.engine.guided.forest.GuidedForest`.
-    summed : bool
-        False: a prediction is the mean of the trees, not their sum.
+    call, design, data, control : as of `Fit`
+    frame : a copy of the training rows as the user gave them
+    guided : the trees
+    streams : (B, 4), the random stream of each tree
+    further_seeds : in a combined forest, the seeds of the forests after the first, whose seed is in
+        `control`
+    ordered : False, ordered classes are treated as unordered
+    reader : the trees for rows with missing cells that training does not have, or None; see
+        `odrf.fits.missing`
+    votes : True, values of leaves are votes, which are scaled to add up to 1; see
+        `odrf.engine.guided.forest.GuidedForest`
+    summed : False, a prediction is the mean of the trees, not their sum
     """
 
     ordered: ClassVar[bool] = False
@@ -566,18 +512,12 @@ class RawRows:
 
     Attributes
     ----------
-    frame : DataFrame of n rows
-        The columns of the data that the predictors are computed from.
-    X : Matrix (p, n)
-        Their scaled predictors.
-    weights : (n,) float64
-        Case weights of training rows; 1 for new rows.
-    training : bool
-        Whether they are the training rows.
-    complete : (N,) bool
-        Which rows of the new data frame these are; of the training rows, all.
-    offset : (n,) float64
-        What is added to the scores of boosted trees.
+    frame : the n rows, with the columns that the predictors are computed from
+    X : (p, n), their scaled predictors
+    weights : (n,), case weights of training rows; 1 for new rows
+    training : whether they are the training rows
+    complete : (N,), which rows of the new data frame these are; all of the training rows
+    offset : (n,), what is added to the scores of boosted trees
     """
 
     frame: pd.DataFrame
@@ -591,29 +531,17 @@ class RawRows:
 def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
     """Return the training rows, or those of `newdata` that can be predicted.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    newdata : DataFrame, optional
-        Rows with the columns that the predictors need; by default the training rows.
-
-    Raises
-    ------
-    InputError
-        `newdata` cannot be predicted, or no row of it is complete, or it lacks the offsets of the
-        fit; the fit does not hold its training rows.
+    Raises `InputError` if `newdata` cannot be predicted, has no complete row or lacks the offsets
+    of the fit, or if the fit does not hold its training rows.
     """
     rows = rows_of_scores(fit, newdata)
     return replace(rows, offset=offsets_of(fit, newdata, rows.complete))
 
 
 def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
-    """Return rows as `raw_rows` does, with offsets of 0: what of scores the trees tell.
+    """Return rows as `raw_rows` does, with offsets of 0: the part of scores by the trees.
 
-    Raises
-    ------
-    InputError
-        As by `raw_rows`; offsets are not needed.
+    Raises `InputError` as `raw_rows` does; offsets are not needed.
     """
     design, data = fit.design, fit.data
     if newdata is None:
@@ -632,10 +560,8 @@ def offsets_of(
 ) -> NDArray[np.float64]:
     """Return the offsets of the training rows, or of the `complete` rows of `newdata`.
 
-    Raises
-    ------
-    InputError
-        The fit has offsets, and `newdata` lacks their column, or there is no such column.
+    Raises `InputError` if the fit has offsets and `newdata` lacks their column, or there is no such
+    column.
     """
     if not isinstance(fit, BoostedFit):
         return np.zeros(int(complete.sum()))
@@ -649,27 +575,20 @@ def offsets_of(
 
 @dataclass(frozen=True)
 class RowSums:
-    """What a pass over all rows has summed up: mostly of their out-of-bag predictions.
+    """Sums of one pass over all rows, most of them of out-of-bag predictions.
 
     Attributes
     ----------
-    error_path : (B,) float64
-        Weighted mean loss (squared error; 0-1 for classes) of the first b trees, over the rows that
-        have an out-of-bag prediction by them.
-    n_judged : int
-        Rows of positive weight with an out-of-bag prediction by all trees.
-    variance : float
-        Weighted variance of the response over all rows; NaN for classes.
-    log_loss, brier : float
-        Weighted means for class probabilities; NaN for a regression.  A probability of 0 counts as
-        2⁻⁵² in the log loss.
-    confusion : (K, K) float64 or None
-        Sums of case weights by observed and predicted class; None for a regression.
-    column_means : (p,) float64
-        Weighted mean of each scaled column, 0 for indicators of levels: what an empty cell counts
-        as, in a new row, if no training row has one in the column.
-    importance : (P,) float64
-        The out-of-bag importance of each predictor; see `odrf.statistics.importance`.
+    error_path : (B,), weighted mean loss (squared error; 0-1 for classes) of the first b trees,
+        over the rows that have an out-of-bag prediction by them
+    n_judged : number of rows of positive weight with an out-of-bag prediction by all trees
+    variance : weighted variance of the response over all rows; NaN for classes
+    log_loss, brier : weighted means for class probabilities, NaN for a regression; a probability of
+        0 counts as 2⁻⁵² in the log loss
+    confusion : (K, K), sums of case weights by observed and predicted class; None for a regression
+    column_means : (p,), weighted mean of each scaled column, 0 for indicators of levels: the value
+        of a missing cell of a new row, if no training row has one in the column
+    importance : (P,), out-of-bag importance of each predictor; see `odrf.statistics.importance`
     """
 
     error_path: NDArray[np.float64]
@@ -686,18 +605,14 @@ class RowSums:
 class StreamedFit(Fit):
     """A fit of a forest on rows in chunks.  It can be pickled.
 
-    Its `data` are the numbers of rows only, and say so to whoever asks for the rows.  `streams` are
-    those of growth; rows are drawn by `odrf.engine.chunks`.
-
-    Attributes
-    ----------
-    sums : RowSums or None
-        None before the rows have been judged.
+    Its `data` hold only the numbers of rows, and raise an error that says so when rows are read.
+    `streams` are those of growth; rows are drawn by `odrf.engine.chunks`. `sums` is None before the
+    rows have been evaluated.
     """
 
     sums: RowSums | None = None
 
     @property
     def fills(self) -> NDArray[np.float64] | None:
-        """The means (p,) of columns, which fill empty cells of new rows; None if not known yet."""
+        """The means (p,) of columns, imputed for missing cells of new rows; None if not known."""
         return None if self.sums is None else self.sums.column_means

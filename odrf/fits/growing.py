@@ -68,20 +68,20 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------
 # Choosing, out of bag, the scale of the response on which splits are chosen.
 #
-# Pilot trees of one kind are grown on each scale, and judged by the rows that they did not draw.
+# Pilot trees of one kind are grown on each scale, and evaluated by their out-of-bag rows.
 # The squared error of a forest of many such trees is estimated from products of the errors of
 # different trees, as in `odrf.fits.stacking`.  Another scale than the response is taken only if its
 # error is clearly smaller.
 #
-# The pilot trees draw few of the rows: they are quickly grown, and nearly every row judges pairs of
-# them.  The trees of all scales draw the same rows, so that the difference of two scales varies
+# The pilot trees draw few of the rows: they are quickly grown, and nearly every row evaluates pairs
+# of them.  The trees of all scales draw the same rows, so that the difference of two scales varies
 # little.  Their streams do not depend on the seed of the forest: forests that differ in their seeds
 # alone have the same scale, and can be combined.
 # ------------------------------------------------------------------------------------------------
 
 # Pilot trees of each scale, the share of the rows that each draws, and how many rows at most.
 PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
-# Most rows that the pilot trees are judged by; more would change little.
+# Most rows that evaluate the pilot trees; more would change little.
 EVALUATED_ROWS = 20_000
 # A scale whose correlation with the response is larger chooses nearly the same splits.
 ALIKE = 0.98
@@ -97,12 +97,8 @@ SEED = 0
 class ScaleErrors(NamedTuple):
     """Estimated errors of forests on S scales, the first of which is the response.
 
-    Attributes
-    ----------
-    errors : (S,) float64
-        Mean squared errors, out of bag.
-    standard_errors : (S,) float64
-        Standard errors of their differences from the first.
+    `errors` (S,) are out-of-bag mean squared errors, `standard_errors` (S,) those of their
+    differences from the first.
     """
 
     errors: NDArray[np.float64]
@@ -163,7 +159,7 @@ def scale_errors(
 
 
 def _units(codes: RowCodes | None, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what each of the rows counts with: its group, or itself."""
+    """Return the unit of each of the rows: its group, or itself."""
     return np.arange(len(at)) if codes is None or codes.groups is None else codes.groups[at]
 
 
@@ -175,7 +171,7 @@ def _compared(
 ) -> ScaleErrors:
     """Return the errors by the `values` (m, b, 1), errors of the trees on each scale.
 
-    `unseen` (m, b) are the rows that judge each tree, `units` (m,) which rows vary together.
+    `unseen` (m, b) are the out-of-bag rows of each tree, `units` (m,) which rows vary together.
     """
     products = products_of_rows(values, [unseen] * len(values))
     errors = np.diag(mean_products(products, [unseen] * len(values), weights)[0])
@@ -196,26 +192,9 @@ def _compared(
 def grow_fit(
     call: str, design: Design, data: TrainingData, request: Options, progress: bool = False
 ) -> Fit:
-    """Resolve the request for the data and grow the trees.
+    """Resolve the options of a call for the data, and return the fit of its trees.
 
-    Parameters
-    ----------
-    call : str
-        The call as text, for summaries.
-    design : Design
-    data : TrainingData
-    request : Options
-    progress : bool, default False
-        Show a progress bar.
-
-    Returns
-    -------
-    Fit
-
-    Raises
-    ------
-    InputError
-        If an option is invalid.  The message names it and says what to use.
+    Raises `InputError` if an option is invalid. `call` is text, for summaries.
     """
     blended, classification = blends(request), design.response.kind == "classification"
     require_objective(request.objective, classification, blended)
@@ -458,12 +437,8 @@ def at_rows(control: ResolvedOptions, request: Options, before: int, n: int) -> 
     """Return the options of trees on n rows, the first `before` of which are not new.
 
     The functions of n for t_n, α_n and the share of the rows are evaluated at n.  A rate keeps its
-    constant.
-
-    Raises
-    ------
-    InputError
-        If a function gives an invalid value, or cannot be restored after loading the fit.
+    constant.  Raises `InputError` if a function gives an invalid value, or cannot be restored after
+    loading the fit.
     """
     functions = {name: rule.function for name, rule in request.functions.items()}
     fraction = control.batches[-1].fraction if control.batches else control.sample_fraction

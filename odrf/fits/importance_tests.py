@@ -1,7 +1,8 @@
 """Tests of importance: conditional resampling, leaving out, knockoffs, elimination.
 
-A stand-in has the relation of the variable to the other variables, but none to the response beside
-them.  So what a fit loses when it is given the stand-in is what the variable alone tells.
+A resample of a variable given the others keeps its relation to them, but has none to the response
+beside them.  So the rise of the loss when the fit is given the resample is the information that the
+variable alone has.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# Stand-ins for variables: values drawn from an estimate of their law given other variables.
+# Conditional resampling: values drawn from an estimate of the law given other variables.
 # ------------------------------------------------------------------------------------------------
 
 TREES = 100
@@ -77,7 +78,7 @@ MIN_LEAF = 5
 # Trees of a large table draw a part of its rows: they are less alike, so that their mean is nearer
 # to the law than that of trees on all rows, and they grow sooner.
 ALL_ROWS, LEAST_SHARE = 2000, 0.1
-# Numbers of few values are drawn as if they were labels, so that stand-ins have these values.
+# Numbers of few values are drawn as if they were labels, so that resamples have these values.
 FEW_VALUES = 10
 TARGET = "target"
 # A number is determined by the others if the line leaves a hundred-thousandth of its spread: that
@@ -90,10 +91,7 @@ PENALTIES = 10.0 ** np.arange(-6, 3.1, 0.5)
 class NumberLaw(NamedTuple):
     """The law of a number given other variables: a mean for each row, and residuals.
 
-    Attributes
-    ----------
-    mean, residual : (m,) float64
-        Of the rows without an empty cell.
+    Both are (m,), of the rows without a missing cell.
     """
 
     mean: NDArray[np.float64]
@@ -101,13 +99,9 @@ class NumberLaw(NamedTuple):
 
 
 class LabelLaw(NamedTuple):
-    """The law of a label given other variables.
+    """The law of a label given other variables: K labels, and their probabilities (m, K).
 
-    Attributes
-    ----------
-    labels : (K,)
-    shares : (m, K) float64
-        The probability of each label, of the rows without an empty cell.
+    These are of the rows without a missing cell.
     """
 
     labels: Any
@@ -117,23 +111,12 @@ class LabelLaw(NamedTuple):
 def laws_given_others(
     frame: pd.DataFrame, names: Sequence[str], seed: int, n_jobs: int
 ) -> dict[str, NumberLaw | LabelLaw]:
-    """Estimate the law of each of some variables, given all variables but these.
+    """Estimate the law of each of some variables of `frame`, given all variables but these.
 
     The mean of a number is that of ridge regression, plus that of a forest of its residuals if this
     has a smaller out-of-bag error.  The probabilities of a label, or of a number of at most ten
-    values, are out-of-bag class shares of a forest.
-
-    Parameters
-    ----------
-    frame : DataFrame of n rows
-        All variables.
-    names : sequence of str
-    seed, n_jobs : int
-
-    Raises
-    ------
-    InputError
-        A variable is neither a number nor a label.
+    values, are out-of-bag class shares of a forest.  Raises `InputError` for a variable that is
+    neither a number nor a label.
     """
     others = frame[[name for name in frame.columns if name not in names]]
     return {name: _law(frame[name], others, seed, n_jobs) for name in names}
@@ -142,7 +125,7 @@ def laws_given_others(
 def conditional_resamples(
     frame: pd.DataFrame, laws: dict[str, NumberLaw | LabelLaw], rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Draw values (n,) of each of the variables; empty cells stay empty.
+    """Draw values (n,) of each of the variables; missing cells stay missing.
 
     A number is the mean of its row plus the residual of another row, which is the same row for all
     numbers: so these keep their relation to each other.
@@ -226,7 +209,7 @@ def _label_law(known: pd.Series, others: pd.DataFrame, seed: int, n_jobs: int) -
 def _design(target: pd.Series, others: pd.DataFrame, kind: str) -> tuple[Design, TrainingData]:
     """Return the design of a target by all columns of other variables.
 
-    What can be said of these, the fit has said when it was made.
+    Warnings about these were given when the fit was made.
     """
     data = others.set_axis([f"x{j}" for j in range(len(others.columns))], axis=1)
     # a formula with C() takes text that is different in nearly all rows, too
@@ -254,21 +237,20 @@ def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
 
 
 # ------------------------------------------------------------------------------------------------
-# Rows with stand-ins, each that differs from the others once.
+# The different rows of conditional resamples, each once.
 # ------------------------------------------------------------------------------------------------
 
 
 class DistinctDraws(NamedTuple):
-    """What some draws of stand-ins make of the rows of a matrix.
+    """The different rows that some conditional resamples make of the rows of a matrix.
 
     Attributes
     ----------
-    changed : Matrix (p, d)
-        Rows that differ from those of the matrix, and from each other if they are of the same row.
-    row : (d,) int64
-        The row of the matrix that each of them is of.
-    number : (D, n) int64
-        Which of the changed rows each draw makes of each row; -1 if the row is as it was.
+    changed : (p, d), rows that differ from those of the matrix, and from each other if they are of
+        the same row
+    row : (d,), the row of the matrix that each of them is of
+    number : (D, n), which of the changed rows each resample makes of each row; -1 if the row is
+        unchanged
     """
 
     changed: Matrix
@@ -277,17 +259,12 @@ class DistinctDraws(NamedTuple):
 
 
 def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
-    """Return what draws make of the rows of a matrix, each different row once.
+    """Return the rows that D resamples make of the rows of a matrix X (p, n), each once.
 
-    A label has few values, so that most draws give a row what it has, or what another draw gave.
-
-    Parameters
-    ----------
-    X : Matrix (p, n)
-    draws : sequence of D Matrix (p, n)
-        The same rows with stand-ins.
+    A label has few values, so that most resamples give a row the value that it has, or one that
+    another resample gave.
     """
-    # Bits are compared, not numbers: an empty cell equals an empty cell.
+    # Bits are compared, not numbers: a missing cell equals a missing cell.
     bits = stored(X).view(np.int32)
     of_draws = [stored(draw).view(np.int32) for draw in draws]
     differs = [of_draw != bits for of_draw in of_draws]
@@ -313,12 +290,8 @@ def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
 
     A forest is grown by the fit's options, all trees of one kind, on predictors and knockoffs; the
     importances are those by out-of-bag rows.  The order of a predictor and its knockoff is drawn,
-    so that no rule for ties favours one.
-
-    Raises
-    ------
-    InputError
-        A predictor is not one column of numbers without empty cells.
+    so that no rule for ties favours one.  Raises `InputError` if a predictor is not one column of
+    numbers without missing cells.
     """
     design, data = fit.design, fit.data
     P = len(design.predictors)
@@ -345,7 +318,7 @@ def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# By how much the losses of rows grow when variables lose what they alone tell.
+# The rise of the losses of rows without the information that variables alone have.
 # ------------------------------------------------------------------------------------------------
 
 CONDITIONAL, LOCO = "conditional", "loco"
@@ -354,16 +327,13 @@ DRAWS = 10
 
 
 class LossRises(NamedTuple):
-    """Rises of the losses of rows that did not grow what predicts them.
+    """Rises of the losses of validation rows.
 
     Attributes
     ----------
-    rises : (T, m) float64
-        Of each set of variables and each row.
-    rows : (m,) int64
-        Which training rows these are.
-    inflation : float
-        How many times the variance over rows the variance of the mean rise is; see `_inflation`.
+    rises : (T, m), of each set of variables and each row
+    rows : (m,), which training rows these are
+    inflation : the variance of the mean rise, divided by that over rows; see `_inflation`
     """
 
     rises: NDArray[np.float64]
@@ -378,30 +348,16 @@ def loss_rises(
     n_draws: int = DRAWS,
     advance: Callable[[], object] = lambda: None,
 ) -> LossRises:
-    """Return the rises of the losses for sets of variables.
+    """Return the rises of the losses for T sets of variables, each resampled together.
 
-    The rows are five folds in random order, or in time.  Each of the last three judges the fit
-    grown again on the folds before it.  The loss is the
-    squared error, for classes the sum of the squared differences of indicators and probabilities.
-    For ``"conditional"`` the rows that judge get stand-ins for the variables.  For ``"loco"`` the
-    fit is grown again on stand-ins.  The loss is the mean over some draws of the rows that judge.
-
-    Parameters
-    ----------
-    fit : AnyFit
-    sets : sequence of T sequences of str
-        The variables that get stand-ins together.
-    type : {"conditional", "loco"}
-    n_draws : int
-        Draws of the stand-ins of the rows that judge.  Of one draw, rises are symmetric about 0 if
-        the variable tells nothing; means over more draws vary less, but are skewed.
-    advance : callable
-        Called after each set.
-
-    Raises
-    ------
-    InputError
-        There are too few rows; a variable can have no stand-ins.
+    The rows are five folds in random order, or in time.  Each of the last three evaluates the fit
+    grown again on the folds before it.  The loss is the squared error, for classes the sum of the
+    squared differences of indicators and probabilities.  For `type` "conditional" the validation
+    rows get resamples of the variables; for "loco" the fit is grown again on resamples.  The loss
+    is the mean over `n_draws` resamples of the validation rows.  Of one, rises are symmetric about
+    0 if the variable has no influence; means over more vary less, but are skewed. `advance` is
+    called after each set.  Raises `InputError` if there are too few rows, or a variable cannot be
+    resampled.
     """
     folds, control = _judging_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
@@ -436,16 +392,16 @@ def loss_rises(
 
 
 def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
-    """Return how many times the variance over rows the variance of the mean rise is.
+    """Return the variance of the mean rise, divided by the variance over rows.
 
     For ``"conditional"`` it is the same fit that has both losses.  For ``"loco"`` there are two
-    fits, of which chance makes one better, and all rows that judge see the same two.  For least
-    squares on m columns of noise, with coefficients β on the variables and γ on their stand-ins,
-    both of variance σ²/N from N training rows, the difference of the two risks is |γ|² - |β|², of
-    variance 4mσ⁴/N²; the mean over M rows of the rises 2ε(βx - γz) has the variance 8mσ⁴/(NM).  So
-    the first is M/(2N) of the second.  A fit that averages shrinks such coefficients, and by as
-    much the first beside the second.  So one half of it is added, which is in the middle between no
-    shrinking and shrinking to 0.
+    fits, of which chance makes one better, and all validation rows are predicted by the same two.
+    For least squares on m columns of noise, with coefficients β on the variables and γ on their
+    resamples, both of variance σ²/N from N training rows, the difference of the two risks is |γ|² -
+    |β|², of variance 4mσ⁴/N²; the mean over M rows of the rises 2ε(βx - γz) has the variance
+    8mσ⁴/(NM).  So the first is M/(2N) of the second.  A fit that averages shrinks such
+    coefficients, and by as much the first beside the second.  So one half of it is added, which is
+    in the middle between no shrinking and shrinking to 0.
     """
     if type == CONDITIONAL:
         return 1.0
@@ -454,7 +410,7 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
 
 
 def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the losses (m,) of some rows as they are in X (p, m), by what grew without them."""
+    """Return the losses (m,) of some rows, as they are in X (p, m), by a fit without them."""
     if not len(rows):
         return np.empty(0)
     offset = fit.offset.values[rows] if isinstance(fit, BoostedFit) else None
@@ -465,11 +421,11 @@ def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> N
 
 
 def _judging_folds(fit: AnyFit) -> list[FoldRows]:
-    """Return folds of which each is judged by trees of those before it: the last three of five.
+    """Return folds of which each evaluates trees of those before it: the last three of five.
 
-    If each fold were judged by all others, two folds would share what chance put into them, and the
-    mean over both would vary more than that of as many independent rows.  In a sequence, the rise
-    of a fold is 0 on average given all folds before it, so that the rises are uncorrelated.
+    If each fold were evaluated by trees of all others, two folds would share random variation, and
+    the mean over both would vary more than that of as many independent rows.  In a sequence, the
+    rise of a fold is 0 on average given all folds before it, so that the rises are uncorrelated.
     """
     rows = rows_to_divide(fit.design, fit.data)
     if min(most_folds(rows), int((fit.data.weights > 0).sum()) // 2) < FOLDS:
@@ -484,7 +440,7 @@ def _judging_folds(fit: AnyFit) -> list[FoldRows]:
 
 
 # ------------------------------------------------------------------------------------------------
-# How the steps of an elimination of predictors are judged, and grown.
+# How the steps of an elimination of predictors are evaluated, and grown.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -507,13 +463,7 @@ class EliminationSteps(Protocol):
 
 @dataclass(frozen=True)
 class ResponseSteps:
-    """Steps that are judged by the error of predicted responses: numbers or classes.
-
-    Attributes
-    ----------
-    kind : str
-        "regression" or "classification".
-    """
+    """Steps that are evaluated by the error of predicted responses; `kind` is that of the fit."""
 
     kind: str
 
@@ -547,12 +497,9 @@ WORDS = {INTEGRATED: "integrated Brier score", UNO: "1 - Uno's C", HARRELL: "1 -
 
 @dataclass(frozen=True)
 class SurvivalSteps:
-    """Steps that are judged by out-of-bag risks or curves.
+    """Steps that are evaluated by out-of-bag risks or curves.
 
-    Attributes
-    ----------
-    metric : str
-        "integrated_brier", "uno_c" or "harrell_c".
+    `metric` is "integrated_brier", "uno_c" or "harrell_c".
     """
 
     metric: str

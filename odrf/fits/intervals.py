@@ -82,27 +82,16 @@ METHODS = {CONFIDENCE: (JACKKNIFE,), PREDICTION: (CONFORMAL, QUANTILE)}
 
 
 class Interval(NamedTuple):
-    """A request for an interval.
-
-    Attributes
-    ----------
-    level : float
-        Nominal coverage.
-    method : str
-        ``"jackknife"``, ``"conformal"`` or ``"quantile"``.
-    """
+    """An interval with nominal coverage `level`, by "jackknife", "conformal" or "quantile"."""
 
     level: float
     method: str
 
 
 def type_with_quantiles(type: str, quantiles: Any, interval: Any) -> str:
-    """Return the type of prediction that the arguments of `predict` ask for.
+    """Return the type of prediction by the arguments of `predict`.
 
-    Raises
-    ------
-    InputError
-        If `quantiles` are given with an interval or another type.
+    Raises `InputError` if `quantiles` are given with an interval or another type.
     """
     if quantiles is None or type not in (*PREDICTIONS, QUANTILE):
         return type
@@ -119,13 +108,7 @@ def type_with_quantiles(type: str, quantiles: Any, interval: Any) -> str:
 def requested_interval(
     fit: Fit, type: str, interval: Any, level: Any, method: Any
 ) -> Interval | None:
-    """Return the interval that the arguments of `predict` request, or None for no interval.
-
-    Raises
-    ------
-    InputError
-        If an argument is invalid.  The message names it and says what to use.
-    """
+    """Return the interval by the arguments of `predict`, or None; `InputError` for invalid ones."""
     checked_choice("type", type, (*PREDICTIONS, QUANTILE))
     if interval is None:
         for name, value, left_out in (
@@ -170,22 +153,10 @@ def interval_frame(
     unseen: Callable[[], OutOfBag],
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Return predictions with their intervals.
+    """Return a table of predictions with their intervals.
 
-    Parameters
-    ----------
-    fit : Fit
-    rows : RowsToPredict
-    interval : Interval
-    unseen : callable
-        Returns the out-of-bag results; called by the conformal method only.
-    progress : bool
-        Show a progress bar.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
+    Columns are ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
+    `unseen` returns the out-of-bag results; only the conformal method calls it.
     """
     if interval.method == CONFORMAL:
         require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
@@ -219,10 +190,7 @@ def quantile_frame(
 ) -> pd.DataFrame:
     """Return a column for each of the conditional `quantiles` of the response.
 
-    Raises
-    ------
-    InputError
-        If they are not numbers above 0 and below 1, or the fit is not a regression.
+    Raises `InputError` if they are not numbers above 0 and below 1, or the fit is not a regression.
     """
     require_number(fit, f"type={QUANTILE!r}")
     levels = quantile_levels(quantiles)
@@ -231,13 +199,7 @@ def quantile_frame(
 
 
 def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
-    """Return the `quantiles` (q,) that are asked for.
-
-    Raises
-    ------
-    InputError
-        They are not numbers above 0 and below 1.
-    """
+    """Return the `quantiles` (q,); `InputError` if they are not numbers above 0 and below 1."""
     listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
     if not listed:
         raise InputError(f"quantiles={quantiles!r} is empty: use numbers such as {QUANTILES}")

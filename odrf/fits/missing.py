@@ -1,13 +1,13 @@
-"""Empty cells of new rows, in predictors that have none in training.
+"""Missing cells of new rows, in predictors that have none in training.
 
-A term of a split is then filled by the mean of its predictor among the training rows that reach the
-node.  A split on one factor alone keeps what it does with a level that the node does not have.
+A term of a split is then imputed by the mean of its predictor among the training rows that reach
+the node.  A split on one factor alone treats the cell as a level that the node does not have.
 
-A fit on rows in chunks, which has no rows to take these means of, fills with the mean of the column
+A fit on rows in chunks, which has no rows to take these means of, imputes the mean of the column
 over all training rows; a level that none of them has is none of the known ones.  Other fits without
 training rows refuse such cells.
 
-A tree with surrogates needs no fills: it only has to be told which cells are empty.
+A tree with surrogates needs no imputed values: it only needs indicators of the missing cells.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def reading_empty_cells(
 ) -> tuple[AnyFit, Matrix]:
     """Return the fit and the matrix (p + q, n) with which rows X (p, n) can be predicted.
 
-    NaN are empty cells.  The q further columns tell the empty cells of q columns that have some, or
-    are among those of `also`, in ascending order; the splits of the fit have the fill of each as a
-    further term.  Without empty cells q is 0.
+    NaN are missing cells.  The q further columns are missing indicators of q columns that have such
+    cells, or are among those of `also`, in ascending order; the splits of the fit have the imputed
+    value of each as a further term.  Without missing cells q is 0.
     """
     columns = np.union1d(empty_columns(X), also)
     if not len(columns):
@@ -71,7 +71,7 @@ def reading_empty_cells(
 
 
 def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64]) -> Matrix:
-    """Return X (p, n) with the means (p,) of columns in their empty cells."""
+    """Return X (p, n) with the means (p,) of columns in their missing cells."""
     array, rows = stored(X).copy(), _rows(X, columns)
     fills = means[columns].astype(np.float32)[:, np.newaxis]
     array[rows] = np.where(np.isnan(array[rows]), fills, array[rows])
@@ -79,7 +79,7 @@ def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64
 
 
 def empty_columns(X: Matrix) -> NDArray[np.int64]:
-    """Return the columns (q,) of a matrix in which cells are empty."""
+    """Return the columns (q,) of a matrix in which cells are missing."""
     empty: NDArray[np.bool_] = np.asarray(np.isnan(stored(X)).any(axis=1))
     columns = number_columns(X)
     return columns[empty[_rows(X, columns)]]
@@ -92,17 +92,17 @@ def number_columns(X: Matrix) -> NDArray[np.int64]:
 
 
 def with_empty_cells(X: Matrix, columns: NDArray[np.int64]) -> Matrix:
-    """Return X (p, n) with 0 in empty cells, and a row for each of `columns` that tells them."""
+    """Return X (p, n) with 0 in missing cells, and a missing indicator of each of `columns`."""
     empty = np.isnan(stored(X)[_rows(X, columns)])
     filled = with_layout(np.nan_to_num(stored(X), nan=0.0), layout_of(X))
     return beside([filled, empty.astype(np.float32)])
 
 
 def filling_rule(fit: AnyFit) -> FillingRule:
-    """Return what predicts single rows with empty cells.
+    """Return what predicts single rows with missing cells.
 
-    The fills are found when the first such row comes, which may be never: that takes the training
-    rows, and the trees with fills take about twice as much memory.
+    The imputation values are computed when the first such row comes, if ever: that takes the
+    training rows, and the trees with these values take about twice as much memory.
     """
 
     def find(rule: FillingRule) -> None:
@@ -117,17 +117,10 @@ def filling_rule(fit: AnyFit) -> FillingRule:
 
 @dataclass(frozen=True)
 class FillingRule(LazyArrays):
-    """The trees with a fill for each term, for one row at a time.
+    """The trees with an imputation value for each term, for one row at a time.
 
-    They can be pickled, and have no training rows then.
-
-    Attributes
-    ----------
-    packed : Packed
-    columns : (q,) int64
-        The columns that have fills.
-    layout : Layout or None
-        Where the columns are among the numbers of a row.
+    They can be pickled, and have no training rows then. `columns` (q,) are those with imputation
+    values, `layout` where they are among the numbers of a row.
     """
 
     packed: Packed
@@ -135,7 +128,7 @@ class FillingRule(LazyArrays):
     layout: Layout | None
 
     def mean(self, value: NDArray[np.float64], x: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the mean (K,) of the `value` (m, K) of leaves of a row x (r,), NaN where empty."""
+        """Return the mean (K,) of leaf values `value` (m, K) for a row x (r,) with missing NaN."""
         X = with_empty_cells(with_layout(x[:, np.newaxis], self.layout), self.columns)
         return predict_row(self.packed, value, np.ascontiguousarray(stored(X)[:, 0]))
 
@@ -162,9 +155,9 @@ def _with_forest(fit: AnyFit, data: TrainingData, forest: Forest) -> AnyFit:
 
 
 def filling_forest(fit: AnyFit, columns: NDArray[np.int64]) -> Forest:
-    """Return the trees of the fit, with fills for the `columns` (q,) as terms p … p + q - 1.
+    """Return the trees, with imputation values for the `columns` (q,) as terms p … p + q - 1.
 
-    If they have surrogates, these columns tell empty cells instead.
+    If they have surrogates, these columns are missing indicators instead.
     """
     forest, p = fit.forest, len(fit.design.columns)
     if forest.surrogates is not None:

@@ -1,7 +1,7 @@
 """A forest on the workers of a cluster that have its rows.
 
-The worker of a partition draws from it the rows of each tree, which are brought together on the
-worker that grows the tree.  No worker waits for another one: a tree is a task of its own.
+The worker of a partition draws from it the rows of each tree, which are collected on the worker
+that grows the tree.  No worker waits for another one: each tree is a task.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
 # How many trees gather their rows on the workers of a cluster at the same time.
 # ------------------------------------------------------------------------------------------------
 
-# Trees times stretches of a wave: a scheduler keeps some kilobytes for each, and takes a quarter
+# Trees times blocks of a batch: a scheduler keeps some kilobytes for each, and takes a quarter
 # of a millisecond (`benchmarks/many_rows/dask_workers.py`).
 MOST_PIECES = 100_000
 
@@ -63,15 +63,11 @@ MOST_PIECES = 100_000
 def trees_at_once(
     rows: StreamedRows, control: ResolvedOptions, client: Any, n_stretches: int, waves: int
 ) -> int:
-    """Return the number of trees of a wave, of which as many as `waves` are there at once.
+    """Return the number of trees of a batch, of which as many as `waves` exist at once.
 
     The rows that are drawn, and the growth of as many trees as the workers have threads, take at
-    most half of the workers' memory, or what `Chunks` allow.  The trees do not depend on it.
-
-    Raises
-    ------
-    MemoryError
-        One tree takes more than a worker has.
+    most half of the workers' memory, or the limit of `Chunks`.  The trees do not depend on it.
+    Raises `MemoryError` if one tree takes more than a worker has.
     """
     n_rows, of_rows, of_growth = tree_bytes(rows, control)
     workers = _workers(client)
@@ -92,21 +88,21 @@ def trees_at_once(
 
 
 def _workers(client: Any) -> list[dict[str, Any]]:
-    """Return what the scheduler knows of all workers."""
+    """Return the scheduler's information on all workers."""
     try:
         found = client.scheduler_info(n_workers=-1)
-    except TypeError:  # older versions tell of all workers without being asked to
+    except TypeError:  # older versions report all workers in any case
         found = client.scheduler_info()
     return list(found["workers"].values())
 
 
 # ------------------------------------------------------------------------------------------------
-# Growing and judging a forest on the workers of a cluster that have its rows.
+# Growing and evaluating a forest on the workers of a cluster that have its rows.
 # ------------------------------------------------------------------------------------------------
 
 # So many sums of leaves are added up by one task.
 ADDED_AT_ONCE = 8
-# Waves of trees that are there at the same time: one draws rows while the other one grows.
+# Batches of trees at the same time: one draws rows while the other one grows.
 WAVES = 2
 
 
@@ -118,7 +114,7 @@ class _RowDrawing(NamedTuple):
 
 
 class _RowsDrawn(NamedTuple):
-    """The checksums of the blocks of a stretch, and what each tree has drawn from it, if any."""
+    """The checksums of the chunks of a block, and the rows that each tree has drawn from it."""
 
     checksums: list[BlockChecksum]
     pieces: list[TreeRows | None]
@@ -132,7 +128,7 @@ class _Planted(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """What a stretch adds: the checksum and the sums of each block, and the sums of leaves."""
+    """The sums of a block: checksum and sums of each chunk, and the sums of leaves."""
 
     blocks: list[tuple[BlockChecksum, BlockSums]]
     leaf_sums: NDArray[np.int64]
@@ -169,7 +165,7 @@ def _trees_on_workers(
 def _grown_trees(
     rows: StreamedRows, wave: TasksOnWorkers[Any], n_stretches: int, advance: Callable[[], object]
 ) -> Iterator[Forest]:
-    """Yield the trees of a wave, when the checksums of all its rows are right."""
+    """Yield the trees of a batch, when the checksums of all its rows are right."""
     results, seen = wave.results(), 0
     for _ in range(n_stretches):
         seen += _require_same(rows, next(results))
@@ -195,10 +191,10 @@ def _hand_out_wave(
     n_stretches: int,
     numbers: Sequence[int],
 ) -> Sequence[Any]:
-    """Hand out the tasks of some trees; return the futures of checksums and of trees.
+    """Submit the tasks of a batch of trees; return the futures of checksums and of trees.
 
-    The numbers below `n_stretches` are those of checksums of stretches, those from there on are of
-    trees, of which the first one has the number `first` in the forest.
+    The numbers below `n_stretches` are those of checksums of blocks of rows, those from there on
+    are of trees, of which the first one has the number `first` in the forest.
     """
     source = _partitions(rows)
     trees = [number - n_stretches for number in numbers if number >= n_stretches]
@@ -220,7 +216,7 @@ def _hand_out_wave(
 
 
 def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
-    """Return what the trees draw from the blocks of a stretch."""
+    """Return the rows that the trees draw from the chunks of a block."""
     gathering, checksums = Gathering(drawing.draw, 1), []
     for block in blocks:
         rows = drawing.reader.rows(block)
@@ -233,7 +229,7 @@ def _drawn(drawing: _RowDrawing, blocks: Iterator[pd.DataFrame]) -> _RowsDrawn:
 
 
 def _picked(drawn: _RowsDrawn, t: int) -> TreeRows | None:
-    """Return what one of the trees has drawn."""
+    """Return the rows that one of the trees has drawn."""
     return drawn.pieces[t]
 
 
@@ -272,9 +268,9 @@ def _judged_on_workers(
 def _hand_out_judging(
     rows: StreamedRows, judging: Judging, numbers: Sequence[int]
 ) -> Sequence[Any]:
-    """Hand out the tasks that judge; return the futures of sums of rows, and of leaves as the last.
+    """Submit the tasks that evaluate; return the futures of sums of rows, and of leaves (the last).
 
-    The numbers are those of stretches, and one more for the sums of leaves.
+    The numbers are those of blocks of rows, and one more for the sums of leaves.
     """
     source = _partitions(rows)
     tasks = _tasks(source, "judge rows", _judged_stretch, scattered(source.client, judging), rows)
@@ -293,7 +289,7 @@ def _hand_out_judging(
 
 
 def _judged_stretch(judging: Judging, blocks: Iterator[pd.DataFrame]) -> _Judged:
-    """Return what the blocks of a stretch add."""
+    """Return the sums of the chunks of a block."""
     leaf_sums, found = judging.no_sums(), []
     for block in blocks:
         rows = judging.reader.rows(block)
@@ -321,7 +317,7 @@ def _tasks(
     given: Any,
     rows: StreamedRows,
 ) -> BlockRangeTasks:
-    """Return a task for each of all stretches."""
+    """Return a task for each of all blocks."""
     columns = rows.reader.used.columns
     return source.tasks(what, function, given, columns, range(len(source.stretches(columns))))
 
@@ -336,14 +332,10 @@ ON_WORKERS = Passes(_trees_on_workers, _judged_on_workers)
 
 
 def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any:
-    """Return the predictions of a data frame of Dask, as a series or frame of Dask.
+    """Return the predictions of a data frame of Dask, as a lazy series or frame of Dask.
 
-    They are computed when they are asked for.  The fit is sent to the workers once.
-
-    Raises
-    ------
-    InputError
-        The type is unknown or needs classes, the frame lacks a column, or the priors are invalid.
+    The fit is sent to the workers once.  Raises `InputError` if the type is unknown or needs
+    classes, the frame lacks a column, or the priors are invalid.
     """
     from dask.delayed import delayed  # noqa: PLC0415  # optional: there is no such frame without it
 
@@ -359,7 +351,7 @@ def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any
 
 
 class _PartitionPredictor:
-    """A fit and what it is to predict: Dask does not look for tasks in it."""
+    """A fit and the type to predict: Dask does not search it for tasks."""
 
     def __init__(self, fit: AnyFit, type: str, priors: Any) -> None:
         self.fit, self.type, self.priors = fit, type, priors

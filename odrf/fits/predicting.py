@@ -95,11 +95,8 @@ ROUNDING = 1e-6
 def checked_priors(priors: Any, response: Response, type: str) -> NDArray[np.float64] | None:
     """Return the class shares (K,) in `priors`; None for None.
 
-    Raises
-    ------
-    InputError
-        If the response has no classes, if the prediction `type` does not depend on probabilities,
-        or if `priors` are not one positive number for each class, or do not add up to 1.
+    Raises `InputError` if the response has no classes, if the prediction `type` does not depend on
+    probabilities, or if `priors` are not one positive number for each class, or do not add up to 1.
     """
     if priors is None:
         return None
@@ -163,10 +160,7 @@ def priors_of_rows(
 ) -> pd.Series:
     """Estimate the class shares in the population of rows with probabilities `shares` (m, K).
 
-    Raises
-    ------
-    InputError
-        If there are no rows, or an option is out of range.
+    Raises `InputError` if there are no rows, or an option is out of range.
     """
     max_steps = checked_whole("max_steps", max_steps, 1)
     tolerance = checked_amount("tolerance", tolerance)
@@ -206,16 +200,11 @@ class RowsToPredict:
 
     Attributes
     ----------
-    fit : AnyFit
-        The fit that reads them: if empty cells are new, it knows their fills.
-    X : (p, m) float32
-        Scaled predictors of the rows that can be predicted.
-    complete : (n,) bool
-        Which of the n rows those are.
-    index : Index of length n
-    oob : (n, K) float64 or None
-        Of training rows that are predicted out of bag, the mean response or the class
-        probabilities, NaN for a row that every tree drew.  None: all trees predict each row.
+    fit : the fit that reads them; for new missing cells, with their imputation values
+    X : (p, m), scaled predictors of the rows that can be predicted
+    complete : (n,), which of the n rows those are
+    oob : (n, K), of training rows that are predicted out of bag, the mean response or the class
+        probabilities, NaN for a row that every tree drew; None if all trees predict each row
     """
 
     fit: AnyFit
@@ -275,7 +264,7 @@ def mean_values(
 ) -> NDArray[np.float64]:
     """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n).
 
-    `advance` is told the rows that are done.
+    `advance` is called with numbers of rows when they are done.
     """
     value = predict(fit.forest, X, fit.control.n_jobs, advance)
     if fit.votes and fit.design.response.classes is not None:
@@ -359,21 +348,10 @@ def offsets_of_rows(
     rows: RowsToPredict,
     offset: str | ArrayLike | None,
 ) -> NDArray[np.float64]:
-    """Return the offsets of the complete rows.
+    """Return the offsets of the complete rows; `offset` is the argument of `predict`.
 
-    Parameters
-    ----------
-    fit : BoostedFit
-    newdata : DataFrame or None
-        None for the training rows.
-    rows : RowsToPredict
-    offset : str, array-like or None
-        The argument of `predict`.
-
-    Raises
-    ------
-    InputError
-        If offsets are missing, or given for the training rows.
+    Without `newdata` they are the training rows.  Raises `InputError` if offsets are missing, or
+    given for the training rows.
     """
     if newdata is None:
         if offset is not None:
@@ -399,8 +377,8 @@ class RowPredictor:
 
     It returns what ``fit.predict`` returns for a data frame with this row, but takes a few
     microseconds instead of hundreds.  It can be pickled, with the trees but without training data.
-    In memory it keeps the fit until the first row with an empty cell comes, in a predictor that has
-    none in training: then what such cells stand for is found among the training rows.
+    In memory it keeps the fit until the first row with a missing cell comes, in a predictor that
+    has none in training: then the values for such cells are computed from the training rows.
 
     Parameters
     ----------
@@ -411,8 +389,9 @@ class RowPredictor:
     packed : Packed
         The trees.
     filling : FillingRule or None
-        The trees for rows with empty cells in predictors that have none in training: with a fill
-        for each term, or surrogates.  None unless ``missing`` is "split" or "surrogate".
+        The trees for rows with missing cells in predictors that have none in training: with an
+        imputation value for each term, or surrogates.  None unless ``missing`` is "split" or
+        "surrogate".
     value : (m, K) float64
         Mean response, or class shares, of the nodes.
     labels : (K,) tuple

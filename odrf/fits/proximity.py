@@ -64,20 +64,10 @@ def indicators_of(
 
 
 def proximities(fit: AnyFit, X: Matrix | None, type: str) -> scipy.sparse.csr_array:
-    """Return proximities (m, n) of new rows, or of the training rows, to the n training rows.
+    """Return proximities (m, n) of new rows X (p, m), or of the training rows, to these n rows.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    X : Matrix (p, m) or None
-        New rows; None for the training rows.
-    type : str
-        "plain", "oob" or "weights".
-
-    Raises
-    ------
-    InputError
-        The type is unknown, or the fit or the rows have none of it; too many rows share leaves.
+    `type` is "plain", "oob" or "weights".  Raises `InputError` if it is unknown, if the fit or the
+    rows have none of it, or if too many rows share leaves.
     """
     checked_choice("type", type, TYPES)
     if type == WEIGHTS:
@@ -127,26 +117,19 @@ def _require_few(pairs: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------
-# Empty cells filled by the values of near rows.
+# Missing cells imputed by the values of near rows.
 # ------------------------------------------------------------------------------------------------
 
-# Rows with empty cells that are compared with all training rows at once.
+# Rows with missing cells that are compared with all training rows at once.
 ROWS_AT_ONCE = 512
 
 
 def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
-    """Return the variables of rows with their empty cells filled.
+    """Return the variables of rows, `frame`, with their missing cells imputed.
 
     First by the median or the most frequent level of the training rows; then, in each of the
-    `rounds`, by the mean or level of the training rows that know the cell, weighted by the share of
-    trees in which they share a leaf with the filled row (Breiman 2003).
-
-    Parameters
-    ----------
-    fit : AnyFit
-    frame : DataFrame
-        The variables of the rows.
-    rounds : int
+    `rounds`, by the mean or level of the training rows that have a value, weighted by the share of
+    trees in which they share a leaf with the imputed row (Breiman 2003).
     """
     training = training_frame(fit.design, fit.data)
     empty = frame.isna()
@@ -176,7 +159,7 @@ def _fills(
     training: pd.DataFrame,
     own: scipy.sparse.csr_array,
 ) -> dict[str, list[Any]]:
-    """Return by variable what fills the empty cells of the rows, in their order."""
+    """Return by variable the values imputed for missing cells of the rows, in their order."""
     X, _ = fit.design.matrix(rows)
     near = shared(indicators_of(fit, X), own, fit.forest.n_trees)
     fills = {}
@@ -205,7 +188,7 @@ def _indicators(codes: NDArray[np.int64], n_levels: int) -> NDArray[np.float64]:
 
 
 def _in_type_of(column: pd.Series, before: pd.Series) -> pd.Series:
-    """Return filled cells in the type of the column before; whole numbers become floats."""
+    """Return imputed cells in the type of the column before; whole numbers become floats."""
     if is_numeric_dtype(before.dtype) and not is_bool_dtype(before.dtype):
         return column.astype(np.float64)
     return column.astype(before.dtype)
@@ -222,12 +205,7 @@ SCORE, ROWS = "score", "rows"
 def prototype_table(fit: AnyFit, proximity: Sparse, k: int) -> pd.DataFrame:
     """Return k training rows, of classes k of each, that are near the other rows.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    proximity : (n, n)
-        Proximities of the training rows.
-    k : int
+    `proximity` (n, n) is that of the training rows.
     """
     chosen: list[int] = []
     for rows in _groups(fit):

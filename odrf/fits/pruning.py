@@ -1,4 +1,4 @@
-"""Pruning a fit: errors of its subtrees on held-out rows, and the size that options choose."""
+"""Pruning a fit: errors of its subtrees on validation rows, and the size that options choose."""
 
 from __future__ import annotations
 
@@ -128,23 +128,12 @@ def pruned_at(
     path: SubtreePath | None = None,
     choice: OutOfBagChoice | None = None,
 ) -> Fit:
-    """Return the fit with every tree pruned at `alpha`.
+    """Return the fit with every tree pruned at the complexity parameter `alpha`.
 
-    Parameters
-    ----------
-    fit : Fit
-    alpha : float
-        Complexity parameter.
-    rule : {"weakest_link", "growth"}
-        Which subtrees are candidates.
-    option : str
-        The argument of `prune`, as the call is to show it; empty if the options of the fit prune.
-    loss : {"error", "impurity", "log_rank"}, default "error"
-        How the training error is measured.
-    path : SubtreePath, optional
-        The pruning path of the tree, if it is known.
-    choice : OutOfBagChoice, optional
-        If out-of-bag rows have chosen `alpha`, what they choose for each other.
+    Candidates are the subtrees by `rule`, "weakest_link" or "growth"; `loss`, "error", "impurity"
+    or "log_rank", measures the training error. `option` is the argument of `prune` as the call is
+    to show it; empty if the options of the fit prune. `path` is the pruning path of the tree, if
+    known; `choice`, if out-of-bag rows have chosen `alpha`, the α that they choose for each other.
     """
     trees = trees_to_prune(fit, loss)
     critical = critical_alphas(trees, rule, loss) if path is None else path.critical
@@ -178,7 +167,7 @@ def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
 def _after_earlier(
     fit: Fit, choice: OutOfBagChoice | None, rule: str, alpha: float = 0.0
 ) -> OutOfBagChoice | None:
-    """Return what out-of-bag rows choose for each other, of a fit that they may have pruned before.
+    """Return the α that out-of-bag rows choose for each other, of a fit perhaps pruned before.
 
     By the same rule they choose among subtrees of the same trees twice, and the larger α holds:
     that of `choice`, or `alpha` if this time they have not chosen it.
@@ -193,7 +182,7 @@ def _after_earlier(
 
 
 def judged_folds(fit: Fit) -> NDArray[np.int64]:
-    """Return the fold (n,) of each training row, for judging what out-of-bag rows have chosen."""
+    """Return the fold (n,) of each training row, to evaluate choices of out-of-bag rows."""
     rows = rows_to_divide(fit.design, fit.data)
     k = max(2, min(JUDGED_FOLDS, most_folds(rows)))
     return fold_numbers(rows, k, fit.control.seed)
@@ -214,11 +203,8 @@ def with_forest(
 def before_pruning(fit: Fit, doing: str) -> Fit:
     """Return the fit as it was before its options pruned it.
 
-    Raises
-    ------
-    InputError
-        If it was pruned by a call of `prune`, which cannot be repeated for other trees or rows.
-        The message starts with `doing`.
+    Raises `InputError` if it was pruned by a call of `prune`, which cannot be repeated for other
+    trees or rows.  The message starts with `doing`.
     """
     if fit.pruning is None:
         return fit
@@ -232,16 +218,7 @@ def before_pruning(fit: Fit, doing: str) -> Fit:
 def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
     """Return the last call of `prune` that cut something, and the α that it set; None without one.
 
-    A call may set the leaves alone: then α is None.
-
-    Examples
-    --------
-    >>> import odrf
-    >>> tree = odrf.odt("mpg ~ .", odrf.load_data("auto_mpg"), seed=1)
-    >>> cut_by_call(tree.fit) is None
-    True
-    >>> cut_by_call(tree.prune(leaves=2).prune(alpha=0).fit)
-    ('prune(leaves=2)', None)
+    A call may set the number of leaves alone: then α is None.
     """
     if fit.pruning is None:
         return None
@@ -255,7 +232,7 @@ def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
 
 
 # ------------------------------------------------------------------------------------------------
-# Errors of subtrees and stages of growth on held-out rows: folds, out of bag, or new rows.
+# Errors of subtrees and stages of growth on validation rows: folds, out of bag, or new rows.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -265,14 +242,11 @@ class ForestSizes:
 
     Attributes
     ----------
-    rule : {"weakest_link", "growth"}
-        Which subtrees of each tree are candidates.
-    table : DataFrame
-        The table of `odrf.reports.paths.ForestPath`.
-    fold : (n,) int64
-        The fold of each training row.
-    elsewhere : dict
-        For "min" and "1se", which row of the table is chosen by the rows outside of each fold.
+    rule : which subtrees of each tree are candidates, "weakest_link" or "growth"
+    table : the table of `odrf.reports.paths.ForestPath`
+    fold : (n,), the fold of each training row
+    elsewhere : for "min" and "1se", which row of the table is chosen by the rows outside of each
+        fold
     """
 
     rule: str
@@ -299,7 +273,7 @@ def grown_without(
 ) -> tuple[Growth, list[Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options.
 
-    Trees for times to an event are described as `loss` prunes them.
+    Impurities of trees for times to an event are those by which `loss` prunes them.
     """
     design, data, control = fit.design, fit.data, fit.control
     response = grown_response(data, control)
@@ -330,12 +304,8 @@ def path_by_folds(
 ) -> SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation.
 
-    If the fit was pruned, trees of folds are pruned as much, at least.
-
-    Raises
-    ------
-    InputError
-        If the fit was pruned in another way, so that no α gives it.
+    If the fit was pruned, trees of folds are pruned as much, at least.  Raises `InputError` if it
+    was pruned in another way, so that no α gives it.
     """
     subtrees = nested_subtrees(trees_to_prune(fit, loss), rule, loss)
     cut_at = _cut_at(fit, subtrees, rule, loss)
@@ -377,7 +347,7 @@ def _path(
 def root_error(fit: Fit) -> float:
     """Return the error of the root on the training rows.
 
-    A node of an honest tree knows only the rows that give it its value: a half of them.
+    The root of an honest tree has only the rows that give it its value: a half of them.
     """
     forest, data = fit.forest, fit.data
     if not fit.control.honest or isinstance(fit, SurvivalFit):
@@ -391,12 +361,8 @@ def labelled_rows(
 ) -> tuple[Fit, Matrix, NDArray[np.float64], NDArray[np.int64] | None]:
     """Return the fit to read the complete rows, their predictors (p, m), responses and groups (m,).
 
-    The groups are those of `groups_of_rows`.
-
-    Raises
-    ------
-    InputError
-        If there are none; the message names the `argument` that gave the rows.
+    The groups are those of `groups_of_rows`.  Raises `InputError` if there are no rows; the message
+    names the `argument` that gave them.
     """
     X, complete = fit.design.matrix(rows)
     y = fit.design.response.numbers(rows[complete])
@@ -492,7 +458,7 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
 
 
 # ------------------------------------------------------------------------------------------------
-# Sizes of trees by the options `max_leaves` and `alpha`, some of them found on held-out rows.
+# Sizes of trees by the options `max_leaves` and `alpha`, some of them chosen on validation rows.
 # ------------------------------------------------------------------------------------------------
 
 FOLDS = 10
@@ -500,9 +466,9 @@ CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}
 
 
 def sized_tree(fit: Fit, progress: bool = False) -> Fit:
-    """Return the grown tree, pruned to the size that its options ask for.
+    """Return the grown tree, pruned to the size of its options.
 
-    `progress` shows a bar if the size is found by cross-validation.
+    `progress` shows a bar if the size is chosen by cross-validation.
     """
     if fit.control.max_leaves_rule.needs_search:
         fit = _with_found_leaves(fit, progress)
@@ -515,14 +481,10 @@ def sized_tree(fit: Fit, progress: bool = False) -> Fit:
 
 
 def sized_forest(fit: Fit) -> Fit:
-    """Return the grown forest, its trees pruned at the α that its options ask for.
+    """Return the grown forest, its trees pruned at the α of its options.
 
-    A forest of one tree on all rows has the options of a tree, and is sized as one.
-
-    Raises
-    ------
-    InputError
-        If α is to be found out of bag, and no rows are.
+    A forest of one tree on all rows has the options of a tree, and is sized as one.  Raises
+    `InputError` if α is to be chosen out of bag, and no rows are.
     """
     control = fit.control
     if control.is_single_tree:
@@ -550,7 +512,7 @@ def _with_rule(fit: Fit, rule: Rule) -> Fit:
 
 
 def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tuple[float, Rule]:
-    """Return α = c·rate(n), and the rule with c; `by` names the held-out rows.
+    """Return α = c·rate(n), and the rule with c; `by` names the validation rows.
 
     `typical` is the best α for trees grown on `grown_on` rows, so that c = typical/rate(grown_on).
     """
@@ -560,7 +522,7 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
 
 
 def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
-    """Return the tree pruned at the α that its rule finds by cross-validation."""
+    """Return the tree pruned at the α that its rule chooses by cross-validation."""
     control, n = fit.control, len(fit.data.y)
     rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
     path = path_by_folds(fit, control.pruning, ERROR, cv, control.n_jobs, progress)
@@ -586,7 +548,7 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
 def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
     """Return the tree as it was when it had t_n = c·rate(n) leaves.
 
-    c follows from the number of leaves at which the trees of the folds have the smallest held-out
+    c follows from the number of leaves at which the trees of the folds have the smallest validation
     error.
     """
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)

@@ -36,22 +36,11 @@ __all__ = [
 
 
 def refit(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
-    """Grow a fit again by its options on the `rows` (n,) of `data`.
+    """Return the fit grown again by its options on the `rows` (n,) of `data`.
 
-    Sizes that the options find by held-out rows are found again.  What `prune` cut later is not cut
-    again.
-
-    Parameters
-    ----------
-    fit : AnyFit
-    data : TrainingData
-        The training rows of the fit, perhaps with other predictors or another response.
-    rows : (n,) bool
-
-    Raises
-    ------
-    InputError
-        The fit is a stack whose models depended on time.
+    These are its training rows, perhaps with other predictors or another response.  Sizes that the
+    options choose by validation rows are chosen again; later calls of `prune` are not repeated.
+    Raises `InputError` for a stack whose models depended on time.
     """
     kept = data.keeping(rows)
     if isinstance(fit, BoostedFit):
@@ -81,24 +70,12 @@ class _Cut(NamedTuple):
 
 
 def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> EvaluatedRows:
-    """Return the training rows, each predicted by a fit of the same options grown without it.
+    """Return the training rows of a fit of classes, each predicted by a fit grown without it.
 
-    The folds keep groups whole and follow time, if the fit knows of them; rows of the first times
-    are in no fold, and are left out.
-
-    Parameters
-    ----------
-    fit : AnyFit
-        A fit of classes.
-    cv : int, array-like or splitter, optional
-        The folds; by default five, or as many as there are groups or times.
-    progress : bool
-        Show a bar of the folds.
-
-    Raises
-    ------
-    InputError
-        There are no such folds; or the trees were pruned by their out-of-bag rows.
+    These fits have the same options.  The folds `cv` (by default five, or as many as there are
+    groups or times) keep groups whole and follow time, if the fit has them; rows of the first times
+    are in no fold, and are left out.  Raises `InputError` if there are no such folds, or the trees
+    were pruned by their out-of-bag rows.
     """
     cut = _cut_later(fit)
     asked = _folds(fit, cv)
@@ -118,7 +95,7 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> Evaluated
 
 
 def with_class_weights(source: str, data: TrainingData) -> str:
-    """Return in words which training rows judge, and whether they count by class weights."""
+    """Return in words which training rows are evaluated, and whether by class weights."""
     return source if data.class_weights is None else f"{source}, with class weights"
 
 

@@ -88,19 +88,10 @@ def leaves_rows_out(fit: AnyFit) -> bool:
 def asked_out_of_bag(training: Any, newdata: pd.DataFrame | None, leaves_out: bool) -> bool:
     """Return whether rows are to be predicted out of bag.
 
-    Parameters
-    ----------
-    training : {"out-of-bag", "in-bag"}, optional
-        The argument of `predict`.
-    newdata : DataFrame, optional
-        The argument of `predict`: None for training rows.
-    leaves_out : bool
-        Whether the fit leaves rows out of some bags.
-
-    Raises
-    ------
-    InputError
-        If `training` is unknown, is given with `newdata`, or asks for what the fit does not have.
+    `training`, "out-of-bag", "in-bag" or None, and `newdata`, None for training rows, are the
+    arguments of `predict`. `leaves_out` says whether the fit has out-of-bag rows.  Raises
+    `InputError` if `training` is unknown, is given with `newdata`, or needs out-of-bag rows that
+    the fit does not have.
     """
     if training is None:
         return leaves_out and newdata is None
@@ -161,8 +152,8 @@ def with_rows_apart(
 ) -> Rows:
     """Return results of the training rows, `own`, with those of the rows of weight 0 among them.
 
-    `predict` gives the results of new rows.  No tree has drawn rows of weight 0; but trees may have
-    drawn others of their groups, or later ones, so that `out_of_bag` results are then missing.
+    `predict` returns the results of new rows.  No tree has drawn rows of weight 0; but trees may
+    have drawn others of their groups, or later ones, so that `out_of_bag` results are then missing.
     """
     apart, of_rows = fit.data.apart, fit.data.structure
     if apart is None:
@@ -199,7 +190,7 @@ def predicting_rows_apart(predict: Predict) -> Predict:
 
 
 def require_out_of_bag(fit: Fit, what: str, instead: str = "") -> None:
-    """Raise `InputError` if every tree uses all rows; the message says that `what` need others.
+    """Raise `InputError` if every tree uses all rows; the message says that `what` needs others.
 
     `instead` ends the message, with another way out.
     """
@@ -220,12 +211,8 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
     """Return the out-of-bag predictions of a forest, and its error by the number of trees.
 
     If out-of-bag rows have chosen how the trees are pruned, each row is predicted by the trees as
-    the other rows would prune them: see `odrf.pruning.validation`.
-
-    Raises
-    ------
-    InputError
-        If every tree uses all rows.
+    the other rows would prune them: see `odrf.pruning.validation`.  Raises `InputError` if every
+    tree uses all rows.
     """
     require_out_of_bag(fit, "Out-of-bag results")
     X, y, draws, pruning = fit.data.X, fit.data.y, fit.draws, fit.pruning
@@ -260,10 +247,7 @@ def _choice_of(pruning: Pruning | None) -> OutOfBagChoice | None:
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
     """Return the scores (K, n) of each row by the runs that did not draw it, with its offset.
 
-    Raises
-    ------
-    InputError
-        If there is only one run.
+    Raises `InputError` if there is only one run.
     """
     if fit.control.n_runs == 1:
         raise InputError(
@@ -290,10 +274,7 @@ def judging_rows(fit: BoostedFit, value: NDArray[np.float64]) -> NDArray[np.bool
 def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     """Return the mean squared error or misclassification rate of out-of-bag values (n, K).
 
-    Raises
-    ------
-    InputError
-        If every run drew every row.
+    Raises `InputError` if every run drew every row.
     """
     data, known = fit.data, judging_rows(fit, value)
     if not known.any():
@@ -315,15 +296,8 @@ def expected_response(
 ) -> NDArray[np.float64]:
     """Return the mean response (n, 1) or the class probabilities (n, K) of rows X (p, n).
 
-    Parameters
-    ----------
-    fit : AnyFit
-    X : Matrix (p, n)
-        The rows; NaN for empty cells in columns without any in training.
-    offset : (n,) float64, optional
-        The offsets of boosted trees; by default 0.
-    advance : callable
-        Called with numbers of rows when they are done.
+    X has NaN for missing cells in columns without any in training. `offset` (n,) are those of
+    boosted trees, 0 by default. `advance` is called with numbers of rows when they are done.
     """
     if isinstance(fit, StackedFit):
         return _of_parts(fit, X, offset, advance)
@@ -340,7 +314,7 @@ def _of_parts(
     offset: NDArray[np.float64] | None,
     advance: Callable[[int], object],
 ) -> NDArray[np.float64]:
-    """Return what the parts of a stack expect, put together."""
+    """Return the expected responses of a stack, from those of its parts."""
     values, weights = [], []
     for part, weight in zip(fit.parts, fit.weights, strict=True):
         if weight > 0:
@@ -356,7 +330,7 @@ def _of_parts(
 
 
 # ------------------------------------------------------------------------------------------------
-# The groups of rows that judge a fit.
+# The groups of evaluated rows.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -379,7 +353,7 @@ def groups_of_rows(
 
 
 # ------------------------------------------------------------------------------------------------
-# Folds of the training rows of a fit, on which subtrees and stages of growth are judged.
+# Folds of the training rows of a fit, on which subtrees and stages of growth are evaluated.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -397,12 +371,10 @@ class JudgingFolds(NamedTuple):
 
 
 def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> JudgingFolds:
-    """Return the folds that the argument `cv` asks for; each row is held out at most once.
+    """Return the folds of the argument `cv`; each row is in at most one of them.
 
-    Raises
-    ------
-    InputError
-        If `cv` is no number of folds, labels or splitter; `otherwise` ends the message.
+    Raises `InputError` if `cv` is no number of folds, labels or splitter; `otherwise` ends the
+    message.
     """
     rows, data = rows_to_divide(fit.design, fit.data), fit.data
     division = read_division(cv, rows, data.index, data.complete, otherwise=otherwise)
@@ -414,10 +386,7 @@ def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> JudgingFolds:
 def folds_at_most(fit: Fit, k: int) -> JudgingFolds:
     """Return k folds, or as many as there can be, by the seed of the fit.
 
-    Raises
-    ------
-    InputError
-        If there is one group only, or if there are fewer than three times.
+    Raises `InputError` if there is one group only, or if there are fewer than three times.
     """
     rows = rows_to_divide(fit.design, fit.data)
     k = min(k, most_folds(rows))

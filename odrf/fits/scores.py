@@ -39,7 +39,7 @@ def counts_of_classes(classes: pd.Index, counts: NDArray, whole: bool) -> pd.Dat
     """Return counts (K, K) by observed and predicted class as a table, with error rates.
 
     Error rates are in the last column, ``error``, or ``error_`` if a class is called so; that of a
-    class without rows is NaN.  `whole` says whether counts are whole numbers.
+    class without rows is NaN.  If `whole`, counts are whole numbers.
     """
     total = counts.sum(axis=1)
     right = np.divide(np.diag(counts), total, out=np.full(len(total), np.nan), where=total > 0)
@@ -97,12 +97,7 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
     """Return the weighted mean difference in rank between predicted and observed classes.
 
     Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.  NaN if
-    there are no others.
-
-    Raises
-    ------
-    InputError
-        If the classes are not ordered.
+    there are no others.  Raises `InputError` if the classes are not ordered.
     """
     response, data = fit.design.response, fit.data
     if not response.ordered:
@@ -117,16 +112,10 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
 
 
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
-    """Return the weighted mean out-of-bag loss and its standard error.
+    """Return the weighted mean out-of-bag loss, that of `mean_loss`, and its standard error.
 
-    The latter is for independent rows, or groups of rows if the fit was made with `groups`.
-
-    The loss is that of `mean_loss`.  Rows that every tree drew are left out.
-
-    Raises
-    ------
-    InputError
-        Every tree drew every row.
+    The latter is for independent rows, or groups of rows if the fit was made with `groups`.  Rows
+    that every tree drew are left out; `InputError` if there are no others.
     """
     loss, weights = out_of_bag_losses(fit, forest_out_of_bag(fit).value)
     mean = weighted_mean(loss, weights)
@@ -142,12 +131,7 @@ def out_of_bag_losses(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the losses (n,) of out-of-bag values (n, K), and the case weights (n,).
 
-    Both are 0 for rows that every tree drew.
-
-    Raises
-    ------
-    InputError
-        Every tree drew every row.
+    Both are 0 for rows that every tree drew.  Raises `InputError` if there are no others.
     """
     data = fit.data
     known = ~np.isnan(value[:, 0]) & (data.weights > 0)
@@ -163,12 +147,7 @@ def out_of_bag_losses(
 def r_squared(fit: AnyFit, error: float) -> float:
     """Return 1 - `error` / variance of the response, `error` being the mean squared error.
 
-    NaN if the variance is so small that it is rounded to 0.
-
-    Raises
-    ------
-    InputError
-        For classes.
+    NaN if the variance is so small that it is rounded to 0.  Raises `InputError` for classes.
     """
     if fit.design.response.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
@@ -192,12 +171,8 @@ def explained_part(error: float, whole: float) -> float:
 def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     """Return the weights of rows by observed and predicted class, with error rates.
 
-    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.
-
-    Raises
-    ------
-    InputError
-        For a regression.
+    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.  Raises
+    `InputError` for a regression.
     """
     classes = fit.design.response.classes
     if classes is None:

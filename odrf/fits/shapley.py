@@ -79,7 +79,7 @@ def _number(design: Design, rows: RawRows, j: int) -> NDArray[np.float64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# The game whose Shapley values are asked: trees, rows, and the terms that own their numbers.
+# The game whose Shapley values are computed: trees, rows, and the terms of their numbers.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +114,7 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
 
 
 def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
-    """Return what Shapley values explain of the rows of X (p, n): (n, K).
+    """Return the outputs (n, K) of the rows of X (p, n) that Shapley values explain.
 
     The mean response or the probabilities of the classes; of boosted trees the scores, without
     offsets.
@@ -126,7 +126,7 @@ def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
 
 
 def output_names(fit: AnyFit) -> pd.Index:
-    """Return the names (K,) of what is explained: the response, or the classes."""
+    """Return the names (K,) of the explained outputs: the response, or the classes."""
     response = fit.design.response
     if response.classes is None:
         return pd.Index([response.name])
@@ -138,7 +138,7 @@ def output_names(fit: AnyFit) -> pd.Index:
 
 
 def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the predictor of each row of what X holds."""
+    """Return the predictor of each row of the stored X."""
     layout = layout_of(X)
     if layout is None:
         return term
@@ -148,7 +148,7 @@ def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _term_of_columns(design: Design, X: Matrix) -> NDArray[np.int64]:
-    """Return the predictor of each column of a matrix, and of those that tell its empty cells."""
+    """Return the predictor of each column of a matrix, and of its missing indicators."""
     columns = np.concatenate([np.arange(len(design.columns)), empty_columns(X)])
     return np.searchsorted(design.first, columns, side="right") - 1
 
@@ -186,14 +186,10 @@ class ExplainedRows:
 
     Attributes
     ----------
-    shares : Shares
-        The values (n, P, K) or (n, P, P, K), and their standard errors.
-    base : (K,) float64
-        The mean prediction of the background rows.
-    predicted : (n, K) float64
-    data : DataFrame of n rows
-        The values of the P terms.
-    n_background : int
+    shares : the values (n, P, K) or (n, P, P, K), and their standard errors
+    base : (K,), the mean prediction of the background rows
+    predicted : (n, K)
+    data : the values of the P terms in the n rows
     """
 
     shares: Shares
@@ -207,16 +203,8 @@ class ExplainedRows:
 class HowToShare:
     """The options of Shapley values, checked.
 
-    Attributes
-    ----------
-    max_boxes : int
-        Most boxes of coalitions that are enumerated.
-    n_draws : int or None
-        Orders that are drawn beyond this; None for a usual number.
-    seed : int
-        Seed of the orders.
-    n_jobs : int
-        Threads.
+    At most `max_boxes` boxes of coalitions are enumerated; beyond this, `n_draws` orders are drawn,
+    None for a usual number.
     """
 
     max_boxes: int
@@ -280,17 +268,9 @@ BACKGROUND_KEY = (22, 0)
 def background_rows(fit: AnyFit, background: Any) -> Matrix:
     """Return the matrix (p, m) of the background rows.
 
-    Parameters
-    ----------
-    fit : AnyFit
-    background : DataFrame, int or None
-        The rows, or how many training rows are drawn; None for `USUAL_ROWS`.
-
-    Raises
-    ------
-    InputError
-        `background` is neither, or has no row that can be predicted; the fit was saved without its
-        training rows.
+    `background` are the rows, or how many training rows are drawn; None for `USUAL_ROWS`.  Raises
+    `InputError` if it is neither, or has no row that can be predicted, or the fit was saved without
+    its training rows.
     """
     if background is None or is_whole(background):
         wanted = USUAL_ROWS if background is None else checked_whole("background", background, 1)

@@ -61,10 +61,7 @@ TINY = 1e-200
 class LogLoss(NamedTuple):
     """Log loss of the weighted sum of G kinds, less a constant: wᵀ·products·w - 2·wᵀ·relations.
 
-    Attributes
-    ----------
-    products : (G, G) float64
-    relations : (G,) float64
+    `products` is (G, G), `relations` (G,).
     """
 
     products: NDArray[np.float64]
@@ -73,21 +70,17 @@ class LogLoss(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Out-of-bag mean products of G kinds of trees, from which their weights are found.
+    """Out-of-bag mean products of G kinds of trees, from which their weights are computed.
 
     Attributes
     ----------
-    products : (G, G) float64
-        Mean products of the kinds' errors; for classes, of their predictions minus the class
-        shares.
-    relations : (G,) float64 or None
-        For classes, mean products of these predictions with the target minus the class shares.
-    errors : (G,) float64
-        Mean squared errors; for classes Brier scores.
-    rows : int
-        The fewest rows that a kind was evaluated on.
-    log_loss : LogLoss or None
-        For classes, twice the log loss of a weighted sum, as a parabola.
+    products : (G, G), mean products of the kinds' errors; for classes, of their predictions minus
+        the class shares
+    relations : (G,), for classes, mean products of these predictions with the target minus the
+        class shares; or None
+    errors : (G,), mean squared errors; for classes Brier scores
+    rows : the fewest rows that a kind was evaluated on
+    log_loss : for classes, twice the log loss of a weighted sum, as a parabola; or None
     """
 
     products: NDArray[np.float64]
@@ -127,12 +120,8 @@ def products_of_rows(
 ) -> NDArray[np.float64]:
     """Return the sums (G, G, m) of the products of different trees' values, for each row.
 
-    Parameters
-    ----------
-    values : list of G arrays (m, b, K) float64
-        Errors or predictions of each kind's b trees for m rows.
-    unseen : list of G arrays (m, b) bool
-        Which rows are out of bag for each tree; only their values count.
+    `values` are G arrays (m, b, K), errors or predictions of each kind's b trees for m rows;
+    `unseen` G arrays (m, b), which rows are out of bag for each tree: only their values count.
     """
     return products_of_unseen(_masked(values, unseen))
 
@@ -173,12 +162,7 @@ def relations_of_rows(
 class SumsOfRows(NamedTuple):
     """Sums over the trees that each row is out of bag for.
 
-    Attributes
-    ----------
-    products : (G, G, m) float64
-        Of `products_of_rows`.
-    relations : (G, m) float64
-        Of `relations_of_rows`.
+    `products` (G, G, m) are those of `products_of_rows`, `relations` (G, m) of `relations_of_rows`.
     """
 
     products: NDArray[np.float64]
@@ -186,26 +170,16 @@ class SumsOfRows(NamedTuple):
 
 
 def sums_of_rows(values: NDArray[np.float64], target: NDArray[np.float64]) -> SumsOfRows:
-    """Return both sums for each row.
+    """Return both sums for each row, of values (G, m, b, K) of all kinds and a target (m, K).
 
-    Parameters
-    ----------
-    values : (G, m, b, K) float64
-        As in `products_of_rows`, of all kinds; 0 where they do not count.
-    target : (m, K) float64
+    The values are those of `products_of_rows`, and 0 where they do not count.
     """
     sums = values.sum(axis=2)
     return SumsOfRows(_products(values, sums), np.einsum("gik,ik->gi", sums, target))
 
 
 class Squares(NamedTuple):
-    """What trees say and what they should have said: squared errors stand for another loss.
-
-    Attributes
-    ----------
-    values : (G, m, b, 1) float64
-    target : (m, 1) float64
-    """
+    """Values (G, m, b, 1) of trees and a target (m, 1): squared errors replace another loss."""
 
     values: NDArray[np.float64]
     target: NDArray[np.float64]
@@ -222,15 +196,9 @@ def log_loss_in_squares(
     weighted sum, x, has about the log loss (x - r)²/(2r) - x/r, less a constant.  Twice that is
     (x/√r - √r - 1/√r)², less a constant.  At r this has the slope of the logarithm, so that true
     probabilities are best, but not its curvature 1/r²: rows on which all kinds fail would decide.
-
-    Parameters
-    ----------
-    own : (G, m, b) float64
-        The probability of each row's own class, by each kind's b trees; 0 where it does not count.
-    unseen : list of G arrays (m, b) bool
-        Which rows are out of bag for each tree; only these predictions count.
-    shares : (m,) float64
-        The share of each row's class: r is pulled towards it if there are few trees.
+    `own` (G, m, b) are the probabilities of each row's own class by each kind's trees, 0 where they
+    do not count; `unseen` as in `products_of_rows`; `shares` (m,) those of the rows' classes,
+    towards which r is shrunk if there are few trees.
     """
     total = own.sum(axis=2).sum(axis=0)
     trees = np.sum([mask.sum(axis=1) for mask in unseen], axis=0)
@@ -247,14 +215,7 @@ def mean_products(
 ) -> tuple[NDArray[np.float64], int]:
     """Return the mean products (G, G) of the kinds' values, and the fewest rows that a kind has.
 
-    Parameters
-    ----------
-    products : (G, G, m) float64
-        The sums for each row, of `products_of_rows`.
-    unseen : list of G arrays (m, b) bool
-        Which rows are out of bag for each tree.
-    weights : (m,) float64
-        Case weights.
+    `products` (G, G, m) and `unseen` are those of `products_of_rows`, `weights` (m,) case weights.
     """
     trees = [mask.sum(axis=1) for mask in unseen]
     G = len(products)

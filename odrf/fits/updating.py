@@ -1,4 +1,4 @@
-"""Fits that go on: with new rows, with more trees, with the trees of another forest."""
+"""Fits that are continued: with new rows, with more trees, with the trees of another forest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = [
 # error of a single tree depends on each split, while a forest averages over many, and revising
 # takes time.  A blend saves that of growing pilot trees again.
 TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
-# What calls say of earlier updates.
+# The text of calls on earlier updates.
 UPDATES = re.compile(r"\.update\((newdata(, weights=[^()]*)?|…, [\d,]+ times, [\d,]+ rows)\)$")
 CHANGES = (
     "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
@@ -68,13 +68,9 @@ def updated_fit(
     """Return the fit updated with the rows of `newdata`.
 
     The arguments are those of `odrf.results.updates.Updatable.update`; `same_alpha` keeps the α
-    that was chosen last.  `sized` prunes the result if the options of the fit have pruned it.  Rows
-    of weight 0 are not added; without others the fit is as it was.
-
-    Raises
-    ------
-    InputError
-        If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
+    that was chosen last. `sized` prunes the result if the options of the fit have pruned it.  Rows
+    of weight 0 are not added; without others the fit is as it was.  Raises `InputError` if the
+    rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
     """
     if fit.design.response.imitated:
         raise InputError(
@@ -96,7 +92,7 @@ def updated_fit(
         return sized(grown)
     n = len(grown.data.y)
     smaller = sized(replace(grown, control=_with_known_alpha(grown.control, fit.control, n)))
-    # the next update may choose α again: the trees before pruning do not know it
+    # the next update may choose α again: the trees before pruning do not have it
     pruning = smaller.pruning
     return smaller if pruning is None else replace(smaller, pruning=replace(pruning, grown=grown))
 
@@ -217,10 +213,7 @@ def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
 def require_combinable(first: Fit | GuidedFit, second: Fit | GuidedFit) -> None:
     """Raise `InputError` unless the trees of both can make one forest.
 
-    Raises
-    ------
-    InputError
-        If the forests differ, or share trees.  The message names the first difference.
+    That is, if the forests differ, or share trees.  The message names the first difference.
     """
     for what, why in _differences(first, second):
         raise InputError(f"combine(): the forests differ in {what}: {why}")

@@ -19,7 +19,7 @@ losses such as log loss       ours: one to three lines each
 ridge regression              ours: predictions of stacks would change in their last digits
 folds                         ours: weights, strata, groups and time; others would draw other rows
 shrunken covariance           ours: nine lines, equal to those of scikit-learn, which is optional
-autocorrelation               ours: fits look at it, and to load statsmodels takes most of a second
+autocorrelation               ours: fits use it, and to load statsmodels takes most of a second
 tables in LaTeX and HTML      ours: those of statsmodels centre all cells, and leave Greek letters
                               as they are, which pdflatex refuses
 ============================  ======================================================================

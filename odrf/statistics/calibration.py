@@ -76,17 +76,12 @@ def normal_or_t(level: float, groups: Groups) -> float:
 def effective_rows(
     event: NDArray[np.float64], weights: NDArray[np.float64], groups: Groups, level: float
 ) -> float:
-    """Return how many independent rows of equal weight would tell as much of the event rate.
+    """Return how many independent rows of equal weight determine the event rate as precisely.
 
     Without groups, Kish's number.  With G groups, rate·(1 - rate) divided by the variance of the
     rate over groups; times the squared quotient of the quantiles of Student's t with n - 1 and with
-    G - 1 degrees of freedom (Korn and Graubard 1998); at most Kish's number.  Where all rows agree,
-    the groups count.
-
-    References
-    ----------
-    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data, Survey Methodology 24, 193-201.
+    G - 1 degrees of freedom (Korn and Graubard 1998, Survey Methodology 24, 193-201); at most
+    Kish's number.  Where all rows agree, the groups count.
     """
     share = weights / weights.sum()
     kish = float(1 / (share @ share))
@@ -116,15 +111,11 @@ class BrierParts(NamedTuple):
 
     Attributes
     ----------
-    score : float
-        The mean squared difference of probability and event.
-    miscalibration : float
-        By how much the score falls if the probabilities are replaced by the best increasing
-        function of them.
-    discrimination : float
-        By how much that score is below the one of the mean event rate.
-    uncertainty : float
-        The score of the mean event rate.
+    score : the mean squared difference of probability and event
+    miscalibration : by how much the score falls if the probabilities are replaced by the best
+        increasing function of them
+    discrimination : by how much that score is below the one of the mean event rate
+    uncertainty : the score of the mean event rate
     """
 
     score: float
@@ -149,20 +140,10 @@ def recalibrated(
 def brier_parts(
     p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> BrierParts:
-    """Return the parts of the Brier score by isotonic regression (Dimitriadis and others 2021).
+    """Return the parts of the Brier score of probabilities p (n,) by isotonic regression.
 
-    Parameters
-    ----------
-    p : (n,) float64
-        Probabilities of an event.
-    event : (n,) float64
-        1 where it happened, else 0.
-    weights : (n,) float64
-
-    References
-    ----------
-    Dimitriadis, Gneiting and Jordan (2021), Stable reliability diagrams for probabilistic
-    classifiers, PNAS 118, e2016191118.
+    `event` (n,) is 1 where it happened, else 0 (Dimitriadis, Gneiting and Jordan 2021, PNAS 118,
+    e2016191118).
     """
 
     def score(q: NDArray[np.float64] | float) -> float:
@@ -211,9 +192,9 @@ def calibrated_band(
     seed: int,
     samples: int = 200,
 ) -> NDArray[np.float64]:
-    """Return between which values (2, m) the recalibrated curve would be if p were calibrated.
+    """Return the limits (2, m) of the recalibrated curve if p (n,) were calibrated.
 
-    Events are drawn with the probabilities p (n,), and the curve is estimated from them, `samples`
+    Events are drawn with the probabilities p, and the curve is estimated from them, `samples`
     times; at each of the m points `at`, the band holds the share `level` of the curves.  It is
     pointwise: fewer curves are inside at all points.
     """
@@ -233,9 +214,9 @@ def calibrated_band(
 #
 # The pooled probability of class k is proportional to the product over the models g of p_gk to the
 # power a_g.  With one model this is its probabilities to a power, which keeps the order of the
-# classes; the exponents of several weigh them, and their sum says how much sharper the pool is than
-# their geometric mean.  The log loss is convex in the exponents: they are the coefficients of a
-# conditional logit model with the logarithms of the probabilities as predictors.
+# classes; the exponents of several weigh them, and their sum shows how much sharper the pool is
+# than their geometric mean.  The log loss is convex in the exponents: they are the coefficients of
+# a conditional logit model with the logarithms of the probabilities as predictors.
 # ------------------------------------------------------------------------------------------------
 
 Array = NDArray[np.float64]
@@ -254,14 +235,9 @@ def logarithms(p: Array) -> Array:
 
 
 def pooled(logs: Array, exponents: Array) -> Array:
-    """Return the pooled probabilities (n, K).
+    """Return the pooled probabilities (n, K), from `logarithms` (G, n, K) of G models.
 
-    Parameters
-    ----------
-    logs : (G, n, K) float64
-        `logarithms` of each model's probabilities.
-    exponents : (G,) or (G, n, 1) float64
-        The same for all rows, or those of each row.
+    `exponents` are (G,), the same for all rows, or (G, n, 1), those of each row.
     """
     score = np.zeros(logs.shape[1:])
     # one by one: BLAS would round a row alone in another way than the row among others
@@ -275,22 +251,9 @@ def pooled(logs: Array, exponents: Array) -> Array:
 def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Array:
     """Return the exponents (G,), at least 0, of the pool with the smallest log loss.
 
-    Parameters
-    ----------
-    logs : (G, n, K) float64
-        `logarithms` of each model's probabilities of n rows that it has not learned from.
-    code : (n,) int64
-        The classes of the rows.
-    weights : (n,) float64
-        Case weights.
-
-    References
-    ----------
-    C. Genest and J. V. Zidek (1986). Combining probability distributions: a critique and an
-    annotated bibliography. Statistical Science 1, 114-148.
-
-    C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural networks.
-    ICML: one model.
+    `logs` (G, n, K) are `logarithms` of each model's probabilities of n rows that it has not
+    learned from, `code` (n,) their classes.  The pool is that of Genest and Zidek (1986,
+    Statistical Science 1, 114-148); for one model see Guo, Pleiss, Sun and Weinberger (2017, ICML).
     """
     G, _, K = logs.shape
     share = weights / weights.sum()
@@ -325,13 +288,7 @@ LEAST = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """An increasing function through m points; straight between them.
-
-    Attributes
-    ----------
-    at, value : (m,) float64
-        The points; `at` increases.
-    """
+    """An increasing function through points `at`, `value` (m,); straight between them."""
 
     at: NDArray[np.float64]
     value: NDArray[np.float64]
@@ -343,12 +300,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class LogOdds:
-    """log odds = c + a·log p - b·log(1 - p); of Platt's method a = b.
-
-    Attributes
-    ----------
-    a, b, c : float
-    """
+    """log odds = c + a·log p - b·log(1 - p); of Platt's method a = b."""
 
     a: float
     b: float
@@ -362,11 +314,9 @@ class LogOdds:
 
 @dataclass(frozen=True)
 class Power:
-    """Probabilities of all classes to a power, made to add up to 1; their order stays.
+    """Probabilities of all classes to the power `exponent`, scaled to add up to 1.
 
-    Attributes
-    ----------
-    exponent : float
+    The order of the classes stays.
     """
 
     exponent: float
@@ -394,22 +344,12 @@ def recalibration_map(
     event: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> Steps | LogOdds:
-    """Learn a map from probabilities p (n,) of an event, and whether it happened (n,).
+    """Return a map learned from probabilities p (n,) of an event, and whether it happened (n,).
 
-    Parameters
-    ----------
-    method : {"isotonic", "platt", "beta"}
-        The best increasing function; a logistic regression on the log odds of p (Platt 1999); or on
-        log p and log(1 - p), with coefficients that are not negative (Kull and others 2017).
-    p, event, weights : (n,) float64
-
-    References
-    ----------
-    Platt (1999), Probabilistic outputs for support vector machines, Advances in Large Margin
-    Classifiers, 61-74.
-
-    Kull, Silva Filho and Flach (2017), Beyond sigmoids: how to obtain well-calibrated probabilities
-    from binary classifiers with beta calibration, Electronic Journal of Statistics 11, 5052-5080.
+    By `method`: "isotonic", the best increasing function; "platt", a logistic regression on the log
+    odds of p (Platt 1999, Advances in Large Margin Classifiers, 61-74); "beta", one on log p and
+    log(1 - p), with coefficients that are not negative (Kull, Silva Filho and Flach 2017,
+    Electronic Journal of Statistics 11, 5052-5080).
     """
     if method == ISOTONIC:
         at, first = np.unique(p, return_index=True)
@@ -461,19 +401,14 @@ class ClassEvents(NamedTuple):
 
 
 class EvaluatedRows(NamedTuple):
-    """Rows with predicted probabilities and observed classes.
+    """Rows with predicted probabilities (n, K) and observed classes.
 
     Attributes
     ----------
-    probabilities : (n, K) float64
-    code : (n,) int64
-        The observed class.
-    weights : (n,) float64
-    classes : Index
-    source : str
-        Which rows they are and how they were predicted, in words.
-    groups : (n,) int64 or None
-        The group of each row, of a fit with groups: these are independent of each other.
+    code : (n,), the observed class
+    source : which rows they are and how they were predicted, in words
+    groups : (n,), the group of each row, of a fit with groups: these are independent of each other;
+        or None
     """
 
     probabilities: NDArray[np.float64]
@@ -528,13 +463,9 @@ def shifted(
 ) -> NDArray[np.float64]:
     """Return class probabilities (m, K) under other priors.
 
-    Parameters
-    ----------
-    probabilities : (m, K) float64
-        Probabilities under the priors in training; rows of NaN stay NaN.
-    trained, priors : (K,) float64
-        Priors of the classes in training and in the population.  A class that is absent in training
-        keeps probability 0.
+    `probabilities` (m, K) are those under the priors in training, `trained` (K,); rows of NaN stay
+    NaN. `priors` (K,) are those of the population; a class that is absent in training keeps
+    probability 0.
     """
     ratio = np.divide(priors, trained, out=np.zeros_like(priors), where=trained > 0)
     weighted = probabilities * ratio

@@ -3,7 +3,7 @@
 Intervals of out-of-bag residuals around the prediction of the forest (Johansson et al. 2014) work
 in practice, but their coverage is not guaranteed: an out-of-bag residual comes from the trees that
 did not draw its row, a prediction for a new row from all trees.  The jackknife+ after bootstrap
-(Kim, Xu and Barber 2020) puts each residual around the prediction for the new row by the same
+(Kim, Xu and Barber 2020) adds each residual to the prediction for the new row by the same
 trees that the residual comes from.  Then the two are exchangeable: for any distribution and any
 trees, coverage is at least 1 - 2α, and usually about 1 - α.  The proof is for a number of trees
 that is random, too; a fixed one makes hardly a difference.  This also holds for a blend, whose
@@ -77,17 +77,9 @@ def residual_quantile(
 ) -> float:
     """Return the size of residuals that a new one exceeds with probability 1 - `level` at most.
 
-    The new row counts as one more of mean weight, whose residual may be the largest.  Infinite if
-    there are too few rows.
-
-    Parameters
-    ----------
-    size : (n,) float64
-        Absolute residuals of rows that had no part in their predictions; NaN where there is none.
-    weights : (n,) float64
-        Case weights.
-    level : float
-        Between 0 and 1.
+    `size` (n,) are absolute residuals of rows that had no part in their predictions; NaN where
+    there is none.  The new row counts as one more of mean weight, whose residual may be the
+    largest.  Infinite if there are too few rows.
     """
     known = ~np.isnan(size) & (weights > 0)
     order = np.argsort(size[known], kind="stable")
@@ -114,10 +106,10 @@ def upper_bounds(
 ) -> NDArray[np.float64]:
     """Return the weighted quantile at `level` of each row of `values` (k, m), with one value added.
 
-    The added value stands for the new row: it has the mean weight and exceeds all others.  Among m
+    The added value represents the new row: it has the mean weight and exceeds all others.  Among m
     values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
-    small.  `weights` are those of all rows, (m,), or of each, (k, m).  Values of weight 0 are not
-    there.  With `groups` (m,), the added value stands for a new group, and has the mean weight of
+    small. `weights` are those of all rows, (m,), or of each, (k, m).  Values of weight 0 are
+    ignored.  With `groups` (m,), the added value represents a new group, and has the mean weight of
     a group; m is then the number of groups.
     """
     weights = np.atleast_2d(weights)
@@ -162,30 +154,12 @@ def jackknife_plus(
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
     Let μ_i(x) be the mean over the trees that did not draw training row i, and R_i the residual
-    |y_i - μ_i(x_i)|.  The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of the k values
-    μ_i(x) - R_i and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i; with case weights, the
-    corresponding weighted quantiles.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees for a numeric response.
-    new : (p, m) float32
-        Predictors of the rows to predict.
-    unseen : (B, k) bool
-        True where a tree did not draw a calibrating row; each row is unseen by some tree.
-    residuals : (k,) float64
-        R_i of the calibrating rows.
-    weights : (k,) float64
-        Their case weights, above 0.
-    level : float
-        Above 0 and below 1.
-    n_jobs : int
-        Number of threads.
-    advance : callable
-        Called with numbers of rows when they are done.
-    groups : (k,) int64, optional
-        The groups of the calibrating rows, if trees draw whole groups.
+    |y_i - μ_i(x_i)|.  The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of the k values μ_i(x) -
+    R_i and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i; with case weights, the corresponding
+    weighted quantiles. `unseen` (B, k) is True where a tree did not draw a calibrating row, each of
+    which is out of bag for some tree; `residuals` (k,) are the R_i; `weights` (k,) are above 0;
+    `groups` (k,) are given if trees draw whole groups. `advance` is called with numbers of rows
+    when they are done.
 
     References
     ----------
@@ -233,32 +207,15 @@ def leave_one_out(
     advance: Callable[[int], object] = lambda n: None,
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper ends (n,) of intervals for the responses of the training rows.
+    """Return lower and upper ends (n,) of intervals for the responses of training rows X (p, n).
 
     The trees that did not draw row i are a forest of the other rows, to which row i is new.  Its
     interval is that of `jackknife_plus` by this forest: μ_j and R_j are from the trees that drew
     neither i nor j, and j = i is left out, with all rows of its group.  So the response of row i
     has no part in its interval, and the coverage is that of a new row.  The ends are NaN for a row
-    that every tree drew.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees for a numeric response.
-    X, y, weights
-        The training rows (p, n), their responses and their case weights.
-    unseen : (B, n) bool
-        True where a tree did not draw a row.
-    calibrating_rows : (k,) int64
-        The rows j; see `calibrating`.
-    level : float
-        Above 0 and below 1.
-    n_jobs : int
-        Number of threads.
-    advance : callable
-        Called with numbers of rows when they are done.
-    groups : (n,) int64, optional
-        The groups of the rows, if trees draw whole groups.
+    that every tree drew. `unseen` (B, n) is True where a tree did not draw a row;
+    `calibrating_rows` (k,) are the rows j, see `calibrating`; the other arguments are those of
+    `jackknife_plus`.
     """
     own_group = np.arange(len(y)) if groups is None else groups
     shared = weights[calibrating_rows]
@@ -305,38 +262,16 @@ def conditional_quantiles(
 ) -> NDArray[np.float64]:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
-    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} /
-    Σ_j N_bj·c_j·1{j in the leaf of x}, with N_bi how often the row fills tree b and c_i its case
-    weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The quantile at
-    level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 uses all rows of a
-    leaf, drawn or not; with the rows drawn, mean and quantiles belong to one distribution.)
-
-    The same responses that chose the splits are used for the quantiles.  With much noise and few
-    training rows, a few rows have most of the weight, and outer quantiles are too close together.
-    Intervals from out-of-bag residuals are calibrated; honest trees use the responses of
-    other rows.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees for a numeric response.
-    new : (p, m) float32
-        Predictors of the rows to predict.
-    levels : (q,) float64
-        Above 0 and below 1, in any order.
-    X, y
-        The training rows, as in `odrf.engine.growth.forest_builder.grow_forest`.
-    draws : Draws
-        How the trees drew the training rows.
-    predicting : (B, m) bool, optional
-        Which trees predict each new row; by default all.  B is then the number of these, and the
-        quantiles of a row without any are NaN.
-    advance : callable
-        Called with numbers of new rows when they are done.
-
-    References
-    ----------
-    Meinshausen (2006), Quantile regression forests, JMLR 7, 983-999.
+    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} / Σ_j
+    N_bj·c_j·1{j in the leaf of x}, with N_bi how often the row gives tree b its leaf values and c_i
+    its case weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The
+    quantile at level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q. (Meinshausen 2006, JMLR 7,
+    983-999, uses all rows of a leaf, drawn or not; with the rows drawn, mean and quantiles belong
+    to one distribution.) The responses that chose the splits are used for the quantiles, too.  With
+    much noise and few training rows, a few rows have most of the weight, and outer quantiles are
+    too close together.  Intervals from out-of-bag residuals are calibrated; honest trees use the
+    responses of other rows. `predicting` (B, m) are the trees that predict each new row, by default
+    all; B is then the number of these, and the quantiles of a row without any are NaN.
     """
     members = leaf_members(forest, X, draws)
     order = np.argsort(levels, kind="stable")
@@ -358,18 +293,10 @@ def residual_quantiles(
     """Return the quantiles (q,) of a new residual that is exchangeable with known ones.
 
     A new residual is below the k-th smallest of n with probability k / (n + 1); between these
-    probabilities, quantiles are on a line.  Below 1 / (n + 1) they are minus infinity, above
-    n / (n + 1) infinity.  With case weights a residual counts by its weight, and the new one by the
-    mean weight.
-
-    Parameters
-    ----------
-    residual : (n,) float64
-        Residuals of rows that had no part in their predictions; NaN where there is none.
-    weights : (n,) float64
-        Case weights.
-    levels : (q,) float64
-        Above 0 and below 1.
+    probabilities, quantiles are on a line.  Below 1 / (n + 1) they are minus infinity, above n / (n
+    + 1) infinity.  With case weights a residual counts by its weight, and the new one by the mean
+    weight. `residual` (n,) are those of rows that had no part in their predictions; NaN where there
+    is none.
     """
     known = ~np.isnan(residual) & (weights > 0)
     if not known.any():
@@ -386,15 +313,10 @@ def residual_quantiles(
 def shares_below(
     residual: NDArray[np.float64], weights: NDArray[np.float64], observed: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the share (m,) of the known residuals that is below each observed one.
+    """Return the share (m,) of the known residuals that is below each observed one (m,).
 
-    Equal ones count half.  NaN where `observed` is.
-
-    Parameters
-    ----------
-    residual, weights : (n,) float64
-        As in `residual_quantiles`.
-    observed : (m,) float64
+    Equal ones count half.  NaN where `observed` is.  The known ones are those of
+    `residual_quantiles`.
     """
     known = ~np.isnan(residual) & (weights > 0)
     order = np.argsort(residual[known], kind="stable")

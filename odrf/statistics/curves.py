@@ -48,13 +48,11 @@ class CurveSpread(NamedTuple):
 
     Attributes
     ----------
-    covariance : (G, G) float64
-    raw : (G, G) float64
-        What it was before its Monte Carlo bias was subtracted, see `odrf.statistics.jackknife`.
-    n_units : int
-        The number of rows, or of groups of rows, that it is a sum over.
-    most_df : float
-        Most degrees of freedom; infinite for rows.
+    covariance : (G, G)
+    raw : (G, G), the covariance before its Monte Carlo bias was subtracted, see
+        `odrf.statistics.jackknife`
+    n_units : the number of rows, or of groups of rows, that it is a sum over
+    most_df : most degrees of freedom; infinite for rows
     """
 
     covariance: NDArray[np.float64]
@@ -81,13 +79,8 @@ class CurveSpread(NamedTuple):
 class Bands(NamedTuple):
     """Uncertainty of a curve at G points; NaN where it is unknown.
 
-    Attributes
-    ----------
-    std_error : (G,) float64
-    conf_low, conf_high : (G,) float64
-        Each interval covers its value with the probability wanted.
-    band_low, band_high : (G,) float64
-        All intervals together cover the whole curve with this probability.
+    With the given probability each interval, `conf_low` to `conf_high` (G,), covers its value, and
+    all intervals `band_low` to `band_high` (G,) together cover the whole curve.
     """
 
     std_error: NDArray[np.float64]
@@ -193,9 +186,9 @@ def accumulated_pairs(
 ) -> NDArray[np.float64]:
     """Return the second-order effects (..., J + 1, M + 1) of two variables at the corners of cells.
 
-    What the two variables add together to the sum of their own effects.  `difference` (..., J, M)
-    is the mean over the rows of a cell of the difference of differences; a cell without rows has
-    that of the nearest cell with rows.  `weight` (J, M) is that of the rows of each cell; if an
+    They are what the two variables add together to the sum of their own effects. `difference` (...,
+    J, M) is the mean over the rows of a cell of the difference of differences; a cell without rows
+    has that of the nearest cell with rows. `weight` (J, M) is that of the rows of each cell; if an
     interval of one variable has no rows, its cells count alike.
     """
     surface = _grown(_grown(_filled(difference, weight), -2), -1)
@@ -243,17 +236,9 @@ def curve_covariances(
 ) -> list[FunctionalCovariance]:
     """Estimate the covariances (G, G) of the points of m curves over training samples.
 
-    Each curve is the mean over trees.  The covariance of two of its points is that of two
-    functionals of the forest: see `odrf.statistics.effects.functional_covariance`,
-    which this equals for each curve.
-
-    Parameters
-    ----------
-    values : (B, m, G) float64
-        The curves of each tree.
-    rows : RowsOfTrees
-    used : (B, m) bool, optional
-        The trees that predict each curve; by default all.
+    Each curve is the mean over trees of `values` (B, m, G), of those `used` (B, m) for it, by
+    default all.  The covariance of two of its points is that of two functionals of the forest: see
+    `odrf.statistics.effects.functional_covariance`, which this equals for each curve.
     """
     B, m, G = values.shape
     used = np.ones((B, m), dtype=np.bool_) if used is None else used
@@ -285,13 +270,9 @@ ROUNDING = 1e-12
 class Interaction(NamedTuple):
     """The strength of an interaction.
 
-    Attributes
-    ----------
-    strength : float
-        Standard deviation, over rows, of what is no sum: in the unit of the prediction.  Of classes
-        the root of the sum of the variances of all probabilities.
-    H : float
-        Its share of the standard deviation of the whole; 0 if that is 0.
+    `strength` is the standard deviation, over rows, of the part that is not additive, in the unit
+    of the prediction; of classes the root of the sum of the variances of all probabilities. `H` is
+    its share of the standard deviation of the whole; 0 if that is 0.
     """
 
     strength: float
@@ -310,14 +291,8 @@ def overall_interaction(
 ) -> Interaction:
     """Return the interaction of one variable with all others.
 
-    Parameters
-    ----------
-    predicted : (s, K) float64
-        Predictions of s rows.
-    alone : (s, K) float64
-        Partial dependence on the variable at their values.
-    others : (s, K) float64
-        Partial dependence on all other variables at their values.
+    `predicted` (s, K) are predictions of s rows, `alone` (s, K) the partial dependence on the
+    variable at their values, `others` (s, K) that on all other variables.
     """
     return _interaction(predicted - alone - others, predicted)
 
@@ -343,15 +318,8 @@ def similarity_order(
 
     The distance of two levels is the sum over the variables of the largest difference of their
     distribution functions or, of factors, half of the sum of differences of shares.  Scaling to one
-    dimension gives the order (Apley and Zhu 2020, as in the R package ALEPlot).
-
-    Parameters
-    ----------
-    level : (n,) int64
-        The level of each row, from 0; each level has a row.
-    n_levels : int
-    others : sequence of Series
-        The other variables of these rows.
+    dimension gives the order (Apley and Zhu 2020, as in the R package ALEPlot). `level` (n,) is
+    that of each row, from 0; each level has a row.
     """
     distance = np.zeros((n_levels, n_levels))
     rows = np.bincount(level, minlength=n_levels)
@@ -392,15 +360,11 @@ class VariablePoints:
 
     Attributes
     ----------
-    name : str
-        The column of the data.
-    values : (G,) array
-        Numbers, rising; or levels of a factor.
-    numeric : bool
-        Whether they are numbers.
-    observed : (n,) float64
-        Where the rows are: their numbers, or the positions of their levels among `values`.  NaN for
-        an empty cell, or a level that is not among them.
+    name : the column of the data
+    values : (G,), numbers, rising; or levels of a factor
+    numeric : whether they are numbers
+    observed : (n,), the numbers of the rows, or the positions of their levels among `values`; NaN
+        for a missing cell, or a level that is not among them
     """
 
     name: str

@@ -23,7 +23,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# How much columns vary within groups of rows, beside how much they vary at all.
+# How much columns vary within groups of rows, compared with all rows.
 # ------------------------------------------------------------------------------------------------
 
 # A column hardly varies within groups if its mean square there is below this share of the whole.
@@ -35,7 +35,7 @@ ALMOST_ALL, CONSTANTS = 0.8, 2
 FEWEST_COLUMNS = 4
 # Groups of neighbouring numbers that are alike belong to a trend, not to subjects.
 TREND = 0.2
-# Most groups are discarded after a look at a few columns, of which half would vary less than this.
+# Most groups are discarded after a check of a few columns, of which half would vary less than this.
 FIRST, LITTLE = 8, 0.5
 ROUNDING = 1e-9
 
@@ -52,16 +52,10 @@ class Repetition(NamedTuple):
 
 
 def within_shares(codes: NDArray[np.int64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean square of each column within groups, divided by that of all rows (q,).
+    """Return the mean square of each column (q, m) within groups, divided by that of all rows (q,).
 
-    1 on average for groups that say nothing about a column, 0 for a column that is constant within
-    each group, and NaN for one that is constant altogether.
-
-    Parameters
-    ----------
-    codes : (m,) int64
-        Groups 0, 1, …, fewer than rows.
-    columns : (q, m) float64
+    1 on average for groups that are unrelated to a column, 0 for a column that is constant within
+    each group, and NaN for one that is constant altogether.  Groups are 0, 1, …, fewer than rows.
     """
     counts = np.bincount(codes)
     m, n_groups = len(codes), np.count_nonzero(counts)
@@ -85,22 +79,11 @@ def within_shares(codes: NDArray[np.int64], columns: NDArray[np.float64]) -> NDA
 def repetition(
     codes: NDArray[np.int64], columns: NDArray[np.float64], numbered: bool
 ) -> Repetition | None:
-    """Return how many columns hardly vary within groups, if so many do that rows are repeated.
+    """Return how many columns (q, m) hardly vary within groups; None if rows are not repeated.
 
-    Parameters
-    ----------
-    codes : (m,) int64
-        Groups 0, 1, …; if `numbered`, in the order of their numbers.
-    columns : (q, m) float64
-        The response, then other columns.
-    numbered : bool
-        Whether the groups are the values of a number.  Then columns that follow this number by a
-        trend do not count.
-
-    Returns
-    -------
-    Repetition or None
-        None if the groups are no repeated measurements, or there are too few columns to tell.
+    None also if there are too few columns to decide.  The response is the first column.  Groups are
+    0, 1, …; if `numbered`, they are the values of a number in its order, and columns that follow
+    this number by a trend do not count.
     """
     first = within_shares(codes, columns[:FIRST])
     if np.sum(first < LITTLE) < np.sum(first >= LITTLE):
@@ -191,10 +174,7 @@ def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def autocorrelation(runs: NDArray[np.float64]) -> float:
     """Return the correlation of residuals with the next ones, NaN without any that vary.
 
-    Parameters
-    ----------
-    runs : (r, w) float64
-        Residuals in r runs of w successive rows; NaN for rows without one.
+    `runs` (r, w) are r runs of w successive rows; NaN for rows without a residual.
     """
     known = ~np.isnan(runs)
     if not known.any():

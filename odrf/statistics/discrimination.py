@@ -1,4 +1,4 @@
-"""How well probabilities tell events from others: ROC, precision and recall, net benefit."""
+"""How well probabilities separate events from others: ROC, precision and recall, net benefit."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class WithInterval(NamedTuple):
 def thresholds_table(
     p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> pd.DataFrame:
-    """Return what follows if events are predicted from each threshold on, the highest first.
+    """Return the consequences of predicting events from each threshold on, the highest first.
 
-    Columns: ``threshold``, ``sensitivity`` (recall: the share of events found), ``specificity``
-    (the share of others left out), ``precision`` (the share of events among those found).
+    Columns: ``threshold``, ``sensitivity`` (recall: the share of events predicted), ``specificity``
+    (the share of others not predicted), ``precision`` (the share of events among those predicted).
     """
     threshold, positive, negative = _found_from_each(p, event, weights)
     return pd.DataFrame(
@@ -69,29 +69,14 @@ def area_under_roc(
 ) -> WithInterval:
     """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
 
-    The area is the probability that an event has a higher p than another row, equal ones counting
-    half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays within 0
-    and 1.  An area of 0 or 1 has no standard error to go by.  Then the interval follows from m
+    The area is the probability that an event has a higher p (n,) than another row, equal ones
+    counting half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays
+    within 0 and 1.  An area of 0 or 1 has no standard error.  Then the interval follows from m
     pairs of different rows, m the smaller number of both sorts: all are in order with probability
-    area^m at most.
-
-    Parameters
-    ----------
-    p : (n,) float64
-    event : (n,) float64
-        1 for events, 0 for others; both occur.
-    weights : (n,) float64
-    level : float
-    groups : (n,) int64, optional
-        Groups of rows that are independent of each other, while rows of one group need not be.  The
-        variance is that of the sums over groups (Obuchowski 1997), and the interval by Student's t.
-
-    References
-    ----------
-    Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53, 567-578.
-
-    DeLong, DeLong and Clarke-Pearson (1988), Comparing the areas under two or more correlated
-    receiver operating characteristic curves, Biometrics 44, 837-845.
+    area^m at most. `event` (n,) is 1 or 0; both occur.  Rows of `groups` (n,) need not be
+    independent: the variance is that of the sums over groups, and the interval by Student's t
+    (Obuchowski 1997, Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44,
+    837-845).
     """
     yes = event > 0
     among_others = _placements(p[yes], p[~yes], weights[~yes])
@@ -116,7 +101,7 @@ def area_under_roc(
 
 
 def _effective(weights: NDArray[np.float64]) -> float:
-    """Return Kish's number of rows of equal weight that tell as much."""
+    """Return Kish's effective number of rows of equal weight."""
     share = weights / weights.max()
     return float(share.sum() ** 2 / (share**2).sum())
 
@@ -220,16 +205,12 @@ def net_benefit(
     weights: NDArray[np.float64],
     thresholds: NDArray[np.float64],
 ) -> pd.DataFrame:
-    """Return the net benefit of acting on rows with p from a threshold on (Vickers, Elkin 2006).
+    """Return the net benefit of acting on rows with p from a threshold on.
 
-    At threshold t, a false alarm costs t/(1 - t) of what a found event gains: so the benefit is
-    the share of found events, minus t/(1 - t) times the share of false alarms.  Columns:
-    ``threshold``, ``benefit``, and ``all``, the benefit of acting on all rows.
-
-    References
-    ----------
-    Vickers and Elkin (2006), Decision curve analysis: a novel method for evaluating prediction
-    models, Medical Decision Making 26, 565-574.
+    At threshold t, a false alarm costs t/(1 - t) of the gain of a true event: so the benefit is the
+    share of true events, minus t/(1 - t) times the share of false alarms.  Columns: ``threshold``,
+    ``benefit``, and ``all``, the benefit of acting on all rows (Vickers and Elkin 2006, Medical
+    Decision Making 26, 565-574).
     """
     share = weights / weights.sum()
     odds = thresholds / (1 - thresholds)

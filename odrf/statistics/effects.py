@@ -62,18 +62,10 @@ ROUNDING = 1e-6
 
 
 class Wald(NamedTuple):
-    """A joint test.
+    """A joint test by Wald's statistic.
 
-    Attributes
-    ----------
-    statistic : float
-        Wald's statistic.
-    df : int
-        Its degrees of freedom.
-    p_value : float
-        By χ², or by F of the statistic divided by its degrees of freedom; NaN if these are 0.
-    df_of_variance : float
-        The second degrees of freedom of F; ∞ for χ².
+    `df` are its degrees of freedom, and `df_of_variance` the second ones of F, ∞ for χ². `p_value`
+    is by χ², or by F of the statistic divided by `df`; NaN if these are 0.
     """
 
     statistic: float
@@ -96,17 +88,9 @@ def function_of_estimates(
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the left side minus the right side of a hypothesis, and its gradient (M,).
 
-    Parameters
-    ----------
-    hypothesis : str
-        Such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
-    estimate : (M,) float64
-        b1, b2, …
-
-    Raises
-    ------
-    InputError
-        The text is no such hypothesis, or has no value here.
+    It is text such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
+    `estimate` (M,) are b1, b2, … Raises `InputError` if the text is no such hypothesis, or has no
+    value here.
     """
     sides = hypothesis.split("=") if len(hypothesis) <= LONGEST else []
     if len(sides) not in (1, 2):
@@ -137,14 +121,8 @@ def independent(
 
     The others follow from these, as the last of three differences does, or the probability of the
     last class; or no estimate changes them.  With few trees their covariance would not show it, and
-    a joint test would reject.
-
-    Parameters
-    ----------
-    gradient : (R, M) float64
-        The hypotheses, linear in M estimates.
-    deviations : (B, M) float64
-        By how much the estimates of each tree, or unit, are off their mean.
+    a joint test would reject. `gradient` (R, M) are the hypotheses, linear in M estimates,
+    `deviations` (B, M) those of the estimates of each tree, or unit, from their mean.
     """
     # squares of very large and very small numbers are out of the range of floats
     largest = np.abs(deviations).max(axis=0)
@@ -235,19 +213,14 @@ NO_VARIANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class FunctionalCovariance:
-    """Covariances of M functionals of a forest over training samples.
+    """Covariances (M, M) of M functionals of a forest over training samples.
 
     Attributes
     ----------
-    raw : (M, M) float64
-        The jackknife estimate from a finite number of trees.
-    bias : (M, M) float64
-        Its Monte Carlo bias: what the finite number of trees adds on average.
-    of_trees : (M, M) float64
-        The Monte Carlo covariance of the means of these trees.
-    n_rows : int
-        The number of training rows that the estimate is a sum over.
-    n_trees : int
+    raw : the jackknife estimate from a finite number of trees
+    bias : its Monte Carlo bias: what the finite number of trees adds on average
+    of_trees : the Monte Carlo covariance of the means of these trees
+    n_rows : the number of training rows that the estimate is a sum over
     """
 
     raw: NDArray[np.float64]
@@ -328,23 +301,9 @@ def functional_covariance(
 ) -> FunctionalCovariance:
     """Estimate the covariance, over training samples, of means (M,) over trees.
 
-    Parameters
-    ----------
-    values : (B, M) float64
-        The functionals of each tree.
-    kinds : (B,) int64
-        The kind of each tree, from 0; trees of one kind draw in the same way.
-    draws : Draws
-        How the trees drew their rows; `distinguishes_rows` must
-        be true of them.
-
-    References
-    ----------
-    Efron (1992), Jackknife-after-bootstrap standard errors and influence functions, JRSS B 54,
-    83-127.
-
-    Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
-    random forests, JASA 113, 1228-1242.
+    `values` (B, M) are the functionals of each tree. `kinds` (B,) are the kinds of the trees, from
+    0; trees of one kind draw in the same way. `distinguishes_rows` must be true of `draws`.  See
+    Efron (1992, JRSS B 54, 83-127) and Wager and Athey (2018, JASA 113, 1228-1242).
     """
     rows = rows_of_trees(kinds, draws)
     deviation = deviations(values, kinds, np.ones(values.shape))
@@ -368,18 +327,9 @@ def limits_of_share(
 
     They are symmetric on the scale of log(p/(1 - p)), where an error of p is one of 1/(p·(1 - p))
     times its size (delta method): so they never pass 0 or 1, and extend further to the side where
-    there is more room.
-
-    Parameters
-    ----------
-    estimate : float64, of any shape
-    reach : float64, of the same shape
-        Half the length of the interval that is symmetric for p: some standard errors.
-
-    Returns
-    -------
-    low, high : float64, of this shape
-        NaN where the estimate is 0 or 1, where the scale ends, or beyond.
+    there is more room. `reach` is half the length of the interval that is symmetric for p: some
+    standard errors.  All arrays have one shape.  NaN where the estimate is 0 or 1, where the scale
+    ends, or beyond.
 
     Examples
     --------
@@ -399,15 +349,10 @@ def limits_of_predicted_share(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the limits of probabilities whose errors do not vanish where these are near 0 or 1.
 
-    Those of means over trees are so: the number of trees adds to them.  There an error that exceeds
-    the probability itself would make the end on the other side go to anywhere on the scale of the
-    log odds.  So limits are those of `limits_of_share`, but at most twice as far from the estimate
-    as plain ones; of an estimate of 0 or 1, plain ones, cut there.
-
-    Parameters
-    ----------
-    estimate, reach
-        As for `limits_of_share`.
+    Those of means over trees do not: the number of trees adds to them.  There an error that exceeds
+    the probability itself would make the end on the other side arbitrary on the scale of the log
+    odds.  So limits are those of `limits_of_share`, but at most twice as far from the estimate as
+    plain ones; of an estimate of 0 or 1, plain ones, cut there.  The arguments are the same.
 
     Examples
     --------

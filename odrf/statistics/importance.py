@@ -56,12 +56,8 @@ MOST_STEPS = 2.0**62
 class Directions(NamedTuple):
     """The distinct directions of a forest; θ and -θ are the same direction.
 
-    Attributes
-    ----------
-    of_node : (m,) int64
-        The number of the direction of each node, from 0; -1 for a node without a split.
-    example : (k,) int64
-        For each direction, one node that has it.
+    `of_node` (m,) is the number of the direction of each node, from 0; -1 for a node without a
+    split. `example` (k,) is for each direction one node that has it.
     """
 
     of_node: NDArray[np.int64]
@@ -69,24 +65,13 @@ class Directions(NamedTuple):
 
 
 def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean impurity decrease per tree of each predictor.
+    """Return the mean impurity decrease per tree of each predictor (P,), in units of the criterion.
 
     A split decreases the impurity of its tree by w(A)·Δ_A / w(root).  This is divided among its
     predictors in proportion to |θ_j|, or of a factor to the range of its coefficients, with
     predictors scaled to [0, 1] so that units of measurement have no influence; see `shared_out`.
-    The importances of all predictors add up to the mean impurity decrease of a tree.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees, pruned or not; pruned splits do not count.
-    first : (P + 1,) int64
-        Predictor j has the columns ``first[j]:first[j + 1]``.
-
-    Returns
-    -------
-    (P,) float64
-        In units of the criterion.
+    The importances of all predictors add up to the mean impurity decrease of a tree.  Pruned splits
+    do not count.  Predictor j has the columns ``first[j]:first[j + 1]``.
     """
     return shared_out(forest, _decreases(forest), first) / forest.n_trees
 
@@ -108,14 +93,9 @@ def sampling_errors(
 ) -> NDArray[np.float64]:
     """Return the standard errors (P,) of means over rows; NaN with fewer than two rows, or groups.
 
-    Parameters
-    ----------
-    of_row : (P, n) float32
-        What each row contributes to the P means: its value times its share.
-    share : (n,) float64
-        The share of each row; rows with a share of 0 are not counted.
-    groups : (n,) int64, optional
-        Groups, which are then the units of the sample in place of the rows.
+    `of_row` (P, n) is the contribution of each row to the P means: its value times its share.  Rows
+    with a `share` (n,) of 0 are not counted.  With `groups` (n,), these are the units of the sample
+    in place of the rows.
     """
     if groups is not None:
         in_groups = [np.bincount(groups, row).astype(np.float64) for row in (share, *of_row)]
@@ -188,7 +168,7 @@ def distinct_directions(forest: Forest) -> Directions:
         columns = np.take_along_axis(columns, order, axis=1)
         coef = np.take_along_axis(coef, order, axis=1)
         steps = np.round(np.sign(coef[:, :1]) * coef / ALIKE)
-        # the term of empty cells that always go one way is beyond whole numbers
+        # the term of missing cells that always go one way is beyond whole numbers
         steps = np.clip(steps, -MOST_STEPS, MOST_STEPS).astype(np.int64)
         first, number = distinct_rows(np.hstack([columns, steps]))
         of_node[nodes] = known + number
@@ -240,27 +220,19 @@ def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# Importance of predictors judged by held-out rows, which have not chosen the splits.
+# Importance of predictors by validation rows, which have not chosen the splits.
 # ------------------------------------------------------------------------------------------------
 
-# Rows times trees whose leaves are found together.
+# Rows times trees whose leaves are computed in one batch.
 LEAVES_AT_ONCE = 2**22
-# Nodes times outputs of the trees whose sums are held together.
+# Nodes times outputs of the trees whose sums are stored at once.
 SUMS_AT_ONCE = 2**24
 # Fewer rows have no covariance.
 FEWEST_ROWS = 2
 
 
 class HeldOutTrees(NamedTuple):
-    """Trees, and the rows that judge them.
-
-    Attributes
-    ----------
-    forest : Forest
-        Trees, pruned or not.
-    rows : (n,) bool
-        Rows that grew none of these trees.
-    """
+    """Trees, pruned or not, and their validation rows (n,), which grew none of them."""
 
     forest: Forest
     rows: NDArray[np.bool_]
@@ -281,29 +253,11 @@ def held_out_importance(
     that the split makes, over rows that did not grow the tree.  It is divided among the predictors
     of the split in proportion to the ranges of their coefficients, see `shared_out`.  The response
     is centred at its mean over the validation rows.  So the importance of every predictor is 0 on
-    average if the validation rows have their responses in random order.
-
-    Parameters
-    ----------
-    parts : iterable of HeldOutTrees
-        Trees grown on some of the rows, with other rows.
-    X : (p, n) float32
-    target : (n, K) float64
-        Responses, or for classes K indicators.
-    weights : (n,) float64
-        Case weights; rows of weight 0 judge nothing.
-    first : (P + 1,) int64
-        Predictor j has the columns ``first[j]:first[j + 1]``.
-    summed : bool
-        Whether a prediction is the sum of trees, each for one of the K outputs in turn, and only
-        the leaves have values.  Otherwise it is the mean of trees with K values in each node.
-    n_jobs : int
-        Threads.
-
-    Returns
-    -------
-    (P,) float64
-        Mean over the parts with at least 2 rows; 0 without any.
+    average if the validation rows have their responses in random order.  The result is the mean
+    over the parts with at least 2 rows; 0 without any. `target` (n, K) are responses, or for
+    classes K indicators; rows of weight 0 do not count; `first` is that of `impurity_importance`.
+    If `summed`, a prediction is the sum of trees, each for one of the K outputs in turn, and only
+    the leaves have values; otherwise it is the mean of trees with K values in each node.
     """
     total, n_used = np.zeros(len(first) - 1), 0
     for forest, judging in parts:
@@ -333,22 +287,11 @@ def permuted_importance(
 ) -> NDArray[np.float64]:
     """Return the held-out importance of each predictor (P,) where every split uses all of them.
 
-    Then coefficients do not tell which of them a split owes its effect to.  The importance is the
-    covariance of response and prediction over the rows that judge, minus what is left of it when
+    Then coefficients do not show which predictor a split owes its effect to.  The importance is the
+    covariance of response and prediction over the validation rows, minus what is left of it when
     the values of the predictor are permuted among them; its columns are permuted together.  It is 0
     on average for a predictor that is unrelated to the response and the other predictors.
-
-    Parameters
-    ----------
-    parts, X, target, weights, first, n_jobs
-        As in `held_out_importance`; predictions are means of trees.
-    seed : int
-        Seed of the permutations.
-
-    Returns
-    -------
-    (P,) float64
-        Mean over the parts with at least 2 rows; 0 without any.
+    Arguments and result are those of `held_out_importance`; predictions are means of trees.
     """
     rng = np.random.default_rng(seed)
     total, n_used = np.zeros(len(first) - 1), 0
@@ -425,19 +368,10 @@ def leaves_by_tree(
 def added_covariances(
     forest: Forest, judged: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]]]
 ) -> NDArray[np.float64]:
-    """Return for each split the sum of its rows times the change of the prediction that it makes.
+    """Return for each split (m,) the sum of its rows times its change of the prediction.
 
-    Parameters
-    ----------
-    forest : Forest
-    judged : iterable
-        For each tree in turn the leaves (r,) of the rows that judge it, and what is summed over
-        them (r, K).
-
-    Returns
-    -------
-    (m,) float64
-        0 for leaves.
+    It is 0 for leaves. `judged` has for each tree in turn the leaves (r,) of its validation rows,
+    and the numbers (r, K) that are summed over them.
     """
     added, judged, first = np.zeros(forest.n_nodes), iter(judged), 0
     while first < forest.n_trees:
@@ -456,9 +390,9 @@ def added_covariances(
 
 
 def covariances_of_sums(forest: Forest, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each split (m,) the sum of its rows times the change of the prediction.
+    """Return for each split (m,) the sum of its rows times its change of the prediction.
 
-    `sums` (m, K) are those of the rows that judge each leaf, and become those of all nodes.
+    `sums` (m, K) are those of the validation rows of each leaf, and become those of all nodes.
     """
     added = np.zeros(forest.n_nodes)
     for nodes in _splits_from_below(forest):
@@ -489,7 +423,7 @@ def _splits_from_below(forest: Forest) -> Iterator[NDArray[np.int64]]:
 
 
 # ------------------------------------------------------------------------------------------------
-# Importance of predictors judged by out-of-bag rows, which have not chosen the splits.
+# Importance of predictors by out-of-bag rows, which have not chosen the splits.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -505,35 +439,13 @@ def out_of_bag_importance(
 
     The impurity decrease of a split is the covariance of the response with the change of the
     prediction that the split makes, over the rows that the tree drew.  Here it is taken over the
-    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019).  These rows have not
-    chosen the split: if a split is unrelated to the response, its importance is 0 on average,
-    whatever the number of values or levels of its predictors.  It may be negative.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees, pruned or not.
-    X : (p, n) float32
-    y : (n,) float64
-        Training rows.
-    first : (P + 1,) int64
-        Predictor j has the columns ``first[j]:first[j + 1]``.
-    draws : Draws
-        What repeats which rows each tree drew.
-    advance : callable
-        Called for each tree.
-
-    Returns
-    -------
-    (P,) float64
-        Mean over the trees that left rows out; in units of the squared response, or of the Gini
-        index.  The sum over the predictors is the mean out-of-bag covariance of response and
-        prediction.
-
-    References
-    ----------
-    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance measure
-    for random forests. NeurIPS.
+    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, NeurIPS).  These rows have
+    not chosen the split: if a split is unrelated to the response, its importance is 0 on average,
+    whatever the number of values or levels of its predictors.  It may be negative.  The result is
+    the mean over the trees that left rows out, in units of the squared response, or of the Gini
+    index.  The sum over the predictors is the mean out-of-bag covariance of response and
+    prediction.  X (p, n) and y (n,) are the training rows; `first` is that of
+    `impurity_importance`; `advance` is called for each tree.
     """
     unseen, weights = draws.all_unseen() & (draws.weights > 0), draws.weights
     K = forest.value.shape[1]
@@ -544,7 +456,7 @@ def out_of_bag_importance(
     def judged() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
             rows = np.flatnonzero(unseen[b])
-            advance()  # before the last tree is handed out: nobody asks for another one
+            advance()  # before the last tree is returned: no other one is requested
             yield leaf[rows], centred[rows] / weights[rows].sum()
 
     return shared_out(forest, added_covariances(forest, judged()), first) / max(n_used, 1)
@@ -559,18 +471,10 @@ def importance_of_sums(
 ) -> NDArray[np.float64]:
     """Return the `out_of_bag_importance` (P,) of sums over the rows of each leaf.
 
-    Parameters
-    ----------
-    forest : Forest
-    sums : (m, K + 1) int64
-        Of the out-of-bag rows of each leaf, the sums of weights times responses (for classes of the
-        weights of each class), and of the weights, as `odrf.engine.chunks` has them.
-    scale : LeafScale
-        What the sums stand for.
-    mean : (K,) float64
-        The weighted mean response of all rows, or the class shares.
-    first : (P + 1,) int64
-        As in `out_of_bag_importance`.
+    `sums` (m, K + 1) are, of the out-of-bag rows of each leaf, the sums of weights times responses
+    (for classes of the weights of each class), and of the weights, as computed by
+    `odrf.engine.chunks`; `scale` is their scale. `mean` (K,) is the weighted mean response of all
+    rows, or the class shares.
     """
     total, n_used = np.zeros(len(first) - 1), 0
     # one tree after the other: what is computed of all nodes would take more memory than the trees
@@ -593,14 +497,9 @@ def importance_of_sums(
 def effective_number(importance: NDArray[np.float64], order: int) -> float:
     """Return the effective number of importances (P,), at least 0; it is 0 if all of them are.
 
-    That is the number of Hill (1973) of order 2 or 1.  With the shares s of the importances in
-    their sum, it is 1 / Σ s² or exp(-Σ s log s).  If m of them are equal, and the others 0, it is
-    m.  Small ones count less for the order 2.
-
-    References
-    ----------
-    M. O. Hill (1973). Diversity and evenness: a unifying notation and its consequences. Ecology
-    54, 427-432.
+    That is the number of Hill (1973, Ecology 54, 427-432) of order 2 or 1.  With the shares s of
+    the importances in their sum, it is 1 / Σ s² or exp(-Σ s log s).  If m of them are equal, and
+    the others 0, it is m.  Small ones count less for the order 2.
     """
     if not (importance > 0).any():
         return 0.0

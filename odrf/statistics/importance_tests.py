@@ -1,18 +1,18 @@
 """Tests of importance: knockoffs, differences of losses, shadows.
 
-A knockoff of a predictor is a column that stands to the other predictors as the predictor does, but
-was drawn without the response.
+A knockoff of a predictor is a column that has the same relation to the other predictors as the
+predictor, but was drawn without the response.
 
 References
 ----------
 E. Candès, Y. Fan, L. Janson and J. Lv (2018). Panning for gold: 'model-X' knockoffs for high
 dimensional controlled variable selection. JRSS B 80.
 
-A. Gimenez and J. Zou (2019). Improving the stability of the knockoff procedure: multiple
-simultaneous knockoffs and entropy maximization. AISTATS.
+A. Gimenez and J. Zou (2019).  Improving the stability of the knockoff procedure: multiple
+simultaneous knockoffs and entropy maximization.  AISTATS.
 
-O. Ledoit and M. Wolf (2004). A well-conditioned estimator for large-dimensional covariance
-matrices. Journal of Multivariate Analysis 88.
+O. Ledoit and M. Wolf (2004).  A well-conditioned estimator for large-dimensional covariance
+matrices.  Journal of Multivariate Analysis 88.
 """
 
 from __future__ import annotations
@@ -185,26 +185,13 @@ def judged_differences(
 ) -> tuple[float, float, float, float, float, float]:
     """Return the mean of differences (n,), and test whether it is above 0.
 
-    The rows of a group are one unit: the standard error is that of the sum over units, with as many
-    degrees of freedom as units less 1.
-
-    Parameters
-    ----------
-    difference, weights : (n,) float64
-    groups : (n,) int64
-        The unit of each row.
-    test : {"t", "wilcoxon"}
-        Student's t of the mean, or the signed ranks of the mean differences of the units.
-    level : float
-        Coverage of the interval, which has two sides and is Student's for both tests.
-    inflation : float
-        How many times the variance of the mean over rows the whole variance is: more than 1 if both
-        losses are of trees that chance made better or worse.
-
-    Returns
-    -------
-    estimate, std_error, statistic, p_value, conf_low, conf_high : float
-        If the differences of each unit add up to 0, these are 0 but for a p-value of 1.
+    The result is estimate, standard error, statistic, p-value and the ends of the interval, which
+    has two sides and is Student's.  If the differences of each unit add up to 0, these are 0 but
+    for a p-value of 1.  The rows of a group, of `groups` (n,), are one unit: the standard error is
+    that of the sum over units, with as many degrees of freedom as units less 1. `test` is "t",
+    Student's t of the mean, or "wilcoxon", the signed ranks of the mean differences of the units.
+    `inflation` is the variance of the mean divided by that over rows: above 1 if both losses are of
+    trees that chance made better or worse.
     """
     _, unit = np.unique(groups, return_inverse=True)
     estimate = float(np.average(difference, weights=weights))

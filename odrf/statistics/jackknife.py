@@ -56,14 +56,10 @@ class Stratum(NamedTuple):
 
     Attributes
     ----------
-    begin, end : int
-        Where these units are among the columns of `out_of_bag_units`.
-    n : int
-        How many of them the trees draw from.
-    missed : (B,) float64
-        The probability that a tree draws a unit not at all.
-    scale : (B,) float64
-        The factor from the covariances of each tree to the influence of a unit.
+    begin, end : where these units are among the columns of `out_of_bag_units`
+    n : how many of them the trees draw from
+    missed : (B,), the probability that a tree draws a unit not at all
+    scale : (B,), the factor from the covariances of each tree to the influence of a unit
     """
 
     begin: int
@@ -76,14 +72,9 @@ class Stratum(NamedTuple):
 class _Places(NamedTuple):
     """Where the units are.
 
-    Attributes
-    ----------
-    row : (u,) int64
-        A row of each unit: those of a stratum follow each other, then those of each batch.
-    ends : list of int
-        Where the strata of the first units end, among the units.
-    later : list of int
-        Where the batches end.
+    `row` (u,) is a row of each unit: those of a stratum follow each other, then those of each
+    batch. `ends` are where the strata of the first units end among the units, `later` where the
+    batches end.
     """
 
     row: NDArray[np.int64]
@@ -100,7 +91,7 @@ def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
     """Return the strata: of the units that the trees were grown on, and each batch added later.
 
     With `of_others`, trees are known not to draw one more unit.  It is in the only stratum; which
-    of several strata it is in depends on the unit, and is not taken into account.
+    of several strata it is in depends on the unit, and is ignored.
     """
     samplings, places = draws.samplings, _places(draws)
     drawn = n_drawn if draws.codes is None else n_units_drawn
@@ -220,19 +211,15 @@ RESERVE = 1.25
 
 
 class Variance(NamedTuple):
-    """Variances of a forest's means for m rows.
+    """Variances (m,) of a forest's means for m rows.
 
     Attributes
     ----------
-    raw : (m,) float64
-        The jackknife estimate from a finite number of trees.
-    bias : (m,) float64
-        Its Monte Carlo bias: what the finite number of trees adds on average.
-    of_trees : (m,) float64
-        The Monte Carlo variance of the mean itself: that of one tree divided by their number.
-        NaN where a single tree predicts.
-    n : int
-        The number of training rows that the estimate is a sum over.
+    raw : the jackknife estimate from a finite number of trees
+    bias : its Monte Carlo bias: what the finite number of trees adds on average
+    of_trees : the Monte Carlo variance of the mean itself: that of one tree divided by their
+        number; NaN where a single tree predicts
+    n : the number of training rows that the estimate is a sum over
     """
 
     raw: NDArray[np.float64]
@@ -310,22 +297,22 @@ def jackknife_after_bootstrap(
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
     Let D_i be the mean of the trees that did not draw row i, minus the mean of all trees.  The
-    variance is (n - 1)/n · Σ_i D_i² (Efron 1992); it is exact for trees that are means.  D_i is the
-    covariance, over the trees, of their predictions and of whether they missed row i, divided by
-    the probability P of that.  The finite number B of trees adds (n - 1)·(1 - P)/P · v/B on
-    average, v being the variance of the trees.
+    variance is (n - 1)/n · Σ_i D_i² (Efron 1992, JRSS B 54, 83-127); it is exact for trees that are
+    means.  D_i is the covariance, over the trees, of their predictions and of whether they missed
+    row i, divided by the probability P of that.  The finite number B of trees adds (n - 1)·(1 -
+    P)/P · v/B on average, v being the variance of the trees.
 
-    For subsamples without replacement this is the infinitesimal jackknife with the factor
-    n(n - 1)/(n - s)² (Wager and Athey 2018).  For bootstraps the infinitesimal jackknife is too
-    small, and the jackknife somewhat too large (Wager, Hastie and Efron 2014); of these two and
-    their mean, this one covers the forest's expectation best
+    For subsamples without replacement this is the infinitesimal jackknife with the factor n(n -
+    1)/(n - s)² (Wager and Athey 2018, JASA 113, 1228-1242).  For bootstraps the infinitesimal
+    jackknife is too small, and the jackknife somewhat too large (Wager, Hastie and Efron 2014, JMLR
+    15, 1625-1651); of these two and their mean, this one covers the forest's expectation best
     (``benchmarks/inference/intervals.py``).
 
     Where trees draw whole groups, i numbers the groups: the variance is that of a sample of groups.
     Where they draw from strata, the sum is over the strata, each with its own n.  This is the
-    jackknife of surveys, and case weights are the weights of its rows (Rao and Wu 1985).
-
-    Rows added to the trees by an update are drawn independently: there the factor (n - 1)/n is 1.
+    jackknife of surveys, and case weights are the weights of its rows (Rao and Wu 1985, JASA 80,
+    620-630).  Rows added to the trees by an update are drawn independently: there the factor (n -
+    1)/n is 1.
 
     Several kinds of trees, in shares a_g: to first order the influence of row i on the forest is
     Σ_g a_g times its influence on the mean of kind g; these are scaled kind by kind and added
@@ -334,36 +321,10 @@ def jackknife_after_bootstrap(
     shares depend on the sample, and that case weights may; so it is, for any forest, that options
     were chosen on the data.
 
-    Parameters
-    ----------
-    forest : Forest
-        Trees for a numeric response.
-    new : (p, m) float32
-        Predictors of the rows to predict.
-    kinds : (B,) int64
-        The kind of each tree, from 0; trees of one kind draw in the same way.
-    draws : Draws
-        How the trees drew their rows; `distinguishes_rows` must
-        be true of them.
-    predicting : (B, m) bool, optional
-        Which trees predict each row; by default all.  For training rows out of bag these are the
-        trees that did not draw the row; they draw from the other n - 1 rows.
-    advance : callable
-        Called with numbers of rows when they are done.
-
-    References
-    ----------
-    Efron (1992), Jackknife-after-bootstrap standard errors and influence functions, JRSS B 54,
-    83-127.
-
-    Rao and Wu (1985), Inference from stratified samples: second-order analysis of three methods for
-    nonlinear statistics, JASA 80, 620-630.
-
-    Wager, Hastie and Efron (2014), Confidence intervals for random forests: the jackknife and the
-    infinitesimal jackknife, JMLR 15, 1625-1651.
-
-    Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
-    random forests, JASA 113, 1228-1242.
+    `kinds` (B,) are the kinds of the trees, from 0; trees of one kind draw in the same way, and
+    `distinguishes_rows` must be true of `draws`. `predicting` (B, m) are the trees that predict
+    each row, by default all; for training rows out of bag these are the trees that did not draw the
+    row, and draw from the other n - 1 rows.
     """
     rows = rows_of_trees(kinds, draws, predicting is not None)
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
@@ -385,17 +346,13 @@ def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
 
 
 class RowsOfTrees(NamedTuple):
-    """What the jackknife knows of the rows that trees drew; the same for all predicted rows.
+    """The rows that trees drew, as the jackknife needs them; the same for all predicted rows.
 
     Attributes
     ----------
-    kinds : (B,) int64
-        The kind of each tree, from 0; trees of one kind draw in the same way.
-    unseen : (B, u) bool
-        Which units each tree did not draw.
-    strata : list of Stratum
-    pairs : list
-        For each stratum, as `pairs_of_one_stream` returns them.
+    kinds : (B,), the kind of each tree, from 0; trees of one kind draw in the same way
+    unseen : (B, u), which units each tree did not draw
+    pairs : for each stratum, as `pairs_of_one_stream` returns them
     """
 
     kinds: NDArray[np.int64]
@@ -410,15 +367,10 @@ class RowsOfTrees(NamedTuple):
 
 
 def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = False) -> RowsOfTrees:
-    """Return what the jackknife knows of the rows that trees drew.
+    """Return the rows that trees of `kinds` (B,) drew, as the jackknife needs them.
 
-    Parameters
-    ----------
-    kinds : (B,) int64
-    draws : Draws
-        `distinguishes_rows` must be true of them.
-    of_others : bool
-        Whether training rows are predicted, by trees that did not draw them.
+    `distinguishes_rows` must be true of `draws`.  With `of_others`, training rows are predicted, by
+    trees that did not draw them.
     """
     strata = strata_of(draws, of_others)
     pairs = [pairs_of_one_stream(kinds, draws, stratum) for stratum in strata]
@@ -430,12 +382,9 @@ class Sums(NamedTuple):
 
     Attributes
     ----------
-    raw : float64
-        The jackknife estimate of their variances or covariances.
-    bias : float64
-        Its Monte Carlo bias.
-    of_trees : float64
-        The Monte Carlo variances or covariances of their means over trees.
+    raw : the jackknife estimate of their variances or covariances
+    bias : its Monte Carlo bias
+    of_trees : the Monte Carlo variances or covariances of their means over trees
     """
 
     raw: NDArray[np.float64]
@@ -447,14 +396,8 @@ class Sums(NamedTuple):
 def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: Products) -> Sums:
     """Return the sums of the jackknife after bootstrap over training rows and trees.
 
-    Parameters
-    ----------
-    deviation : (B, M) float64
-        As `deviations` returns them.
-    rows : RowsOfTrees
-    products : callable
-        Takes two arrays (k, M), and returns sums over k of products of their columns, of those that
-        are wanted.
+    `deviation` (B, M) is that of `deviations`. `products` takes two arrays (k, M), and returns sums
+    over k of the wanted products of their columns.
     """
     of_trees = products(deviation, deviation)
     raw, bias = np.zeros_like(of_trees), np.zeros_like(of_trees)
@@ -474,7 +417,7 @@ def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: 
 def deviations(
     value: NDArray[np.float64], kinds: NDArray[np.int64], used: NDArray
 ) -> NDArray[np.float64]:
-    """Return what makes the trees differ, divided by the number of trees used: (B, m).
+    """Return the deviations of trees' values, divided by the number of trees used: (B, m).
 
     The deviation of each value (B, m) from the mean of the trees of its kind that are `used`; 0 for
     the others.
@@ -492,7 +435,7 @@ def enough_trees(variance: Variance, n_trees: int) -> int:
 
     `variance` was estimated from `n_trees` trees; 0 if these are enough.  Over all rows, the Monte
     Carlo error of the variance should be at most a third of it.  With k times the trees the bias is
-    1/k of that found, and the error follows as in `Variance.monte_carlo_error`.
+    1/k of the present one, and the error follows as in `Variance.monte_carlo_error`.
     """
     corrected, error = variance.corrected, variance.monte_carlo_error
     # errors of many rows average out
@@ -511,13 +454,7 @@ def enough_trees(variance: Variance, n_trees: int) -> int:
 
 
 def weighted_mean(values: NDArray, weights: NDArray[np.float64]) -> float:
-    """Return the weighted mean of `values` (m,); NaN if no row has a positive weight.
-
-    Parameters
-    ----------
-    values, weights : (m,) arrays
-        Weights are at least 0.
-    """
+    """Return the weighted mean of `values` (m,); NaN if no row has a positive weight."""
     if not weights.any():
         return float("nan")
     return float(np.average(values, weights=weights))

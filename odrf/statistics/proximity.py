@@ -41,13 +41,8 @@ def leaf_indicators(
 ) -> Sparse:
     """Return which of all nodes each row reaches as a leaf: 1 or 0, (n, nodes).
 
-    Parameters
-    ----------
-    leaves : (n, B) int64
-        The leaf of each row in each tree, numbered over all trees.
-    n_nodes : int
-    used : (B, n) bool, optional
-        Which trees count for each row; by default all.
+    `leaves` (n, B) are numbered over all trees; `used` (B, n) are the trees that count for each
+    row, by default all.
     """
     n, B = leaves.shape
     number = np.full(n, B) if used is None else used.sum(axis=0)
@@ -77,10 +72,7 @@ def shared(first: Sparse, second: Sparse, n_trees: int) -> Sparse:
 def product(first: Sparse, second: Sparse) -> Sparse:
     """Return first (m, nodes) times second (nodes, n).
 
-    Raises
-    ------
-    MemoryError
-        Some rows of `first`, evenly apart, show that memory does not suffice for all.
+    Raises `MemoryError` if some rows of `first`, evenly apart, show that memory does not suffice.
     """
     m, n = first.shape[0], second.shape[1]
     uses = np.bincount(first.indices, minlength=first.shape[1]).astype(np.float64)
@@ -98,17 +90,8 @@ def product(first: Sparse, second: Sparse) -> Sparse:
 def shared_out_of_bag(indicators: Sparse, unseen: NDArray[np.bool_]) -> Sparse:
     """Return the share of the trees that drew neither of two rows in which they are in one leaf.
 
-    Parameters
-    ----------
-    indicators : (n, nodes)
-        Of the trees that did not draw the row.
-    unseen : (B, n) bool
-        Which trees did not draw each row.
-
-    Returns
-    -------
-    (n, n)
-        0 for two rows that no tree missed together.
+    `indicators` (n, nodes) are of the trees that did not draw the row, which are `unseen` (B, n).
+    The result (n, n) is 0 for two rows that no tree missed together.
     """
     both = product(indicators, scipy.sparse.csr_array(indicators.T))
     missed = unseen.T.astype(np.float32)
@@ -127,15 +110,8 @@ def prediction_weights(indicators: Sparse, members: LeafMembers, n: int) -> Spar
     """Return the weights (m, n) of the n training rows in the prediction of each row.
 
     They add up to 1, and Σ weight · response is the mean of the trees (Rhodes, Cutler and Moon
-    2023, for rows out of bag).  A row without any tree has no weights.
-
-    Parameters
-    ----------
-    indicators : (m, nodes)
-        The leaves of the rows, in the trees that predict them.
-    members : LeafMembers
-        The training rows of each node.
-    n : int
+    2023, for rows out of bag).  A row without any tree has no weights. `indicators` (m, nodes) are
+    the leaves of the rows in the trees that predict them, `members` the training rows of each node.
     """
     used = np.flatnonzero(np.asarray(indicators.sum(axis=0)).ravel())
     size = members.end[used] - members.start[used]
@@ -161,14 +137,9 @@ def prediction_weights(indicators: Sparse, members: LeafMembers, n: int) -> Spar
 
 
 class PlaneOfRows(NamedTuple):
-    """Rows in the plane.
+    """Coordinates `at` (n, 2) of rows in the plane.
 
-    Attributes
-    ----------
-    at : (n, 2) float64
-        The coordinates.
-    share : (2,) float64
-        The share of the squared distances that each coordinate explains.
+    `share` (2,) is the share of the squared distances that each coordinate explains.
     """
 
     at: NDArray[np.float64]
@@ -178,13 +149,8 @@ class PlaneOfRows(NamedTuple):
 def covering_rows(proximity: Sparse, weights: NDArray[np.float64], k: int) -> list[int]:
     """Return k rows that are near all rows: each adds most to Σ weight_i · max proximity.
 
-    This greedy choice reaches at least 63 % of the best sum (Nemhauser, Wolsey and Fisher 1978).
-
-    Parameters
-    ----------
-    proximity : (n, n), symmetric
-    weights : (n,) float64
-    k : int
+    `proximity` (n, n) is symmetric.  This greedy choice reaches at least 63 % of the best sum
+    (Nemhauser, Wolsey and Fisher 1978).
     """
     n = proximity.shape[0]
     row = np.repeat(np.arange(n), np.diff(proximity.indptr))
@@ -208,15 +174,9 @@ def outlier_scores(
     """Return Breiman's outlier score (n,) of each row within its group.
 
     The raw score is the number of rows of the group, divided by the sum of squared proximities to
-    them.  The median of the group is subtracted, and the result divided by the mean absolute
-    deviation from it; 0 in a group whose rows are all alike.
-
-    Parameters
-    ----------
-    proximity : (n, n)
-    group : (n,) int64
-    least : float
-        The least sum of squares that counts, for rows that are near no other.
+    them, which is at least `least`, for rows that are near no other.  The median of the group is
+    subtracted, and the result divided by the mean absolute deviation from it; 0 in a group whose
+    rows are all alike.
     """
     row = np.repeat(np.arange(len(group)), np.diff(proximity.indptr))
     inside = group[row] == group[proximity.indices]
@@ -237,15 +197,8 @@ def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
     """Scale rows to the plane by their proximities: squared distance 1 - proximity.
 
     Classical scaling: the two largest eigenvalues of the centred matrix of proximities.  The matrix
-    itself, which can be large, is not built.
-
-    Parameters
-    ----------
-    indicators : (n, nodes)
-        The leaves of the rows.
-    n_trees : int
-    seed : int
-        Of the vector from which the eigenvectors are computed.
+    itself, which can be large, is not built. `indicators` (n, nodes) are the leaves of the rows;
+    the seed is that of the vector from which the eigenvectors are computed.
     """
     n = indicators.shape[0]
     columns = scipy.sparse.csc_array(indicators)

@@ -32,17 +32,9 @@ def probability_transforms(
 ) -> NDArray[np.float64]:
     """Return the share of its predicted distribution that lies below each response, (m,).
 
-    Equal responses count half.  If the distributions are right, the shares are uniform.
-
-    Parameters
-    ----------
-    weights : (m, n)
-        The weights of the n training rows in the prediction of m rows; rows without weights give
-        NaN.
-    y : (n,) float64
-        The training responses.
-    observed : (m,) float64
-        The responses of the rows.
+    Equal responses count half.  If the distributions are right, the shares are uniform. `weights`
+    (m, n) are those of the training responses y (n,) in the prediction of m rows, whose responses
+    are `observed` (m,); rows without weights give NaN.
     """
     out = np.full(len(observed), np.nan)
     for block in row_blocks(len(observed), ROWS):
@@ -123,27 +115,13 @@ def row_influence(
     A forest predicts row i by Σ_j w_ij·y_j.  The leverage of row j is Σ_i w_ij, the predictions in
     which it counts; its mean over the rows is m/n.  As a sum over rows it may be more than 1.  The
     leverages of a linear model, the diagonal of its hat matrix, are at most 1, but out of bag this
-    diagonal is 0.  Without its response, the other weights would be divided by 1 - w_ij, and the
-    prediction would change by w_ij·(y_j - prediction)/(1 - w_ij).
-    The influence of row j is the root of the mean square of these changes over all rows: Cook's
-    distance of a linear smoother, not yet divided by the variance of the residuals.  Splits are
-    kept; trees that are grown without the row may differ more.
-
-    Parameters
-    ----------
-    weights : (m, n)
-        The weights of the n training rows in the predictions of m rows; those of a row add up to 1,
-        or are all 0.
-    y : (n,) float64
-        The training responses.
-    case_weights : (m,) float64
-        How much each of the m rows counts.
-
-    References
-    ----------
-    Cook (1977), Detection of influential observation in linear regression, Technometrics 19, 15-18.
-
-    Hastie and Tibshirani (1990), Generalized additive models, section 3.4.
+    diagonal is 0 (Hastie and Tibshirani 1990, section 3.4).  Without its response, the other
+    weights would be divided by 1 - w_ij, and the prediction would change by w_ij·(y_j -
+    prediction)/(1 - w_ij).  The influence of row j is the root of the mean square of these changes
+    over all rows: Cook's distance (1977, Technometrics 19, 15-18) of a linear smoother, not yet
+    divided by the variance of the residuals.  Splits are kept; trees that are grown without the row
+    may differ more. `weights` (m, n) of a row add up to 1, or are all 0; `case_weights` (m,) are
+    those of the m rows.
     """
     m, n = weights.shape
     row = np.repeat(np.arange(m), np.diff(weights.indptr))

@@ -58,16 +58,10 @@ BLOCK = 1024
 
 
 class Choice(NamedTuple):
-    """What is chosen of a kernel ridge regression.
+    """The options of a kernel ridge regression that are chosen.
 
-    Attributes
-    ----------
-    kernel : str
-        A name in `KERNELS`.
-    width : float
-        The distance that counts as 1, in usual distances of rows.
-    penalty : float
-        The variance of a row of weight 1 around the curve.
+    `kernel` is a name in `KERNELS`, `width` the distance that counts as 1, in usual distances of
+    rows, `penalty` the variance of a row of weight 1 around the curve.
     """
 
     kernel: str
@@ -76,18 +70,10 @@ class Choice(NamedTuple):
 
 
 class KernelRidge(NamedTuple):
-    """A kernel ridge regression of K responses.
+    """A kernel ridge regression of K responses, with `coef` (n, K) and `intercept` (K,).
 
-    Attributes
-    ----------
-    kernel : str
-        A name in `KERNELS`.
-    width : float
-        The distance that counts as 1.
-    penalty : float
-        The variance of a row of weight 1 around the curve.
-    coef : (n, K) float64
-    intercept : (K,) float64
+    `kernel` is a name in `KERNELS`, `width` the distance that counts as 1, `penalty` the variance
+    of a row of weight 1 around the curve.
     """
 
     kernel: str
@@ -98,29 +84,14 @@ class KernelRidge(NamedTuple):
 
 
 def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, Array]:
-    """Return the regression with the smallest error of rows left out, and their predictions.
+    """Return the regression with the smallest error of rows left out, and their predictions (n, K).
 
-    These are (n, K): of each row by the regression on the other rows, of the same kernel, width and
-    penalty.
-
-    Kernel, width and penalty are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no
-    order.  The error needs no further regressions: the residual of a row that is left out is its
-    element of Q·y, divided by its diagonal element of Q, the matrix that turns responses into
-    coefficients (Rasmussen and Williams 2006, equation 5.12).
-
-    Parameters
-    ----------
-    points : (n, p) float64
-        Predictors in comparable units, of at least two rows.
-    Y : (n, K) float64
-        Responses.
-    weights : (n,) float64
-        Case weights, above 0.
-
-    References
-    ----------
-    C. E. Rasmussen and C. K. I. Williams (2006). Gaussian Processes for Machine Learning. MIT
-    Press.
+    The latter are by the regression on the other rows, of the same kernel, width and penalty.
+    These are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no order.  The error
+    needs no further regressions: the residual of a row that is left out is its element of Q·y,
+    divided by its diagonal element of Q, the matrix that turns responses into coefficients
+    (Rasmussen and Williams 2006, equation 5.12). `points` (n, p) are predictors in comparable
+    units, of at least two rows; `weights` (n,) are above 0.
     """
     with one_thread():
         few = slice(0, ROWS_TO_CHOOSE)
@@ -197,15 +168,7 @@ def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tu
 
 
 def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
-    """Return the predictions (m, K) of new rows.
-
-    Parameters
-    ----------
-    found : KernelRidge
-    points : (n, p) float64
-        The rows that it was fitted on.
-    new : (m, p) float64
-    """
+    """Return the predictions (m, K) of new rows (m, p); `points` (n, p) were fitted on."""
     out = np.empty((len(new), len(found.intercept)))
     for begin in range(0, len(new), BLOCK):
         rows = slice(begin, begin + BLOCK)
@@ -237,7 +200,7 @@ OF_IMPORTANCE = (0.5, 1.0)
 OF_PRODUCTS, BETWEEN = (0.5, 1.0), 1.0
 # With more columns directions of gradients would fit noise; instead, few axes are tried.
 MOST_COLUMNS = 150
-# Rows on which directions are found, and on which the other choices are made.
+# Rows on which directions are estimated, and on which the other choices are made.
 ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE_DIRECTIONS = 1000, 200
 # A direction of a smaller share in the largest one is left out.
 LEAST_SHARE = 1e-10
@@ -248,12 +211,10 @@ class ObliqueKernelRidge(NamedTuple):
 
     Attributes
     ----------
-    directions : (p, r) float64
-        A row counts as its products with the columns of this matrix.
-    ridge : KernelRidge
-        The regression on these products.
-    left_out : (n, K) float64
-        Predictions of the rows by regressions, on directions, that were found without their fold.
+    directions : (p, r), a row counts as its products with the columns of this matrix
+    ridge : the regression on these products
+    left_out : (n, K), predictions of the rows by regressions, on directions, that were estimated
+        without their fold
     """
 
     directions: Array
@@ -271,34 +232,23 @@ def oblique_kernel_ridge(
 ) -> ObliqueKernelRidge:
     """Return the regression on directions that predicts left out folds best.
 
-    Directions fit the rows that they were found on.  So everything is done without each fold of
-    rows, which then judges: the way to the directions, kernel, width and penalty.
-
-    Parameters
-    ----------
-    points : (n, p) float64
-        Predictors in comparable units, of at least ten rows in no order.
-    Y : (n, K) float64
-        Responses.
-    weights : (n,) float64
-        Case weights, above 0.
-    first : Choice
-        Of the regressions whose gradients tell the directions.
-    fold : (n,) int64
-        The fold of each row, from 0 to F - 1.
-    importance : sequence of F + 1 arrays (p,)
-        The importance of each column, at least 0, as found without each fold, and on all rows.
+    Directions fit the rows that they were estimated on.  So everything is done without each fold of
+    rows, which are then validation rows: the steps to the directions, kernel, width and penalty.
+    `points` (n, p) are predictors in comparable units, of at least ten rows in no order; `first`
+    are the options of the regressions whose gradients give the directions; `fold` (n,) is from 0 to
+    F - 1; `importance` are F + 1 arrays (p,), the importance of each column, at least 0, as
+    estimated without each fold, and on all rows.
 
     References
     ----------
     A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning
     in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
 
-    A. M. Samarov (1993). Exploring regression structure using nonparametric functional estimation.
+    A. M. Samarov (1993).  Exploring regression structure using nonparametric functional estimation.
     Journal of the American Statistical Association 88, 836-847.
 
-    S. Trivedi, J. Wang, S. Kpotufe and G. Shakhnarovich (2014). A consistent estimator of the
-    expected gradient outerproduct. Uncertainty in Artificial Intelligence 30, 819-828.
+    S. Trivedi, J. Wang, S. Kpotufe and G. Shakhnarovich (2014).  A consistent estimator of the
+    expected gradient outerproduct.  Uncertainty in Artificial Intelligence 30, 819-828.
     """
     with one_thread():
         rows = points, Y, weights
@@ -353,7 +303,7 @@ def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tup
 def _directions(
     points: Array, Y: Array, weights: Array, first: Choice, importance: Array
 ) -> Iterator[Array]:
-    """Yield the directions (p, r) found in each way: axes, then rounds of gradients."""
+    """Yield the directions (p, r) of each method: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
     for power in OF_IMPORTANCE:
         yield _axes(importance**power)
@@ -415,12 +365,7 @@ TINY = 1e-12
 class RidgeRegression(NamedTuple):
     """A ridge regression on m columns.
 
-    Attributes
-    ----------
-    coef : (m,) float64
-    intercept : float
-    left_out : (n,) float64
-        The prediction of each row by the regression on the other rows.
+    `left_out` (n,) is the prediction of each row by the regression on the other rows.
     """
 
     coef: NDArray[np.float64]
@@ -436,18 +381,11 @@ def ridge_regression(
 ) -> RidgeRegression:
     """Minimise the weighted squares of y - intercept - Z·coef plus a penalty on coef².
 
-    The penalty is the one with the smallest error of the rows that are left out, one at a time.
-    That error needs no further regressions: it is the residual, divided by 1 less the leverage
-    (Golub, Heath and Wahba 1979).  Columns are compared in units of their standard deviations.
-
-    Parameters
-    ----------
-    Z : (n, m) float64
-    y : (n,) float64
-    weights : (n,) float64
-        Case weights; rows of weight 0 have no part in the regression.
-    penalties : array of float64
-        Those that are tried; each is multiplied by n.
+    The penalty, of `penalties` that are each multiplied by n, is the one with the smallest error of
+    the rows that are left out, one at a time.  That error needs no further regressions: it is the
+    residual, divided by 1 less the leverage (Golub, Heath and Wahba 1979).  Columns of Z (n, m) are
+    compared in units of their standard deviations.  Rows of weight 0 have no part in the
+    regression.
     """
     with one_thread():
         return _solved(Z, y, weights, penalties * len(Z))

@@ -45,28 +45,12 @@ def mean_sensitivity(
     n_classes: int,
     order: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the sensitivity ŝ of each row: equations (30) to (32) of [G].
+    """Return the sensitivity ŝ of each row (n,): equations (30) to (32) of [G].
 
-    Within a leaf, rows are ranked in the sequence of `order`, and θ = v / rank.  Then
-    s = ln(1 + θ/Θ), with Θ the sum of θ over the rows of the class, and ŝ is the mean of s over
-    the trees.  In a tree without planes s is 0.
-
-    Parameters
-    ----------
-    leaves : (n, B) int64
-        The region of each row in each tree.
-    v : (m,) int64
-        v of each region; see `planes_until`.
-    codes : (n,) int64
-        Class codes 0 … K - 1; all 0 for a regression.
-    n_classes : int
-        K; 1 for a regression.
-    order : (n,) int64
-        A permutation of the rows.
-
-    Returns
-    -------
-    (n,) float64
+    Within a leaf, of `leaves` (n, B), rows are ranked in the sequence of `order` (n,), and θ = v /
+    rank, with `v` (m,) of each region from `planes_until`.  Then s = ln(1 + θ/Θ), with Θ the sum of
+    θ over the rows of the class, and ŝ is the mean of s over the trees.  In a tree without planes s
+    is 0. `codes` (n,) are classes 0 … K - 1; all 0 for a regression, with K = 1.
     """
     n, B = leaves.shape
     total = np.zeros(n)
@@ -94,7 +78,7 @@ def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) ->
 
     Each draw is in proportion to the probabilities of the remaining rows.  The order of independent
     exponential times with these probabilities as rates has this distribution (Efraimidis and
-    Spirakis, 2006).  The first k rows are a sample of size k, so that samples are nested.
+    Spirakis 2006).  The first k rows are a sample of size k, so that samples are nested.
     """
     with np.errstate(divide="ignore"):
         time = rng.exponential(size=len(probability)) / probability

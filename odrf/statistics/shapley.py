@@ -63,21 +63,12 @@ class Game:
 
     Attributes
     ----------
-    packed : Packed
-        The trees.
-    value : (m, K) float64
-        The values of their leaves.
-    n_outputs : int
-        Outputs; if K is 1, tree b belongs to output b modulo this.
-    scale : float
-        What sums of trees are multiplied by: 1 / B for a mean of B trees.
-    used : (B, P) bool
-        Which terms each tree reads.
-    term_of : (r,) int64
-        The term of each number of a row.
-    rows : (n_background + n, r) float32
-        The background rows, then the rows that are explained.
-    n_background : int
+    value : (m, K), the values of the leaves
+    n_outputs : outputs; if K is 1, tree b belongs to output b modulo this
+    scale : what sums of trees are multiplied by: 1 / B for a mean of B trees
+    used : (B, P), which terms each tree reads
+    term_of : (r,), the term of each number of a row
+    rows : (n_background + n, r), the background rows, then the rows that are explained
     """
 
     packed: Packed
@@ -94,14 +85,9 @@ class Game:
 class OrderDraws:
     """When coalitions are not enumerated, and how many orders are drawn then.
 
-    Attributes
-    ----------
-    max_boxes : int
-        Most boxes of coalitions of a tree and a pair of rows.
-    n_draws : int
-        Orders, each with its reverse, for what is not enumerated.
-    origin : (4,) uint64
-        What random numbers follow from.
+    `max_boxes` is the largest number of boxes of coalitions of a tree and a pair of rows, `n_draws`
+    the number of orders, each with its reverse, for those that are not enumerated; `origin` (4,)
+    starts the random numbers.
     """
 
     max_boxes: int
@@ -227,7 +213,7 @@ def _parts(game: Game) -> Iterator[tuple[int, int]]:
 def _failures(game: Game, max_boxes: int) -> NDArray[np.int64]:
     """Return how many pairs of background rows (B,) have too many boxes, of `TRIALS` pairs.
 
-    They tell which trees are not worth a trial, whatever row is explained.
+    They show which trees are not worth a trial, whatever row is explained.
     """
     failed = np.zeros(len(game.packed.root), dtype=np.int64)
     scratch = walk_memory(game.used.shape[1], 1, max_boxes)

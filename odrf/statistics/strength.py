@@ -34,23 +34,17 @@ STEPS = 15
 
 
 class Strength(NamedTuple):
-    """Strength and correlation of the first trees of a forest.
+    """Strength and correlation of the first `trees` of a forest.
+
+    All other figures are NaN if no row is out of bag for any of the trees.
 
     Attributes
     ----------
-    trees : int
-        Number of trees.
-    strength : float
-        Mean margin; for a numeric response the mean squared error of a tree.
-    correlation : float
-        ρ̄, at most 1; NaN if no two trees left out the same rows, or if no tree errs.
-    bound : float
-        Breiman's bound for the error of a forest of very many trees; NaN if ρ̄ is below 0, which
-        chance can bring about: no error is below 0.
-    error : float
-        Out-of-bag error of these trees together.
-
-    All but the first are NaN if no row is out of bag for any of the trees.
+    strength : mean margin; for a numeric response the mean squared error of a tree
+    correlation : ρ̄, at most 1; NaN if no two trees left out the same rows, or if no tree errs
+    bound : Breiman's bound for the error of a forest of very many trees; NaN if ρ̄ is below 0,
+        which chance can bring about: no error is below 0
+    error : out-of-bag error of these trees together
     """
 
     trees: int
@@ -75,19 +69,8 @@ def of_classes(
 ) -> list[Strength]:
     """Return strength and correlation of the first trees, for each of the `sizes`, rising.
 
-    Parameters
-    ----------
-    predicted : (n, B) int64
-        The class code that each tree predicts for each row.
-    unseen : (n, B) bool
-        Which rows each tree did not draw.
-    y : (n,) int64
-        Class codes.
-    weights : (n,) float64
-        Case weights, above 0.
-    n_classes : int
-    sizes : sequence of int
-        Numbers of trees.
+    `predicted` (n, B) are the class codes that each tree predicts, `unseen` (n, B) the rows that
+    each tree did not draw; weights are above 0.
     """
     n, strengths, done = len(y), [], 0
     votes, rows = np.zeros((n, n_classes)), np.arange(n)
@@ -162,14 +145,8 @@ def _mean_covariance(
 ) -> float:
     """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
 
-    Parameters
-    ----------
-    margin, matters : (m,) float64
-        The means of the raw margins, and of their squares, of the trees that left each row out.
-    number : (m,) float64
-        How many trees these are.
-    weights : (m,) float64
-        Case weights.
+    `margin` and `matters` (m,) are the means of the raw margins, and of their squares, of the trees
+    that left each row out; `number` (m,) how many trees these are.
     """
     pairs = number > 1
     if not pairs.any():
@@ -189,16 +166,8 @@ def of_numbers(
 ) -> list[Strength]:
     """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
 
-    Parameters
-    ----------
-    residual : (n, B) float64
-        Response minus the prediction of each tree.
-    unseen : (n, B) bool
-        Which rows each tree did not draw.
-    weights : (n,) float64
-        Case weights, above 0.
-    sizes : sequence of int
-        Numbers of trees.
+    `residual` (n, B) is response minus the prediction of each tree, `unseen` (n, B) the rows that
+    each tree did not draw; weights are above 0.
     """
     counted, there = np.where(unseen, residual, 0.0), unseen.astype(np.float64)
     totals, numbers = np.cumsum(counted, axis=1), np.cumsum(unseen, axis=1)

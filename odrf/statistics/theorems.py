@@ -49,14 +49,14 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What the consistency theorems are told of a fit, and what they answer.
+# The properties of a fit that the consistency theorems need, and their conclusions.
 # ------------------------------------------------------------------------------------------------
 
 HOLDS, FAILS = "holds", "does not hold"
 UNKNOWN, ASSUMED = "cannot be judged", "assumed"
 # What is known to be otherwise than in a theorem, and what the data of the fit speak against.
 DIFFERS, CONTRADICTED = "differs", "contradicted"
-# The limit of a rule is judged by its last values.
+# The limit of a rule is decided by its last values.
 LAST = 3
 # A smaller step is rounding; a step this much smaller than the one before tends to a limit.
 LEAST_STEP = 1e-9
@@ -69,78 +69,42 @@ class FitProperties:
 
     Attributes
     ----------
-    forest : bool
-        Whether the fit is a forest; else a tree.
-    classes : bool
-        Whether it predicts classes, by regressing their indicators.
-    n : int
-        Number of training rows.
-    P : int
-        Number of predictors.
-    subset_size : int or None
-        Number of predictors in each subset; None for a random number.
-    family : str
-        The family of projections, if directions are not estimated on random subsets of the
-        predictors; else empty.
-    axis_trees : bool
-        Whether some of the trees split on single predictors only.
-    leaves : float
-        t_n, or the mean number of leaves if there is no limit.
-    leaves_along : tuple of float
-        Values of the rule of t_n at n, 10·n, …; empty without a rule.
-    limited : bool
-        Whether t_n limits the number of leaves.
-    alpha : float or None
-        α_n; None without pruning.
-    alpha_along : tuple of float
-        Values of the rule of α_n at n, 10·n, …; empty without a rule.
-    drawn : float
-        Rows that each tree draws, as a share of n; 1 for a bootstrap of n rows, or for all rows.
-    drawn_along : tuple of float
-        Values of the rule of that share at n, 10·n, …; empty without a rule.
-    replaced : bool
-        Whether rows are drawn with replacement.
-    honest : bool
-        Whether the leaves are filled by other rows than those that choose the splits.
-    single_columns : bool or None
-        Whether every predictor alone may be tried at every node; None if that is not known.
-    full : bool
-        Whether trees grow until their leaves are small, without any other limit.
-    summed : bool
-        Whether trees are summed, each fitted to the residuals of those before it, not averaged.
-    scale : str
-        What splits were chosen on, in words, if it is not the response; else empty.
-    n_classes : int
-        Number of classes; 0 for numbers.
-    penalty : str
-        ``"aic"`` or ``"bic"`` if splits pay a penalty; else empty.
-    criterion : str
-        The criterion of splits if it is neither variance nor the Gini index; else empty.
-    random_cuts : float
-        Share of the trees that try random cuts of a direction only.
-    stopped : tuple of str
-        Options that stop growth at a size which does not depend on n, as a call has them.
-    cut : bool
-        Whether `prune` has set the number of leaves without an α.
-    no_rule : str
-        Why the size of the trees follows no rule in n, in words, if it is no fixed number.
-    constant_by : str
-        The held-out rows that have chosen the constant of a rate, in words; empty for none.
-    cut_at : str
-        Where directions are cut, in words, if the cut is not sought; else empty.
-    smallest : str
-        The option that says how small leaves of full trees are.
-    min_leaf : int
-        Fewest rows of a leaf.
-    exact_rows : float
-        Most rows of a node in which all cuts are tried; in larger ones those between bins.
-    short : str
-        Why trees have far fewer leaves than the theorems ask for, in words; else empty.
-    tails : str
-        The test by which residuals have heavier tails than normal ones, in words; empty if they do
-        not.
-    factors : int
-        How many of the predictors are factors.
+    forest : whether the fit is a forest; else a tree
+    classes : whether it predicts classes, by regressing their indicators
+    n, P : numbers of training rows and of predictors
+    subset_size : number of predictors in each subset; None for a random number
+    family : the family of projections, if directions are not estimated on random subsets of the
+        predictors; else empty
+    axis_trees : whether some of the trees split on single predictors only
+    leaves : t_n, or the mean number of leaves if there is no limit
+    leaves_along : values of the rule of t_n at n, 10·n, …; empty without a rule
+    limited : whether t_n limits the number of leaves
+    alpha : α_n; None without pruning
+    alpha_along : values of the rule of α_n at n, 10·n, …; empty without a rule
+    drawn : rows that each tree draws, as a share of n; 1 for a bootstrap of n rows, or for all rows
+    drawn_along : values of the rule of that share at n, 10·n, …; empty without a rule
+    replaced : whether rows are drawn with replacement
+    honest : whether leaf values are from other rows than those that choose the splits
+    single_columns : whether every predictor alone may be tried at every node; None if unknown
+    full : whether trees grow until their leaves are small, without any other limit
+    summed : whether trees are summed, each fitted to the residuals of those before it, not averaged
+    scale : what splits were chosen on, in words, if it is not the response; else empty
+    n_classes : number of classes; 0 for numbers
+    penalty : ``"aic"`` or ``"bic"`` if splits pay a penalty; else empty
+    criterion : the criterion of splits if it is neither variance nor the Gini index; else empty
+    random_cuts : share of the trees that try random cuts of a direction only
+    stopped : options that stop growth at a size which does not depend on n, as a call has them
+    cut : whether `prune` has set the number of leaves without an α
+    no_rule : why the size of the trees follows no rule in n, in words, if it is no fixed number
+    constant_by : the validation rows that have chosen the constant of a rate, in words; empty for
+        none
+    cut_at : where directions are cut, in words, if the cut is not searched for; else empty
+    smallest : the option for how small leaves of full trees are
+    min_leaf : fewest rows of a leaf
+    exact_rows : most rows of a node in which all cuts are tried; in larger ones those between bins
+    short : why trees have far fewer leaves than the theorems require, in words; else empty
+    tails : the test by which residuals have heavier tails than normal ones, in words; else empty
+    factors : how many of the predictors are factors
     """
 
     forest: bool
@@ -182,17 +146,9 @@ class FitProperties:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a theorem.
+    """One condition of a theorem: a `statement`, and the `quantity` it is about, at this n.
 
-    Attributes
-    ----------
-    theorem : str
-    statement : str
-        The condition.
-    quantity : str
-        The value that it is about, at this n.
-    status : str
-        `HOLDS`, `FAILS`, `UNKNOWN`, `ASSUMED`, `DIFFERS` or `CONTRADICTED`.
+    `status` is `HOLDS`, `FAILS`, `UNKNOWN`, `ASSUMED`, `DIFFERS` or `CONTRADICTED`.
     """
 
     theorem: str
@@ -263,7 +219,7 @@ WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: 
 def conditions(fit: FitProperties) -> list[Condition]:
     """Return every condition of every theorem that may cover the fit.
 
-    The theorems of [Z] are about trees whose leaves are filled by the rows that chose the splits.
+    The theorems of [Z] are about trees whose leaf values are from the rows that chose the splits.
     """
     name = HONEST if fit.honest else _theorem(fit)
     on = [Condition(name, ON_RESPONSE, f"on {fit.scale}", FAILS)] if fit.scale else []
@@ -307,7 +263,7 @@ def conclusion(fit: FitProperties) -> str:
 
 
 def _conditionally(fit: FitProperties, found: list[Condition]) -> str:
-    """Return what must be true for a theorem to say something of the fit, from "if" on."""
+    """Return what must be true for a theorem to hold for the fit, from "if" on."""
     needed = [] if fit.classes else ["Y is sub-Gaussian"]
     if fit.honest:
         needed = [
@@ -339,7 +295,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
-    """Return why [P] does not apply, or cannot be judged, each with what would do; see below."""
+    """Return why [P] does not apply, or this is unknown, each with a remedy; see below."""
     honest, obstacles = _of_honest(fit), []
     failed = [c.statement for c in honest if c.status == FAILS]
     unknown = [c.statement for c in honest if c.status == UNKNOWN]
@@ -354,9 +310,9 @@ def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
 
 
 def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
-    """Return why no theorem of [Z] applies, or that it cannot be judged.
+    """Return why no theorem of [Z] applies, or that this is unknown.
 
-    Each reason has what would do, together with that of all others; nothing if it is not known.
+    Each reason has a remedy, together with that of all others; nothing if it is not known.
     """
     about, obstacles = _trees_meant(fit), []
     if about:

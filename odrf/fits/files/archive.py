@@ -1,4 +1,4 @@
-"""A file of named members that is checked before it is believed: a zip archive with checksums."""
+"""A file of named members that is checked before it is used: a zip archive with checksums."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 #
 # Python's `zipfile` reads such an archive, as does every other program.  Written out here are the
 # few lines that it takes, because `zipfile` cannot compress on several cores, and because the
-# reader of fits must not trust what an archive says of itself: it compares these bytes with those
+# reader of fits must not trust the sizes in an archive: it compares these bytes with those
 # of the file.
 # ------------------------------------------------------------------------------------------------
 
@@ -54,17 +54,8 @@ VERSION, VERSION_64 = 20, 45
 class Member(NamedTuple):
     """A member of an archive.
 
-    Attributes
-    ----------
-    name : str
-    method : int
-        `STORED` or `DEFLATED`.
-    crc : int
-        CRC-32 of the content.
-    stored, size : int
-        Bytes in the file, and of the content.
-    offset : int
-        Where its header begins in the file.
+    `method` is `STORED` or `DEFLATED`, `crc` the CRC-32 of the content; `stored` are bytes in the
+    file, `size` those of the content; the header begins at `offset`.
     """
 
     name: str
@@ -94,7 +85,7 @@ def directory_entry(member: Member) -> bytes:
 
 
 def end_of_directory(count: int, size: int, offset: int) -> bytes:
-    """Return what follows a list of so many members and bytes, which begins at `offset`."""
+    """Return the bytes after a list of so many members and bytes, which begins at `offset`."""
     end = b""
     if count > MANY_MEMBERS or size > LARGEST_NUMBER or offset > LARGEST_NUMBER:
         numbers = (VERSION_64, VERSION_64, 0, 0, count, count, size, offset)
@@ -105,7 +96,7 @@ def end_of_directory(count: int, size: int, offset: int) -> bytes:
 
 
 def _common(member: Member, large: bool, extra: bytes) -> bytes:
-    """Return what header and directory say alike."""
+    """Return the fields that header and directory have in common."""
     sizes = (0xFFFFFFFF, 0xFFFFFFFF) if large else (member.stored, member.size)
     return struct.pack(
         "<HHHHHIIIHH",
@@ -122,7 +113,7 @@ def _common(member: Member, large: bool, extra: bytes) -> bytes:
 
 
 # ------------------------------------------------------------------------------------------------
-# A file of named members that is checked before it is believed: a zip archive with checksums.
+# A file of named members that is checked before it is used: a zip archive with checksums.
 # ------------------------------------------------------------------------------------------------
 
 FORMAT = 1
@@ -137,8 +128,8 @@ CHUNK = 2**22
 PIECE = 2**18
 # Compressed content smaller than this share of itself is worth the time of reading it.
 WORTH = 0.97
-# An archive may say that it takes this many times its size in memory, beside a little: more would
-# be a trap.  Whoever has to write more does not compress it.
+# An archive may declare this many times its size in memory, and a little: more would be an attack.
+# An archive that needs more is written without compression.
 MOST_RATIO, LITTLE = 1000, 2**20
 
 
@@ -149,14 +140,8 @@ class NotAFit(Exception):  # noqa: N818
 class Part(NamedTuple):
     """Where a member is, and its checksum, which includes its header.
 
-    Attributes
-    ----------
-    file : str
-        Its name.
-    at, stored, size : int
-        Where it begins in the archive, its bytes there, and those of its content.
-    check : str
-        Its checksum: the first digits of its SHA-256.
+    The member named `file` begins `at` a position of the archive, has `stored` bytes there, and
+    content of `size` bytes; `check` is the first digits of its SHA-256.
     """
 
     file: str
@@ -169,13 +154,7 @@ class Part(NamedTuple):
 class ArchiveWriter:
     """Writes members one after the other; `finish` writes what must come first or last.
 
-    Parameters
-    ----------
-    file : binary file
-        Can be written and searched.
-    version : str
-        Of the package.
-    compress : bool
+    The binary `file` can be written and searched; `version` is that of the package.
     """
 
     def __init__(self, file: IO[bytes], version: str, compress: bool) -> None:
@@ -207,9 +186,9 @@ class ArchiveWriter:
         return Part(name, member.offset, member.stored, size, _check(digest))
 
     def finish(self, content: bytes, memory: int) -> bool:
-        """Write the list of all contents, and what is said of the file.
+        """Write the list of all contents, and the description of the file.
 
-        `memory` is what the fit takes in memory.  Return whether a reader believes that.
+        `memory` is the memory that the fit takes.  Return whether a reader accepts that number.
         """
         at, digest = self._at, hashlib.sha256()
         part = self.add(CONTENT, [content], zlib.Z_DEFAULT_STRATEGY)
@@ -239,28 +218,11 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """Reads an archive that `ArchiveWriter` wrote, and believes nothing unchecked.
+    """Reads an archive that `ArchiveWriter` wrote, and uses nothing unchecked.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it stays open as long as this object exists.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    version : str
-        Of the package that wrote it.
-    memory : int
-        What the fit takes in memory, as the file says.
-
-    Raises
-    ------
-    NotAFit
-        The file is something else.
-    InputError
-        It is damaged, or a later version wrote it.
+    The file at `path` stays open as long as this object exists. `version` is that of the package
+    that wrote it, `memory` the memory that the fit takes by the file.  Raises `NotAFit` if the file
+    is something else, and `InputError` if it is damaged, or a later version wrote it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -303,10 +265,7 @@ class ArchiveReader:
     def pieces(self, part: Part) -> Iterator[bytes]:
         """Yield the content of a member piece by piece, so that memory holds it once.
 
-        Raises
-        ------
-        InputError
-            It is damaged, which may be found at the end only: nothing may be believed before.
+        Raises `InputError` if it is damaged, perhaps only at the end: no piece may be used before.
         """
         digest = hashlib.sha256()
         yield from self._pieces(part, digest)
@@ -331,7 +290,7 @@ class ArchiveReader:
             raise damaged()
 
     def _check_rest(self, said: dict[str, Any], about: bytes) -> None:
-        """Check what is beside the members: the list of contents, and the list of members."""
+        """Check the rest of the file: the list of contents, and the list of members."""
         first, digest = said["directory"], hashlib.sha256()
         end = self._size - len(_end(about, first, 0, said["members"]))
         if not 0 <= said["at"] <= first <= end:
@@ -363,7 +322,7 @@ class _Unpacked:
         self._left, self._unpacker = size, zlib.decompressobj(-15)
 
     def pieces(self, stored: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes of the archive hold."""
+        """Yield the content of the next bytes of the archive."""
         while content := self._next(stored):
             self._left -= len(content)
             if self._left < 0:
@@ -383,7 +342,7 @@ class _Unpacked:
 
 
 def damaged() -> InputError:
-    """Return what to raise for a file that is not as it was written."""
+    """Return the error for a file that is not as it was written."""
     return InputError("it is damaged: use a copy, or fit again")
 
 
@@ -403,7 +362,7 @@ def _about_text(said: dict[str, Any]) -> bytes:
 
 
 def _said(about: bytes) -> dict[str, Any] | None:
-    """Return what the first member says; None if it is not as it was written."""
+    """Return the content of the first member; None if it is not as it was written."""
     try:
         said = json.loads(about)
         said.pop("check")

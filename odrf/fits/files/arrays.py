@@ -39,7 +39,7 @@ KNOWN_DTYPE = re.compile(
 FEW = 16
 # Ways to write are compared on this many bytes.
 SAMPLE = 2**16
-# Numbers that are looked at together.
+# Numbers that are checked in one batch.
 PIECE = 2**18
 # Looking for runs only is several times as fast as looking for any repetition, and so may take this
 # much more room.
@@ -57,18 +57,12 @@ class ArrayForm:
 
     Attributes
     ----------
-    dtype : str
-        Its type, as NumPy writes it: ``"<f8"``.
-    shape : tuple of int
-    kept : str
-        The type in which it is written, which holds its numbers without loss.
-    steps : bool
-        Whether the first number and the differences of successive numbers are written.
-    apart : bool
-        Whether first the first bytes of all numbers are written, then all second bytes, and so on:
-        as an array (item size, numbers) of bytes.
-    fortran : bool
-        Whether the numbers are in the order of Fortran.
+    dtype : its type, as NumPy writes it: ``"<f8"``
+    kept : the type in which it is written, which holds its numbers without loss
+    steps : whether the first number and the differences of successive numbers are written
+    apart : whether first the first bytes of all numbers are written, then all second bytes, and so
+        on: as an array (item size, numbers) of bytes
+    fortran : whether the numbers are in the order of Fortran
     """
 
     dtype: str
@@ -101,14 +95,14 @@ class ArrayForm:
         return len(self.header) + self.size * np.dtype(self.kept).itemsize
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the file says of it."""
+        """Return its description in the file."""
         said: dict[str, Any] = {"dtype": self.dtype, "shape": list(self.shape), "kept": self.kept}
         marks = {"steps": self.steps, "apart": self.apart, "fortran": self.fortran}
         return said | {name: True for name, mark in marks.items() if mark}
 
     @classmethod
     def of_json(cls, said: dict[str, Any]) -> ArrayForm:
-        """Return the form that a file says; raise `InputError` if there is no such form."""
+        """Return the form that a file describes; raise `InputError` if there is no such form."""
         dtype, shape, kept = said["dtype"], said["shape"], said["kept"]
         marks = [said.get(name, False) for name in ("steps", "apart", "fortran")]
         known = all(type(name) is str and KNOWN_DTYPE.fullmatch(name) for name in (dtype, kept))
@@ -133,12 +127,8 @@ def npy_header(dtype: str, shape: tuple[int, ...], fortran: bool) -> bytes:
 def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
     """Return how an array is best written, the bytes after the header, and how to compress them.
 
-    The last is a strategy of `zlib`.
-
-    Raises
-    ------
-    InputError
-        The array holds objects, or another type that has no plain form.
+    The last is a strategy of `zlib`.  Raises `InputError` if the array holds objects, or another
+    type that has no plain form.
     """
     little = array.dtype.newbyteorder("<").str
     if not KNOWN_DTYPE.fullmatch(little):
@@ -161,15 +151,11 @@ def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
 
 
 def decoded_array(form: ArrayForm, pieces: Iterable[bytes]) -> NDArray:
-    """Return the array of the bytes after the header, which come in pieces.
+    """Return the array of the bytes after the header, which come in pieces.  It can be written to.
 
-    It can be written to.  The bytes are put where the array ends, and made its numbers from its
-    beginning on: so memory holds the array once.
-
-    Raises
-    ------
-    InputError
-        There are more or fewer bytes, or a truth value is neither 0 nor 1.
+    The bytes are put where the array ends, and converted to its numbers from its beginning on: so
+    memory holds the array once.  Raises `InputError` if there are more or fewer bytes, or a truth
+    value is neither 0 nor 1.
     """
     dtype, kept = np.dtype(form.dtype), np.dtype(form.kept)
     flat: NDArray = np.empty(form.size, dtype=dtype.newbyteorder("="))
@@ -239,7 +225,7 @@ def _narrowest(flat: NDArray) -> NDArray:
 
 
 def _holds(kept: np.dtype, flat: NDArray) -> bool:
-    """Return whether a type holds all numbers: looked at piece by piece, to take little memory."""
+    """Return whether a type holds all numbers; checked in batches, to take little memory."""
     for at in range(0, len(flat), PIECE):
         piece = flat[at : at + PIECE]
         with np.errstate(all="ignore"):
@@ -268,12 +254,6 @@ def _deflated_size(content: NDArray[np.uint8], strategy: int) -> int:
 
 
 class MadeWhenWritten(NamedTuple):
-    """An array that is no part of the fit: it is made when it is written, and dropped afterwards.
-
-    Attributes
-    ----------
-    make : callable
-        Returns the array.
-    """
+    """An array that is no part of the fit: `make` returns it when it is written; it is not kept."""
 
     make: Callable[[], NDArray]

@@ -68,20 +68,16 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What is raised if a file cannot be read: it names the file, and the way out.
+# The errors for a file that cannot be read: they name the file, and the way out.
 # ------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def errors_naming(path: str | PathLike[str], version: str = __version__) -> Iterator[None]:
-    """Let what is raised within this context name a file, which this version of odrf wrote.
+    """Let errors within this context name a file, which this version of odrf wrote.
 
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is not as it was written.
-    MemoryError
-        Memory does not hold the fit.
+    They are `InputError` if the file cannot be read or is not as it was written, and `MemoryError`
+    if memory does not suffice for the fit.
     """
     named = f"path={str(path)!r}"
     try:
@@ -155,9 +151,9 @@ def trees_read(
 ) -> dict[str, Any]:
     """Return the fields of trees, of which some are `known`.
 
-    Those of a forest that follow from others are let go before the rest is read.
+    Those of a forest that follow from others are dropped before the rest is read.
     """
-    later = dict(unread)  # whoever is interrupted reads all of them again
+    later = dict(unread)  # after an interruption all of them are read again
     with ThreadPoolExecutor(4) as threads:
 
         def read(names: Iterable[str]) -> dict[str, Any]:
@@ -198,18 +194,8 @@ SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 class FitReader:
     """Builds the fit that an archive holds.
 
-    Parameters
-    ----------
-    archive : ArchiveReader
-    functions : mapping of str to object
-        The user's functions, by name.
-    trusted : bool
-        Whether formulas may use any code.
-
-    Attributes
-    ----------
-    absent : dict of str to None
-        The names that formulas need and `functions` lacks.
+    `functions` are the user's, by name; if `trusted`, formulas may use any code. `absent` has the
+    names that formulas need and `functions` lacks.
     """
 
     def __init__(self, archive: ArchiveReader, functions: Mapping[str, Any], trusted: bool) -> None:
@@ -221,10 +207,7 @@ class FitReader:
     def read(self) -> tuple[str, Any]:
         """Return the name of the kind of results, and the fit.
 
-        Raises
-        ------
-        InputError
-            Whatever is wrong with the file.
+        Raises `InputError` for any fault of the file.
         """
         said = self._json(self._archive.content())
         for part in said["parts"]:
@@ -235,7 +218,7 @@ class FitReader:
         return said["result"], fit
 
     def _take(self, memory: int) -> None:
-        """Note that memory is needed; raise `InputError` if the file did not say so."""
+        """Count memory that is needed; raise `InputError` if it is more than the file declares."""
         self._memory += memory
         if self._memory > self._archive.memory + ROOM:
             raise InputError("it takes more memory than it says")
@@ -245,7 +228,7 @@ class FitReader:
         return json.loads(content)
 
     def _value(self, said: Any) -> Any:
-        """Return the value that JSON stands for."""
+        """Return the value of this JSON."""
         kind = type(said)
         if kind in AS_THEY_ARE or kind is float:
             return said
@@ -309,7 +292,7 @@ class FitReader:
         return values | {"X": with_layout(X, values["X"])}
 
     def _matrix(self, is_whole: Any, whole: Any, others: Any) -> NDArray[np.float32]:
-        """Return the matrix of training rows, whose two parts are let go one by one."""
+        """Return the matrix of training rows, whose two parts are dropped one by one."""
         of_whole: NDArray[np.bool_] = self._value(is_whole)
         if of_whole.all():
             return np.ascontiguousarray(self._once(whole), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""From a fit to a list of its parts: each written once, whoever refers to it."""
+"""From a fit to a list of its parts: each written once, however many others refer to it."""
 
 from __future__ import annotations
 
@@ -38,22 +38,11 @@ WHOLE = 2.0**16
 
 @dataclass
 class FitWriter:
-    """Writes the parts of a fit to an archive.
+    """Writes the parts of a fit to an archive, with training rows if `data`.
 
-    Parameters
-    ----------
-    archive : ArchiveWriter
-    data : bool
-        Whether training rows are written.
-    advance : callable
-        Called with the bytes in memory of each array that has been written.
-
-    Attributes
-    ----------
-    given : dict of str to None
-        The names of functions that formulas use and the file does not hold.
-    untrusted : dict of str to None
-        Parts of the formulas' code that `load` refuses.
+    `advance` is called with the bytes in memory of each array that has been written. `given` has
+    the names of functions that formulas use and the file does not hold, `untrusted` parts of the
+    formulas' code that `load` refuses.
     """
 
     archive: ArchiveWriter
@@ -68,7 +57,7 @@ class FitWriter:
     _memory: int = 0
 
     def write(self, result: str, fit: Any) -> bool:
-        """Write the fit of a kind of results; return whether a reader believes its size."""
+        """Write the fit of a kind of results; return whether a reader accepts its size."""
         said = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
         text = json.dumps(said, separators=(",", ":"))
         content = text.replace('},{"is":', '},\n{"is":').encode()
@@ -203,7 +192,7 @@ class FitWriter:
         return place
 
     def _few_numbers(self, array: NDArray) -> dict[str, Any] | None:
-        """Return a short array as a list of numbers, or one number that stands in all places."""
+        """Return a short array as a list of numbers, or one number that is in all places."""
         dtype = array.dtype.newbyteorder("<")
         if array.size > 1 and dtype.kind in "biuf" and dtype.itemsize <= 8:
             flat = np.ravel(array)
@@ -262,7 +251,7 @@ def _as_doubles(value: Any) -> dict[str, Any]:
 def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
     """Return the rows of a matrix (r, n) that hold whole numbers, such as indicators, apart.
 
-    In a few bits each they take a fraction of the room.
+    In a few bits each they take a fraction of the space.
     """
     whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
     of_these = {
@@ -277,7 +266,7 @@ def _is_whole(row: NDArray[np.float32]) -> bool:
 
 
 def _counts(data: TrainingData) -> dict[str, Any]:
-    """Return what is said of training rows that are left out."""
+    """Return the description of training rows that are left out."""
     names = ("missing_columns", "empty_cells", "class_weights", "weight_unit")
     numbers = {"rows": data.n_rows, "dropped": data.n_dropped}
     streamed = isinstance(data, NoData) and data.__dict__.get("reason") == STREAMED

@@ -41,21 +41,9 @@ def save(
 ) -> None:
     """Save a fit to a file, for `odrf.results.base.FittedResults.save`.
 
-    Parameters
-    ----------
-    result : str
-        The name of its class of results.
-    fit : AnyFit or Recalibration
-    path : str or path
-    data : bool
-        Whether the file holds the training rows.
-    progress : bool
-        Show a progress bar of the bytes of trees and rows.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written, or the fit holds something that has no place in a file.
+    `result` is the name of its class of results; `progress` shows a bar of the bytes of trees and
+    rows.  Raises `InputError` if the file cannot be written, or the fit holds something that has no
+    place in a file.
     """
     size = bytes_in_memory(fit)
     with (
@@ -81,15 +69,12 @@ def saved_bytes(fit: AnyFit, data: bool) -> int:
 
 
 def replaced(path: str | PathLike[str], content: bytes) -> None:
-    """Write a file as a whole: whoever reads `path` finds what was there before, or all of it.
+    """Write a file as a whole: readers of `path` get the old content, or all of the new.
 
     The content is written to a new file in the same folder, which then takes the name.  If the
-    process is killed meanwhile, this other file, which ends in ``.part``, may remain.
-
-    Raises
-    ------
-    InputError
-        The folder does not exist, or the file cannot be written; `path` is then as it was.
+    process is killed meanwhile, this other file, which ends in ``.part``, may remain.  Raises
+    `InputError` if the folder does not exist, or the file cannot be written; `path` is then as it
+    was.
     """
     with replacing(path) as file:
         file.write(content)

@@ -180,7 +180,7 @@ def cost_of_json(content: bytes) -> int:
 
 
 def cost_of_built(value: Any) -> int:
-    """Return what a table, series, index or column takes beside what it was made of."""
+    """Return the memory of a table, series, index or column in addition to its parts."""
     if isinstance(value, pd.DataFrame):
         return int(value.memory_usage(deep=False).sum())
     if isinstance(value, pd.RangeIndex):

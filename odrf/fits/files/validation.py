@@ -1,4 +1,4 @@
-"""Whether what a file holds fits together, as kernels, which check nothing, need."""
+"""Whether the contents of a file fit together, as kernels, which check nothing, need."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _require_causes(
 # Whether the arrays of a fit from a file fit together, as kernels, which check nothing, need.
 # ------------------------------------------------------------------------------------------------
 
-# Nodes whose children are looked at together.
+# Nodes whose children are checked in one batch.
 NODES = 2**18
 KINDS = ("regression", "classification", SURVIVAL)
 
@@ -181,7 +181,7 @@ def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
 
 
 def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:
-    """Raise `InputError` unless a forest can be walked by rows of `p` columns.
+    """Raise `InputError` unless rows of `p` columns can be predicted by a forest.
 
     It must predict `K` numbers, and have `n_trees` trees if that is known.
     """
@@ -210,7 +210,7 @@ def require_sound_roots(root: NDArray, m: int) -> None:
 
 
 def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> None:
-    """Raise `InputError` unless guided trees can be walked, as `require_sound_forest`."""
+    """Raise `InputError` unless guided trees can predict, as `require_sound_forest`."""
     m, root, plane, W = len(forest.left), forest.root, forest.plane, len(forest.threshold)
     _require_ranges(root, m)
     _require(bool((np.diff(root) > 0).all()) and len(root) == n_trees + 1)
@@ -441,7 +441,7 @@ def _require_layout(layout: Layout, r: int, p: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------
-# Whether the fields of an object hold what their annotations say.
+# Whether the fields of an object have the types of their annotations.
 # ------------------------------------------------------------------------------------------------
 
 # What has the methods of a protocol, of all that a file can hold.
@@ -452,7 +452,7 @@ OF_PROTOCOL: dict[Any, tuple[type, ...]] = {
 
 
 def is_as_annotated(kind: type, field: str, value: Any) -> bool:
-    """Return whether a value is of the type that a class says of its field."""
+    """Return whether a value has the type of the field's annotation."""
     return _is_of(value, _annotations(kind)[field])
 
 
@@ -515,7 +515,7 @@ def _has_dtype(array: np.ndarray, hint: Any) -> bool:
 # ------------------------------------------------------------------------------------------------
 # Whether the names and the formula of a design from a file are those of its columns and code.
 #
-# A design says in several places how a column is called, and its formula is code again when
+# A design has the name of a column in several places, and its formula is code again when
 # somebody fits by it.
 # ------------------------------------------------------------------------------------------------
 
@@ -541,7 +541,7 @@ def require_names_of_design(design: Design) -> None:
 
 
 def require_names_of_rows(design: Design, data: TrainingData) -> None:
-    """Raise `InputError` unless what is kept of the training rows are columns of the design."""
+    """Raise `InputError` unless the columns of the training rows are those of the design."""
     if data.kept is not None and not set(data.kept.columns) <= set(design.schema.columns):
         raise InputError("its names do not fit together: use a copy, or fit again")
 

@@ -48,10 +48,7 @@ NUMPY_TYPES = (
 def scalar_as_json(value: Any) -> dict[str, Any] | None:
     """Return a value as a name and its contents; None if it is of another kind.
 
-    Raises
-    ------
-    InputError
-        It is a time of a zone that has no name.
+    Raises `InputError` for a time of a zone that has no name.
     """
     kind = type(value)
     if value is pd.NaT or value is pd.NA:
@@ -119,7 +116,7 @@ def zone_as_json(zone: Any) -> str | float | None:
 
 
 def zone_of_json(zone: Any) -> datetime.tzinfo | None:
-    """Return the time zone of what `zone_as_json` gives; raise `InputError` if there is none."""
+    """Return the time zone of a value of `zone_as_json`; raise `InputError` if there is none."""
     if zone is None:
         return None
     if type(zone) is float and abs(zone) < 86400:
@@ -205,10 +202,7 @@ ARROW_NAME = re.compile(r"[a-z0-9_]+(\[[a-z]+\])?")
 def pandas_as_fields(value: Any) -> tuple[str, dict[str, Any]] | None:
     """Return the name of what builds a value again, and what it needs; None if it is not pandas'.
 
-    Raises
-    ------
-    InputError
-        It is a column of a type that another library defines.
+    Raises `InputError` for a column of a type that another library defines.
     """
     if isinstance(value, pd.DataFrame):
         return "DataFrame", _table(value)

@@ -39,16 +39,10 @@ ADDED = 0.1
 
 
 class LocalSpread(NamedTuple):
-    """The size of residuals near a row.
+    """The size of residuals near a row, as predicted by a forest.
 
-    Attributes
-    ----------
-    fit : Fit
-        The forest that predicts sizes.
-    of_rows : (n,) float64
-        The size near each training row, by the trees that did not draw it; NaN if all did.
-    added : float
-        What is added to the predictions of the forest.
+    `of_rows` (n,) is the size near each training row, by the trees that did not draw it; NaN if all
+    did. `added` is added to the predictions of the forest.
     """
 
     fit: Fit
@@ -61,14 +55,9 @@ class LocalSpread(NamedTuple):
 
 
 def local_spread(fit: StackedFit, size: NDArray[np.float64]) -> LocalSpread:
-    """Return what tells the size of residuals near a row.
+    """Return the size of residuals near a row, for a stack of a regression.
 
-    Parameters
-    ----------
-    fit : StackedFit
-        Of a regression.
-    size : (n,) float64
-        Absolute residuals of the training rows out of bag; NaN where there is none.
+    `size` (n,) are absolute out-of-bag residuals of the training rows; NaN where there is none.
     """
     forest, known = fit.parts[0].fit, ~np.isnan(size)
     assert isinstance(forest, Fit)
@@ -98,17 +87,10 @@ def local_spread(fit: StackedFit, size: NDArray[np.float64]) -> LocalSpread:
 
 
 class PredictedDistribution(NamedTuple):
-    """What the distribution of a response around its prediction is made of.
+    """The distribution of a response around its prediction.
 
-    Attributes
-    ----------
-    spread : LocalSpread
-        The size of residuals near a row.
-    relative : (n,) float64
-        The out-of-bag residual of each training row, divided by the size near it; NaN where there
-        is none.
-    weights : (n,) float64
-        Case weights.
+    `relative` (n,) is the out-of-bag residual of each training row, divided by the size near it
+    (NaN where there is none), `weights` (n,) are case weights.
     """
 
     spread: LocalSpread
@@ -141,14 +123,9 @@ class PredictedDistribution(NamedTuple):
 
 
 def predicted_distribution(fit: StackedFit, residual: NDArray[np.float64]) -> PredictedDistribution:
-    """Return what the distribution of a response is made of.
+    """Return the distribution of a response around its prediction, for a stack of a regression.
 
-    Parameters
-    ----------
-    fit : StackedFit
-        Of a regression.
-    residual : (n,) float64
-        Out-of-bag residuals; NaN where there is none.
+    `residual` (n,) are out-of-bag residuals; NaN where there is none.
     """
     spread = local_spread(fit, np.abs(residual))
     return PredictedDistribution(spread, residual / spread.of_rows, fit.data.weights)

@@ -27,16 +27,12 @@ class StackedPart(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        What it is, in words.
-    fit : Fit, BoostedFit or KernelSmoother
-        Its trees, or a smoother without any.  With a base, trees predict what the base leaves.
-    base : AdditiveBase or None
-        What is added to the prediction of the trees.
-    columns : (q,) int64 or None
-        The columns of the design that it uses; None for all.
-    left_out : (n, K) float64 or None
-        The prediction of each row without the row itself; None for the out-of-bag prediction.
+    name : what it is, in words
+    fit : its trees, or a smoother without any; with a base, trees predict the residuals of the base
+    base : what is added to the prediction of the trees, or None
+    columns : (q,), the columns of the design that it uses; None for all
+    left_out : (n, K), the prediction of each row without the row itself; None for the out-of-bag
+        prediction
     """
 
     name: str
@@ -51,14 +47,10 @@ class Trial(NamedTuple):
 
     Attributes
     ----------
-    name : str
-    runs : int
-        Runs of its last fit; 0 if there was no time for any.
-    gain, std_error : float
-        By how much it lowers the out-of-bag loss of the stack, mean squared error or log loss, and
-        the standard error of that; NaN without any fit.
-    outcome : str
-        ``"added"``, ``"within noise"``, ``"behind others"`` or ``"no time left"``.
+    runs : runs of its last fit; 0 if there was no time for any
+    gain, std_error : by how much it lowers the out-of-bag loss of the stack, mean squared error or
+        log loss, and the standard error of that; NaN without any fit
+    outcome : ``"added"``, ``"within noise"``, ``"behind others"`` or ``"no time left"``
     """
 
     name: str
@@ -79,31 +71,19 @@ class StackedFit:
 
     Attributes
     ----------
-    call : str
-        The call that made it, as shown in summaries.
-    design : Design
-        The recipe from a data frame to predictors and response.
-    data : TrainingData
-        The training rows.
-    control : ResolvedStackOptions
-        The options, resolved.
-    boosting : dict of str to ResolvedBoostingOptions
-        The options of the kinds of boosted runs, whether or not they are among the models.
-    parts : tuple of G StackedPart
-        The models, a forest first.
-    weights : (G,) float64
-        The weight of each; they add up to 1.
-    power : float
-        The power of the weighted geometric mean of class probabilities; 1 for a regression.
-    errors : (G,) float64
-        Out-of-bag mean squared error of each, or its share of wrong labels.
-    rises : (G,) float64
-        By what share the out-of-bag loss of the stack would rise without each: its mean squared
-        error or log loss.
-    trials : tuple of Trial
-        Other models that were tried.
-    votes, summed : bool
-        False: a prediction is a mean.
+    call : the call that made it, as shown in summaries
+    design : the recipe from a data frame to predictors and response
+    data : the training rows
+    control : the options, resolved
+    boosting : the options of the kinds of boosted runs, whether or not they are among the models
+    parts : the G models, a forest first
+    weights : (G,), the weight of each; they add up to 1
+    power : the power of the weighted geometric mean of class probabilities; 1 for a regression
+    errors : (G,), out-of-bag mean squared error of each, or its share of wrong labels
+    rises : (G,), by what share the out-of-bag loss of the stack (mean squared error or log loss)
+        would rise without each
+    trials : other models that were tried
+    votes, summed : False, a prediction is a mean
     """
 
     votes: ClassVar[bool] = False
@@ -140,10 +120,5 @@ class StackedFit:
 
     @property
     def forest(self) -> Forest:
-        """There is none: the trees of several models do not make one forest.
-
-        Raises
-        ------
-        AttributeError
-        """
+        """Raise `AttributeError`: the trees of several models do not make one forest."""
         raise AttributeError("a stack has several forests")

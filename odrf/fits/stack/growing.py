@@ -1,10 +1,10 @@
-"""Growing the models of a stack, and finding their weights from out-of-bag rows.
+"""Growing the models of a stack, and estimating their weights from out-of-bag rows.
 
-The models differ in what they find easily.  A forest of several kinds of trees is best where the
-signal is rough.  A forest on a base, which predicts what a sum of splines leaves, is best where
-most of it is smooth and additive, a forest on few predictors where most tell nothing.  A kernel
-smoother is best where the signal is smooth in all predictors at once, an oblique one where it is so
-in few directions, boosted runs where few predictors tell much.
+The models differ in what they learn easily.  A forest of several kinds of trees is best where the
+signal is rough.  A forest on a base, which predicts the residuals of a sum of splines, is best
+where most of it is smooth and additive, a forest on few predictors where most have no influence.  A
+kernel smoother is best where the signal is smooth in all predictors at once, an oblique one where
+it is so in few directions, boosted runs where few predictors matter much.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ __all__ = [
 # A forest on the predictors that matter, for tables with many that do not.
 #
 # A tree that tries predictors at random, or splits on sums of them, is the less accurate the more
-# of them tell nothing.  How many matter is the effective number of their importances, of order 2 or
-# 1: the smaller one where a few stand out, the larger one where some matter much and others less.
+# of them have no influence.  How many matter is the effective number of their importances, of order
+# 2 or 1: the smaller one where a few stand out, the larger one where some matter much and others
+# less.
 # ------------------------------------------------------------------------------------------------
 
 ORDERS = (2, 1)
@@ -92,16 +93,10 @@ SHARE, SHARE_WITHOUT_FOLD = 1 / 2, 1 / 5
 
 
 class FewPredictors(NamedTuple):
-    """A forest on few predictors.
+    """A forest on few predictors, those of the `columns` (q,) of the design.
 
-    Attributes
-    ----------
-    fit : Fit
-    columns : (q,) int64
-        The columns of the design that it uses.
-    left_out : (n, K) float64
-        The prediction of each row by a forest on predictors that were chosen, and trees that were
-        grown, without the row's fold.
+    `left_out` (n, K) is the prediction of each row by a forest on predictors that were chosen, and
+    trees that were grown, without the row's fold.
     """
 
     fit: Fit
@@ -112,16 +107,7 @@ class FewPredictors(NamedTuple):
 class ForestsOnFew(NamedTuple):
     """What forests on few predictors are grown from.
 
-    Attributes
-    ----------
-    call : str
-    design : Design
-    data : TrainingData
-    request : Options
-        The options of the forest on all predictors.
-    by_fold : FoldImportance
-    progress : bool
-        Show a progress bar for each forest.
+    `request` are the options of the forest on all predictors.
     """
 
     call: str
@@ -135,12 +121,8 @@ class ForestsOnFew(NamedTuple):
         """Return the forest that is of use beside the one on all predictors; None if none is.
 
         The first fold decides.  A forest is of use if the loss of both together is smaller there
-        than that of the one on all predictors, by more than two standard errors.
-
-        Parameters
-        ----------
-        known : (n, K) float64
-            Out-of-bag predictions of the forest on all predictors.
+        than that of the one on all predictors, whose out-of-bag predictions are `known` (n, K), by
+        more than two standard errors.
         """
         left_out, best = np.full(known.shape, np.nan), 0.0
         chosen = None
@@ -166,7 +148,7 @@ class ForestsOnFew(NamedTuple):
         return list(of_number.values()) if self.by_fold.importance[-1].any() else []
 
     def _chosen(self, f: int, order: int) -> NDArray[np.int64]:
-        """Return the numbers of the predictors that matter, as found without fold f."""
+        """Return the numbers of the predictors that matter, as estimated without fold f."""
         importance = self.by_fold.importance[f][self.design.first[:-1]]
         return largest(importance, max(FEWEST_PREDICTORS, effective_number(importance, order)))
 
@@ -192,7 +174,8 @@ class ForestsOnFew(NamedTuple):
 # Importances of columns from a small forest, and as such forests find them without folds.
 # ------------------------------------------------------------------------------------------------
 
-# Few trees, half as many as columns within these bounds; on few rows, so that more rows judge.
+# Few trees, half as many as columns within these bounds; on few rows, so that more are validation
+# rows.
 FEWEST_IN_TURN, MOST_IN_TURN, SAMPLE_FRACTION = 50, 200, 0.3
 FOLDS = 5
 # With fewer rows importances would fit noise; more would change them little.
@@ -202,16 +185,7 @@ FEWEST_ROWS, MOST_ROWS = 20, 3000
 def importance_of_folds(
     design: Design, data: TrainingData, request: Options, seed: int
 ) -> FoldImportance | None:
-    """Draw folds of the rows, and find importances without each; None if there are too few rows.
-
-    Parameters
-    ----------
-    design : Design
-    data : TrainingData
-    request : Options
-        The options of a forest.
-    seed : int
-    """
+    """Return folds of the rows, drawn, and importances without each; None for too few rows."""
     used = np.flatnonzero(data.weights > 0)
     if len(used) < FEWEST_ROWS:
         return None
@@ -230,17 +204,9 @@ def importance_of_folds(
 def quick_importance(
     design: Design, data: TrainingData, request: Options, rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the held-out importance of each column (p,) in a forest on some rows; at least 0.
+    """Return the held-out importance of each column (p,) in a forest on some rows (m,), at least 0.
 
-    All columns of a predictor have the same.
-
-    Parameters
-    ----------
-    design : Design
-    data : TrainingData
-    request : Options
-        The options of a forest; here it has few trees, of one kind.
-    rows : (m,) int64
+    All columns of a predictor have the same.  The forest has few trees, of one kind.
     """
     kept = np.isin(np.arange(len(data.y)), rows)
     small = request.giving(
@@ -263,7 +229,7 @@ def quick_importance(
 # ------------------------------------------------------------------------------------------------
 # Boosted runs of other kinds, tried for a stack as long as there is time.
 #
-# If there are several kinds, each is tried with few runs first, and the better half goes on with
+# If there are several kinds, each is tried with few runs first, and the better half continues with
 # all runs: successive halving (Jamieson and Talwalkar 2016).  One that then makes the stack better
 # by more than noise is added to it, the best first.
 # ------------------------------------------------------------------------------------------------
@@ -283,19 +249,10 @@ def further_runs(
     data: TrainingData,
     end: float,
 ) -> tuple[dict[str, BoostedFit], tuple[Trial, ...]]:
-    """Return the boosted runs that are worth adding, by name, and what came of all of them.
+    """Return the boosted runs that are worth adding, by name, and the outcome of all of them.
 
-    Parameters
-    ----------
-    kinds : mapping of str to ResolvedBoostingOptions
-        What is tried.
-    grow : callable
-        Fits boosted runs.
-    values : sequence of arrays (n, K)
-        Out-of-bag predictions of the models of the stack.
-    data : TrainingData
-    end : float
-        The time, as of `time.monotonic`, after which no fit begins.
+    The `kinds` are tried by `grow`; `values` are arrays (n, K), the out-of-bag predictions of the
+    models of the stack.  No fit begins after the time `end`, as of `time.monotonic`.
     """
     search = _Search(kinds, grow, values, data, end)
     search.try_few_runs()
@@ -303,7 +260,7 @@ def further_runs(
 
 
 class _Search:
-    """The kinds that are tried, their last fits and predictions, and what has come of each."""
+    """The kinds that are tried, their last fits and predictions, and the outcome of each."""
 
     def __init__(
         self,
@@ -321,7 +278,7 @@ class _Search:
         self.seconds: dict[str, float] = {}
 
     def try_few_runs(self) -> None:
-        """Fit few runs of each kind for which there is time, of a single one all; judge them."""
+        """Fit few runs of each kind for which there is time, of one kind all; evaluate them."""
         several = len(self.kinds) > 1
         for name, control in self.kinds.items():
             begin = time.monotonic()
@@ -405,23 +362,11 @@ def grow_stack(
     boosting: dict[str, ResolvedBoostingOptions],
     progress: bool,
 ) -> StackedFit:
-    """Grow the models and weigh them.
+    """Grow the models and weigh them; `request` are the options of each forest.
 
-    With a budget the forest is grown in any case, and others as long as there is time.
-
-    Parameters
-    ----------
-    call : str
-    design : Design
-    data : TrainingData
-    control : ResolvedStackOptions
-    request : Options
-        The options of each forest.
-    boosting : dict of str to ResolvedBoostingOptions
-        The options of the usual boosted runs, and of others that are tried with a budget; with many
-        rows one of these is tried in any case.
-    progress : bool
-        Show a progress bar for each model.
+    With a budget the forest is grown in any case, and others as long as there is time. `boosting`
+    are the options of the usual boosted runs, and of others that are tried with a budget; with many
+    rows one of these is tried in any case. `progress` shows a bar for each model.
     """
     end = time.monotonic() + (math.inf if control.budget is None else control.budget)
     forest = grow_fit(call, design, data, request, progress)
@@ -542,7 +487,7 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
     if isinstance(part.fit, KernelSmoother):
         return part.fit.left_out
     value = forest_out_of_bag(part.fit).value
-    # what the trees were grown on is the response less what the base says without the row
+    # the trees were grown on the response less the prediction of the base without the row
     return value if part.base is None else value + (data.y - part.fit.data.y)[:, None]
 
 
@@ -554,10 +499,7 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
 def refit_stack(fit: StackedFit, data: TrainingData) -> StackedFit:
     """Grow the models of a stack again by its options on other rows or values, and weigh them.
 
-    Raises
-    ------
-    InputError
-        The fit has a budget: which models it has depended on the time that they took.
+    Raises `InputError` if the fit has a budget: its models depended on the time that they took.
     """
     if fit.control.budget is not None:
         raise InputError(

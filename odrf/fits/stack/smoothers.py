@@ -6,7 +6,7 @@ on their indicators.  One smoother counts all predictors alike.  An oblique one 
 if they are near in what matters: in important predictors, or along the directions in which the
 response changes.
 
-Empty cells count as means, and values outside of the range of the training rows as its ends.
+Missing cells count as means, and values outside of the range of the training rows as its ends.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ USUAL = 0.0, 1.0
 def column_ends(X: Matrix) -> NDArray[np.float64]:
     """Return between which two numbers (p, 2) the values of scaled columns X (p, n) count.
 
-    These are 0 and 1.  A column with empty cells is scaled so that its mean is 0, and has values
+    These are 0 and 1.  A column with missing cells is scaled so that its mean is 0, and has values
     below: there they are the least and the largest value.
     """
     rows, layout = stored(X), layout_of(X)
@@ -78,22 +78,18 @@ def within_ends(
 
 
 # ------------------------------------------------------------------------------------------------
-# Folds of the training rows, and the importance of predictors as found without each fold.
+# Folds of the training rows, and the importance of predictors as estimated without each fold.
 #
-# What importances have chosen fits the rows that they were found on.  So a model that they choose
-# something for is judged on a fold of rows that had no part in them.
+# Choices by importances fit the rows that these were estimated on.  So a model with such choices
+# is evaluated on a fold of rows that had no part in them.
 # ------------------------------------------------------------------------------------------------
 
 
 class FoldImportance(NamedTuple):
     """Folds of rows, and importances.
 
-    Attributes
-    ----------
-    fold : (n,) int64
-        The fold of each row, from 0 to F - 1.
-    importance : sequence of F + 1 arrays (p,)
-        The importance of each column, at least 0, as found without each fold, and on all rows.
+    `fold` (n,) is the fold of each row, from 0 to F - 1. `importance` are F + 1 arrays (p,): the
+    importance of each column, at least 0, as estimated without each fold, and on all rows.
     """
 
     fold: NDArray[np.int64]
@@ -122,19 +118,15 @@ class KernelSmoother:
 
     Attributes
     ----------
-    centre, unit : (p,) float64
-        A column counts as its difference from `centre`, divided by `unit`; infinite for a column
-        that is constant.
-    points : (m, p) float32
-        The training rows that it uses.
-    ridge : KernelRidge
-        The regression on them.
-    left_out : (n, K) float64
-        The prediction of each training row without the row itself, or without its fold.
-    directions : (p, r) float64, optional
-        Of an oblique smoother: a row counts as its products with the columns of this matrix.
-    ends : (p, 2) float64, optional
-        See `column_ends`; None in files of earlier versions.
+    centre, unit : (p,), a column counts as its difference from `centre`, divided by `unit`;
+        infinite for a column that is constant
+    points : (m, p), the training rows that it uses
+    ridge : the regression on them
+    left_out : (n, K), the prediction of each training row without the row itself, or without its
+        fold
+    directions : (p, r), of an oblique smoother: a row counts as its products with the columns of
+        this matrix; or None
+    ends : (p, 2), see `column_ends`; None in files of earlier versions
     """
 
     centre: NDArray[np.float64]
@@ -166,14 +158,8 @@ def kernel_smoothers_of(
 ) -> tuple[KernelSmoother, ...]:
     """Return a smoother of the response, and an oblique one; none if there are too few rows.
 
-    Parameters
-    ----------
-    design : Design
-    data : TrainingData
-    seed : int
-        Which rows choose the kernel, and which are used if there are too many.
-    by_fold : FoldImportance or None
-        Folds and importances, for the oblique smoother; without them there is none.
+    The seed draws which rows choose the kernel, and which are used if there are too many.  The
+    oblique one needs `by_fold`; without folds and importances there is none.
     """
     used = np.flatnonzero(data.weights > 0)
     if len(used) < FEWEST_ROWS:
@@ -234,7 +220,7 @@ def _scaled(
     unit: NDArray[np.float64],
     ends: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Return the rows (n, p) in units, with means for empty cells and ends for what lies beyond."""
+    """Return the rows (n, p) in units, with means for missing cells and values cut at the ends."""
     known = np.where(np.isnan(rows), centre, within_ends(rows.astype(np.float64), ends))
     return np.ascontiguousarray((known - centre) / unit)
 
@@ -260,15 +246,11 @@ class AdditiveBase:
 
     Attributes
     ----------
-    knots : (p, KNOTS) float64
-        The knots of each column's natural cubic spline; NaN for a column with a line.
-    centre : (p,) float64
-        What an empty cell counts as.
-    coef : (m,) float64
-        The coefficients: of a line one, of a spline its values at the knots.
-    intercept : float
-    ends : (p, 2) float64 or None
-        See `column_ends`; None in files of earlier versions.
+    knots : (p, KNOTS), the knots of each column's natural cubic spline; NaN for a column with a
+        line
+    centre : (p,), the value that a missing cell counts as
+    coef : (m,), the coefficients: of a line one, of a spline its values at the knots
+    ends : (p, 2), see `column_ends`; None in files of earlier versions
     """
 
     knots: NDArray[np.float64]
@@ -313,11 +295,7 @@ def can_have_base(n: int, p: int, splines: bool) -> bool:
 def base_of(data: TrainingData, splines: bool) -> tuple[AdditiveBase, NDArray[np.float64]]:
     """Return a base for the response, and its values (n,), each without the row itself.
 
-    Parameters
-    ----------
-    data : TrainingData
-    splines : bool
-        Whether columns of many values have splines; all others have lines.
+    With `splines`, columns of many values have splines; all others have lines.
     """
     X = indicated(data.X)
     knots = np.full((len(X), KNOTS), np.nan)

@@ -38,7 +38,7 @@ __all__ = [
 # How the models of a stack are put together: weights from out-of-bag predictions (Breiman 1996).
 # ------------------------------------------------------------------------------------------------
 
-# Models that tell nothing have exponents of nearly 0, and all classes would be equally probable.
+# Models without information have exponents of nearly 0, and all classes would be equally probable.
 LEAST_POWER = 0.1
 LEAST_PROBABILITY = 1e-15
 # A gain of fewer standard errors counts as noise.
@@ -60,14 +60,8 @@ def errors_of(
 class StackRows(NamedTuple):
     """Rows that count, and are out of bag in all models of a stack.
 
-    Attributes
-    ----------
-    values : (G, m, K) float64
-        The prediction of each model: numbers with K = 1, or probabilities of K classes.
-    y : (m,) float64
-        Responses, or class codes.
-    weights : (m,) float64
-        Case weights, above 0.
+    `values` (G, m, K) are the predictions of the models: numbers with K = 1, or probabilities of K
+    classes; `y` (m,) responses or class codes; `weights` (m,) case weights, above 0.
     """
 
     values: NDArray[np.float64]
@@ -160,16 +154,10 @@ def rises_without(rows: StackRows, used: Sequence[int]) -> NDArray[np.float64]:
 def put_together(
     values: Sequence[NDArray[np.float64]], weights: Sequence[float | NDArray], power: float
 ) -> NDArray[np.float64]:
-    """Return the prediction (n, K) of several models.
+    """Return the prediction (n, K) of several models, numbers or probabilities of K classes.
 
-    Parameters
-    ----------
-    values : sequence of G arrays (n, K) float64
-        What each predicts: numbers, or probabilities of K classes.
-    weights : sequence of G numbers or arrays (n,)
-        The weight of each; of each row they add up to 1.
-    power : float
-        The power of the geometric mean of probabilities.
+    `values` are G arrays (n, K), `weights` G numbers or arrays (n,), which for each row add up to
+    1; `power` is that of the geometric mean of probabilities.
     """
     columns = [np.reshape(weight, (-1, 1)) for weight in weights]
     if values[0].shape[1] > 1:

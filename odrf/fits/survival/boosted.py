@@ -43,12 +43,9 @@ class BoostedSurvivalFit(BoostedFit):
 
     Attributes
     ----------
-    curves : CurvesOfScores
-        The survival curve of each score.
-    event_times : (R,) float64
-        The different event times of the training rows, ascending.
-    judged : str
-        The rows that the curves are of: "out of bag", "held out" or "training".
+    curves : the survival curve of each score
+    event_times : (R,), the different event times of the training rows, ascending
+    judged : the rows that the curves are of: "out of bag", "held out" or "training"
     """
 
     curves: CurvesOfScores
@@ -57,13 +54,7 @@ class BoostedSurvivalFit(BoostedFit):
 
     @property
     def times(self) -> SurvivalTimes:
-        """Times and events of the training rows.
-
-        Raises
-        ------
-        InputError
-            The fit was kept without its training rows.
-        """
+        """Times and events of the training rows; `InputError` if the fit has none."""
         return self.data.require_times()
 
 
@@ -77,11 +68,8 @@ def grow_boosted_survival(
 ) -> BoostedSurvivalFit:
     """Boost for times to an event; arguments as in `grow_boosted_fit`.
 
-    Raises
-    ------
-    InputError
-        If events have several causes; if the loss is of logarithms and a time is 0; if there are
-        too few rows to hold some out.
+    Raises `InputError` if events have several causes, if the loss is of logarithms and a time is 0,
+    or if there are too few rows for validation rows.
     """
     require_boostable_times(design, data, control)
     return _with_curves(grow_boosted_fit(call, design, data, offset, control, progress))
@@ -117,8 +105,8 @@ def enlarged_boosted_survival(
 def _with_curves(fit: BoostedFit) -> BoostedSurvivalFit:
     """Return the fit with the curves of its scores.
 
-    They are those of rows that did not grow the trees, out of bag or held out, if 20 of these or
-    more have an event; else of all rows.
+    They are those of out-of-bag or validation rows, if 20 of these or more have an event; else of
+    all rows.
     """
     judged, scores, rows = "training", fit.scores(fit.data.X, fit.offset.values)[0], ~fit.held
     if fit.control.n_runs > 1:

@@ -65,15 +65,10 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PredictedRows:
-    """Rows whose curves are predicted.
+    """Rows X (p, n) whose curves are predicted.
 
-    Attributes
-    ----------
-    fit : SurvivalFit
-    X : Matrix (p, n)
-        Their predictors.
-    unseen : (B, n) bool or None
-        The trees that predict each row, of training rows out of bag; None: all trees.
+    `unseen` (B, n) are the trees that predict each row, of training rows out of bag; None: all
+    trees.
     """
 
     fit: SurvivalFit
@@ -186,21 +181,14 @@ def times_lost(
 
 @dataclass(frozen=True)
 class PredictedScores:
-    """Rows whose curves are predicted from scores.
-
-    Attributes
-    ----------
-    curves : CurvesOfScores
-    scores : (n,) float64
-        NaN for rows without a prediction.
-    """
+    """Rows whose curves are predicted from scores (n,), NaN for rows without a prediction."""
 
     curves: CurvesOfScores
     scores: NDArray[np.float64]
 
     @property
     def follow_a_law(self) -> bool:
-        """Whether the curves go on by a law where no training row was observed."""
+        """Whether the curves follow a law where no training row was observed."""
         return isinstance(self.curves, FailureTimes)
 
     def risk(self) -> NDArray[np.float64]:
@@ -267,15 +255,10 @@ def predict_survival(
     cause: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
-    """Return the predictions for the rows.
+    """Return the predictions for the rows by the trees `unseen` (B, n), None for all.
 
-    Parameters
-    ----------
-    rows : RowsToPredict
-    unseen : (B, n) bool or None
-        The trees that predict each row; None: all.
-    type, times, shares, cause, progress
-        As in `odrf.results.survival.base.SurvivalResults.predict`, as are the errors.
+    The other arguments and the errors are those of
+    `odrf.results.survival.base.SurvivalResults.predict`.
     """
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)
@@ -300,7 +283,7 @@ def curves_as_asked(
     shares: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
-    """Return what is asked of the predicted curves of the rows, with event times (R,)."""
+    """Return the chosen type of prediction from the curves of rows, with event times (R,)."""
     if type == RISK:
         return _series(predicted.risk(), rows, RISK)
     with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
@@ -346,7 +329,7 @@ def _of_causes(
 
 
 def _times_of_type(type: str, times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the times that are asked for; by default all, or for an area the last one."""
+    """Return the chosen times; by default all, or for an area the last one."""
     at = checked_times(times, event_times)
     return at[-1:] if times is None and type in AREAS else at
 
@@ -363,12 +346,9 @@ def _in_order(
 
 
 def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the times (G,) that are asked for; by default all event times.
+    """Return the times (G,); by default all event times.
 
-    Raises
-    ------
-    InputError
-        They are no numbers, negative, or there are none.
+    Raises `InputError` if they are no numbers, negative, or there are none.
     """
     if times is None:
         return event_times
@@ -453,15 +433,12 @@ class CurveErrors(NamedTuple):
 
     Attributes
     ----------
-    estimate, std_error : (m, G) float64
-        NaN for a row that no tree predicts; the error also for one that a single tree does.
-    alone : float
-        Half the width of the interval for one point, in standard errors.
-    reach : (m,) float64
-        Half the width of the simultaneous band in standard errors: all points of the curve are no
-        farther from their expectation, with the probability wanted.
-    trees_advised : int
-        How many trees would estimate the errors well enough; 0 if these are enough.
+    estimate, std_error : (m, G), NaN for a row that no tree predicts; the error also for one that a
+        single tree does
+    alone : half the width of the interval for one point, in standard errors
+    reach : (m,), half the width of the simultaneous band in standard errors: all points of the
+        curve are no farther from their expectation, with the given probability
+    trees_advised : how many trees would estimate the errors well enough; 0 if these are enough
     """
 
     estimate: NDArray[np.float64]
@@ -480,18 +457,9 @@ def curve_errors(
 ) -> CurveErrors:
     """Return curves with their errors over training samples, by the jackknife after bootstrap.
 
-    Parameters
-    ----------
-    rows : PredictedRows
-        m rows.
-    times : (G,) float64
-        Ascending.
-    level : float
-        The probability that a simultaneous band covers all G points.
-    cause : int, optional
-        The curves are the incidences of this cause, from 0; by default survival.
-    advance : callable
-        Called with numbers of rows when they are done.
+    `times` (G,) are ascending; a simultaneous band covers all G points with probability `level`.
+    The curves are the incidences of the `cause`, from 0; by default survival. `advance` is called
+    with numbers of rows when they are done.
     """
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees

@@ -80,13 +80,10 @@ class SurvivalFit(Fit):
 
     Attributes
     ----------
-    curves : LeafCurves
-        The Nelson–Aalen curve of each leaf; in a single tree of each node, so that it can be
-        pruned.
-    event_times : (R,) float64
-        The different event times of the training rows, ascending.
-    hazards : NodeHazards or None
-        In a single tree, events and hazards of its nodes.
+    curves : the Nelson–Aalen curve of each leaf; in a single tree of each node, so that it can be
+        pruned
+    event_times : (R,), the different event times of the training rows, ascending
+    hazards : in a single tree, events and hazards of its nodes; or None
     """
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
@@ -95,13 +92,7 @@ class SurvivalFit(Fit):
 
     @property
     def times(self) -> SurvivalTimes:
-        """Times and events of the training rows.
-
-        Raises
-        ------
-        InputError
-            The fit was kept without its training rows.
-        """
+        """Times and events of the training rows; `InputError` if the fit has none."""
         return self.data.require_times()
 
 
@@ -133,20 +124,15 @@ class CurveEstimand(NamedTuple):
 
     Attributes
     ----------
-    letters : str
-        What its name begins with.
-    words : str
-        With places for the ``time`` and the ``cause``.
-    of_leaves : callable
-        Takes a fit, a time and a cause, from 0; returns the number of each leaf's curve (m,).
-    pseudo_values : callable
-        Takes the same, returns what training rows (n,) add to the estimate for all of them.
-    of_cause : bool
-        Whether it is a number of one cause of events, and not of all together.
-    is_area : bool
-        Whether it is an area up to the time, which is known only after the first event.
-    is_probability : bool
-        Whether it lies between 0 and 1.
+    letters : the first letters of its name
+    words : its description, with places for the ``time`` and the ``cause``
+    of_leaves : takes a fit, a time and a cause, from 0; returns the number of each leaf's curve
+        (m,)
+    pseudo_values : takes the same, returns the contribution of training rows (n,) to the estimate
+        for all of them
+    of_cause : whether it is a number of one cause of events, and not of all together
+    is_area : whether it is an area up to the time, which is known only after the first event
+    is_probability : whether it lies between 0 and 1
     """
 
     letters: str
@@ -218,17 +204,9 @@ ROUNDING = 1e-10
 class EstimandFit(Fit):
     """A survival forest as the regression forest of one number of its curves.
 
-    The values of its leaves are that number, its responses are pseudo-values.
-
-    Attributes
-    ----------
-    estimand : str
-        ``"survival"``, ``"rmst"``, ``"hazard"``, ``"incidence"`` or ``"lost"``.
-    time : float
-    cause : str or None
-        The cause of the incidence or of the time lost; None if there is one cause, and of others.
-    late : bool
-        Whether rows enter late.
+    The values of its leaves are that number, its responses are pseudo-values. `estimand` is
+    "survival", "rmst", "hazard", "incidence" or "lost"; `cause` that of the last two, None if there
+    is one cause, and for others; `late` says whether rows enter late.
     """
 
     estimand: str = "survival"
@@ -248,27 +226,10 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
     """Return the trees of a survival forest with one number of each leaf's curve as its value.
 
     A mean of trees is a mean of leaves' numbers, so its predictions are those of the forest, to
-    rounding.
-
-    Parameters
-    ----------
-    fit : SurvivalFit
-    estimand : str
-        One of `ESTIMANDS`.
-    time : float
-    cause : str, optional
-        Of what has several causes, if the estimand is of one.
-
-    Raises
-    ------
-    InputError
-        The estimand or the cause is unknown, a cause is missing or not of use, the time is none, or
-        all rows have the same number; the fit was loaded without its rows.
-
-    Warns
-    -----
-    UserWarning
-        There is no event between the last one and this time.
+    rounding. `estimand` is one of `ESTIMANDS`; `cause` is given for one of several causes.  Raises
+    `InputError` if the estimand or the cause is unknown, a cause is missing or of no use, the time
+    is invalid, or all rows have the same number, or the fit was loaded without its rows.  Warns if
+    there is no event between the last one and this time.
     """
     of = CURVE_ESTIMANDS[checked_choice("estimand", estimand, ESTIMANDS)]
     times = fit.times
@@ -307,7 +268,7 @@ def _with_response(fit: SurvivalFit, name: str, is_probability: bool) -> Any:
 def _checked_cause(
     cause: Any, causes: Sequence[str], of: CurveEstimand, estimand: str
 ) -> int | None:
-    """Return the number, from 0, of the cause that is asked for; None for all together."""
+    """Return the number, from 0, of the chosen cause; None for all together."""
     if not of.of_cause or len(causes) == 1:
         if cause is not None:
             reason = "there is one cause" if of.of_cause else f"{estimand!r} is of all together"
@@ -354,15 +315,15 @@ def _said(time: float) -> str:
 
 
 # ------------------------------------------------------------------------------------------------
-# A single tree for times to an event: its curves and hazards, and how it is judged.
+# A single tree for times to an event: its curves and hazards, and how it is evaluated.
 # ------------------------------------------------------------------------------------------------
 
 
 def survival_tree_of(fit: Fit) -> SurvivalFit:
     """Return the fit of one tree with curves and hazards of all its nodes.
 
-    Whatever the tree was grown by, weight, impurity and gain of its nodes are those of the
-    exponential deviance of what its splits are about, by which it is pruned.
+    However the tree was grown, weight, impurity and gain of its nodes are those of the exponential
+    deviance of the events that its splits are about, by which it is pruned.
     """
     times = fit.data.require_times()
     ranks = times.ranks
@@ -387,10 +348,8 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
 def trees_to_prune(fit: Fit, loss: str) -> Forest:
     """Return the trees of a fit, with the weights and impurities by which `loss` prunes them.
 
-    Raises
-    ------
-    InputError
-        The loss is that of log-rank statistics, and the fit is no tree for times to an event.
+    Raises `InputError` if the loss is that of log-rank statistics, and the fit is no tree for times
+    to an event.
     """
     if loss != LOG_RANK:
         return fit.forest
@@ -413,8 +372,7 @@ NUMBERS = 16
 def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
     """Return 1 - Harrell's C of the first trees, over the rows out of bag for some of them.
 
-    NaN where no pair of rows can be compared.  Which rows are out of bag for each tree `unseen`
-    (B, n) says.
+    NaN where no pair of rows can be compared. `unseen` (B, n) are the out-of-bag rows of each tree.
     """
     forest, X, n, times = fit.forest, fit.data.X, len(fit.times), fit.times
     numbers = np.unique(np.geomspace(1, forest.n_trees, NUMBERS).round().astype(np.int64))

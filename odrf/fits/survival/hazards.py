@@ -1,4 +1,4 @@
-"""What trees of times are grown on, and the hazards of their nodes."""
+"""The responses that trees of times are grown on, and the hazards of their nodes."""
 
 from __future__ import annotations
 
@@ -67,11 +67,7 @@ class ScaleOfRows(Protocol):
 class HazardScale:
     """A scale on which rows leave with their event, whatever its cause.
 
-    Attributes
-    ----------
-    scale : ExponentialScale
-    least : float
-        Shorter times count as this one: a row must be observed for some time.
+    Times shorter than `least` count as this one: a row must be observed for some time.
     """
 
     scale: ExponentialScale
@@ -84,15 +80,9 @@ class HazardScale:
 
 @dataclass(frozen=True, eq=False)
 class IncidenceScale:
-    """A scale on which rows stay at risk of one cause after events of the others.
+    """A scale on which rows stay at risk of one `cause` (from 1) after events of the others.
 
-    Attributes
-    ----------
-    scale : SubdistributionScale
-    least : float
-        As of `HazardScale`.
-    cause : int
-        From 1.
+    `least` is that of `HazardScale`.
     """
 
     scale: SubdistributionScale
@@ -143,10 +133,7 @@ def _observed(times: SurvivalTimes, least: float) -> NDArray[np.float64]:
 def cause_numbers(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
     """Return the number, from 0, of a cause as an array of one; those of all `causes` for None.
 
-    Raises
-    ------
-    InputError
-        There is no such cause.
+    Raises `InputError` if there is no such cause.
     """
     if cause is None:
         return np.arange(len(causes))
@@ -160,14 +147,9 @@ def cause_numbers(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedEvents:
-    """What the deviance of a tree counts of its rows.
+    """The events that the deviance of a tree counts, and the scale of the training rows.
 
-    Attributes
-    ----------
-    cause : str or None
-        The cause that the tree is about; None: of each cause.
-    scale : ScaleOfRows
-        Of the training rows.
+    `cause` is the one that the tree is about; None: of each cause.
     """
 
     cause: str | None
@@ -185,16 +167,15 @@ class JudgedEvents:
 def judged_events(
     times: SurvivalTimes, weights: NDArray[np.float64], control: ResolvedOptions
 ) -> JudgedEvents:
-    """Return what the deviance of a tree of these options counts.
+    """Return the events that the deviance of a tree of these options counts.
 
-    `times` and case weights (n,) are those of the training rows.
-
-    A tree whose splits are about one cause is judged by what its splits are about.  If they
-    separate the hazard of that cause, events of the others are censored: the deviance is that of a
-    tree of ``Surv(time, event == cause)``.  If they separate its incidence, by Gray's scores, rows
-    with an event of another cause stay at risk: the deviance is that of subdistribution hazards.
-    With these rows censored, a split that moves the incidence by the other causes alone would lower
-    no deviance, and be pruned; and one that only moves the hazard would be kept.
+    `times` and case weights (n,) are those of the training rows.  The deviance of a tree whose
+    splits are about one cause follows its splits.  If they separate the hazard of that cause,
+    events of the others are censored: the deviance is that of a tree of ``Surv(time, event ==
+    cause)``.  If they separate its incidence, by Gray's scores, rows with an event of another cause
+    stay at risk: the deviance is that of subdistribution hazards.  With these rows censored, a
+    split that changes the incidence by the other causes alone would lower no deviance, and be
+    pruned; and one that only changes the hazard would be kept.
     """
     cause = control.cause
     if cause is None:
@@ -211,13 +192,7 @@ def judged_events(
 
 
 class GrownResponse(NamedTuple):
-    """Response, weights and ranks of rows, as `odrf.engine.growth.forest_builder` takes them.
-
-    Attributes
-    ----------
-    y, weights : (n,) float64
-    ranks : EventRanks or None
-    """
+    """Response, weights (n,) and ranks of rows, for `odrf.engine.growth.forest_builder`."""
 
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -229,15 +204,11 @@ class GrownResponse(NamedTuple):
 
 
 def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownResponse:
-    """Return what the trees of these options are grown on.
+    """Return the response that the trees of these options are grown on.
 
     Exponential survival trees are grown on rates: events divided by exposure, weighted by it.  With
-    splits about one of several causes, only its events count.
-
-    Raises
-    ------
-    InputError
-        No row of positive weight has an event of that cause.
+    splits about one of several causes, only its events count.  Raises `InputError` if no row of
+    positive weight has an event of that cause.
     """
     if data.times is None:
         return GrownResponse(data.y, data.weights, None)
@@ -251,10 +222,7 @@ def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownRespons
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
     """Return the times of the rows as ranks, with the events that splits are about.
 
-    Raises
-    ------
-    InputError
-        No row of positive weight has such an event.
+    Raises `InputError` if no row of positive weight has such an event.
     """
     times = _times_of_splits(data, control)
     if control.criterion == GRAY:
@@ -297,7 +265,7 @@ def _require_events_of(cause: str, times: SurvivalTimes, weights: NDArray[np.flo
 
 
 # ------------------------------------------------------------------------------------------------
-# What the training rows of each node of a tree say of its hazard.
+# The hazard of each node of a tree, estimated from its training rows.
 # ------------------------------------------------------------------------------------------------
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.
@@ -310,27 +278,19 @@ class NodeHazards:
 
     Attributes
     ----------
-    events : (m,) float64
-        The number of events, each as often as the case weight of its row says.  Those of one cause
-        if the tree is about one.
-    expected : (m,) float64
-        The number of events that there would have been by the hazard of all rows.
-    person_time : (m,) float64
-        How long the rows of the node were observed, all together.
-    relative : (m,) float64
-        The hazard, divided by that of all rows: events divided by expected events, both with a
-        prior of one event; see `odrf.pruning.event_deviance.with_shrunken_rates`.
-    of_cause : (m, C) float64
-        The hazard of each cause, divided by that of all rows and causes.  Empty, (0, 0), if there
-        is one cause, or the tree is about one.
-    log_rank : (m,) float64
-        The log-rank statistic of each split, case weights being numbers of rows; 0 at leaves.  Of
-        a tree that is only judged by the deviance it is empty.
-    events_of_cause : (m, C) float64
-        The number of events of each cause, also of a tree about one; they are counted like
-        `events`.  Empty, (0, 0), if there is one cause.
-    subjects : (m,) int64
-        The number of subjects, where these have several rows each; else empty.
+    events : (m,), the number of events, each as often as the case weight of its row; those of one
+        cause if the tree is about one
+    expected : (m,), the number of events by the hazard of all rows
+    person_time : (m,), how long the rows of the node were observed, all together
+    relative : (m,), the hazard, divided by that of all rows: events divided by expected events,
+        both with a prior of one event; see `odrf.pruning.event_deviance.with_shrunken_rates`
+    of_cause : (m, C), the hazard of each cause, divided by that of all rows and causes; empty, (0,
+        0), if there is one cause, or the tree is about one
+    log_rank : (m,), the log-rank statistic of each split, case weights being numbers of rows; 0 at
+        leaves; empty for a tree that is only evaluated by the deviance
+    events_of_cause : (m, C), the number of events of each cause, also of a tree about one, counted
+        like `events`; empty, (0, 0), if there is one cause
+    subjects : (m,), the number of subjects, where these have several rows each; else empty
     """
 
     events: NDArray[np.float64]
@@ -356,26 +316,13 @@ class NodeHazards:
 def node_hazards(
     tree: Forest, data: TrainingData, draws: Draws, judged: JudgedEvents
 ) -> tuple[NodeHazards, Forest]:
-    """Return the hazards of the nodes, and the tree described by the deviance of these hazards.
+    """Return the hazards of the nodes, and the tree with the deviance of these hazards.
 
-    Parameters
-    ----------
-    tree : Forest
-        A forest of one tree.
-    data : TrainingData
-    draws : Draws
-        Of this tree, with the case weights of the rows; rows of weight 0 count nowhere.
-    judged : JudgedEvents
-        What counts.
-
-    Returns
-    -------
-    hazards : NodeHazards
-    described : Forest
-        The same tree.  The values of a node are its relative hazards by cause, its weight the
-        weight of its rows, its impurity the exponential deviance per unit of weight (LeBlanc and
-        Crowley 1992), added up over the causes, and the gain of a split what it decreases the
-        deviance of hazards without a prior.
+    The latter is the same `tree` (a forest of one).  The values of a node are its relative hazards
+    by cause, its weight the weight of its rows, its impurity the exponential deviance per unit of
+    weight (LeBlanc and Crowley 1992), added up over the causes, and the gain of a split its
+    decrease of the deviance of hazards without a prior. `draws` are those of this tree, with the
+    case weights of the rows; rows of weight 0 count nowhere.
     """
     every, weights = data.require_times(), draws.weights
     times = judged.counted(every)

@@ -79,7 +79,7 @@ OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
 
 
 class NoJudgesError(AbsentError):
-    """None of the rows that judge has an event."""
+    """None of the evaluated rows has an event."""
 
 
 class PredictedCurves(Protocol):
@@ -118,20 +118,16 @@ class PredictedCause:
 
 @dataclass(frozen=True, eq=False)
 class JudgedPredictions:
-    """Predictions of n rows that their observed times judge.
+    """Predictions of n rows with observed times.
 
     Attributes
     ----------
-    rows : EvaluatedTimes
-    risk : (n,) float64
-    predicted : PredictedCurves
-        Of m rows, the n among them.
-    used : (m,) bool
-        Which of them judge.
-    reference : StepCurve
-        The probability of no event that is predicted without predictors, from the training rows.
-
-    If rows enter late, all curves are those given no event by ``rows.since``.
+    rows : the n rows; if some enter late, all curves are those given no event by ``rows.since``
+    risk : (n,)
+    predicted : the predictions of m rows, the n among them
+    used : (m,), which of the m rows are evaluated
+    reference : the probability of no event that is predicted without predictors, from the training
+        rows
     """
 
     rows: EvaluatedTimes
@@ -167,14 +163,10 @@ class JudgedPredictions:
 def judged_training_rows(
     fit: SurvivalFit, unseen: NDArray[np.bool_], cause: str | None
 ) -> JudgedPredictions:
-    """Return the training rows, predicted by the trees that `unseen` (B, n) names, else by all.
+    """Return the training rows, predicted by their trees of `unseen` (B, n), else by all.
 
-    A `cause` alone is the event; None: every cause is.
-
-    Raises
-    ------
-    InputError
-        There is no such cause; or no row with a prediction has an event.
+    A `cause` alone is the event; None: every cause is.  Raises `InputError` if there is no such
+    cause, or no row with a prediction has an event.
     """
     out_of_bag = leaves_rows_out(fit)
     predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
@@ -188,10 +180,8 @@ def judged_new_rows(
 ) -> JudgedPredictions:
     """Return new rows with their times, each of weight 1, predicted by all trees.
 
-    Raises
-    ------
-    InputError
-        `newdata` lacks a column or the response; there is no such cause; or no row has an event.
+    Raises `InputError` if `newdata` lacks a column or the response, there is no such cause, or no
+    row has an event.
     """
     rows = rows_of(fit, newdata)
     complete = newdata[rows.complete]
@@ -210,15 +200,10 @@ def judged_rows(
     newdata: pd.DataFrame | None,
     cause: str | None = None,
 ) -> JudgedPredictions:
-    """Return predictions of rows with their times (m,), judged by those of positive weight (m,).
+    """Return predictions of rows with their times (m,), those of positive weight (m,) evaluated.
 
-    The `source` says in words which rows they are; `newdata` has them if they are new.  A `cause`
-    is the one whose risk is `predicted`.
-
-    Raises
-    ------
-    NoJudgesError
-        None of them has a prediction and an event.
+    The `source` describes the rows in words; `newdata` has them if they are new.  A `cause` is the
+    one whose risk is `predicted`.  Raises `NoJudgesError` if no row has a prediction and an event.
     """
     risk = predicted.risk()
     used = (weights > 0) & ~np.isnan(risk)
@@ -238,7 +223,7 @@ def judged_rows(
 
 
 def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: EvaluatedTimes) -> StepCurve:
-    """Return the curve of the training rows by which the rows that judge are predicted."""
+    """Return the curve of the training rows by which the evaluated rows are predicted."""
     trained, weights = fit.times, fit.data.weights
     lives = trained.time, trained.event
     known = cumulative_incidence(*lives, rows.cause, weights, trained.start)
@@ -266,7 +251,7 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
 #
 # Each row is predicted by the mean of the trees that did not draw it, as it is and with the value
-# of another row: so it is the forest that is judged, not each tree.
+# of another row: so it is the forest that is evaluated, not each tree.
 # ------------------------------------------------------------------------------------------------
 
 # Permutations of a predictor, of fewer rows more of them.
@@ -278,29 +263,14 @@ KEY = 45
 
 
 class RepeatedEstimate(NamedTuple):
-    """The mean of an estimate over random permutations.
-
-    Attributes
-    ----------
-    mean : RowwiseEstimate
-    monte_carlo_error : float
-        The standard error of this mean over permutations.
-    """
+    """The mean of an estimate over random permutations, and the standard error of this mean."""
 
     mean: RowwiseEstimate
     monte_carlo_error: float
 
 
 class LossesByPredictor(NamedTuple):
-    """What P predictors add.
-
-    Attributes
-    ----------
-    concordance : list of P RepeatedEstimate
-        By how much Uno's C falls.
-    brier : list of P RepeatedEstimate
-        By how much the integrated Brier score rises.
-    """
+    """How much Uno's C falls and the integrated Brier score rises without each of P predictors."""
 
     concordance: list[RepeatedEstimate]
     brier: list[RepeatedEstimate]
@@ -308,7 +278,7 @@ class LossesByPredictor(NamedTuple):
 
 @dataclass(frozen=True)
 class _Scoring:
-    """Scores of the means of the trees at the rows that judge."""
+    """Scores of the means of the trees at the evaluated rows."""
 
     judged: JudgedPredictions
     until: float
@@ -329,7 +299,7 @@ def losses_when_permuted(
 ) -> LossesByPredictor:
     """Return the losses of the fit whose out-of-bag predictions are `judged`.
 
-    All columns of a predictor are permuted together, among the rows that judge, at least twice: the
+    All columns of a predictor are permuted together, among the evaluated rows, at least twice: the
     fewer rows, the more often.
     """
     of_cause = judged.predicted if isinstance(judged.predicted, PredictedCause) else None
@@ -416,12 +386,8 @@ def judged_training_scores(
 ) -> JudgedPredictions:
     """Return the training rows with their scores (n,), out of bag if there are several runs.
 
-    With rows held out and one run, only these judge.
-
-    Raises
-    ------
-    InputError
-        No row with a prediction has an event.
+    With validation rows and one run, only these are evaluated.  Raises `InputError` if no row with
+    a prediction has an event.
     """
     weights, source = fit.data.weights, OUT_OF_BAG_ROWS
     if fit.control.n_runs == 1:
@@ -436,10 +402,8 @@ def judged_new_scores(
 ) -> JudgedPredictions:
     """Return new rows with their times, each of weight 1.
 
-    Raises
-    ------
-    InputError
-        `newdata` lacks a column or the response; offsets are missing; or no row has an event.
+    Raises `InputError` if `newdata` lacks a column or the response, offsets are missing, or no row
+    has an event.
     """
     rows = rows_of(fit, newdata)
     given = newdata[rows.complete]
@@ -450,19 +414,17 @@ def judged_new_scores(
 
 
 # ------------------------------------------------------------------------------------------------
-# How single trees for times to an event are judged: by the exponential deviance of rows.
+# How single trees for times to an event are evaluated: by the exponential deviance of rows.
 # ------------------------------------------------------------------------------------------------
 
 
 def judged_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
-    """Return how trees of folds are judged; None if the response is no time to an event.
+    """Return how trees of folds are evaluated; None if the response is no time to an event.
 
-    They are pruned by `loss`, and judged by the exponential deviance in any case.  Log-rank
+    They are pruned by `loss`, and evaluated by the exponential deviance in any case.  Log-rank
     statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
     it had been grown on all rows.  Both are of the cause that splits are about, if they are about
-    one.
-
-    As by rpart, the scale of times is that of all training rows, those of the fold too.
+    one.  As by rpart, the scale of times is that of all training rows, those of the fold too.
     """
     data, times = fit.data, fit.data.times
     if times is None:
@@ -485,10 +447,7 @@ def judged_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
     """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once.
 
-    Raises
-    ------
-    InputError
-        There are none, or the response is absent, missing or no time.
+    Raises `InputError` if there are none, or the response is absent, missing or no time.
     """
     if fit.hazards is None:
         raise InputError("a forest has no deviance of events: use a tree of odt()")

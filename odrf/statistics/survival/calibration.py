@@ -1,4 +1,4 @@
-"""Are predicted risks at a time met: observed frequencies in groups of similar predictions."""
+"""Calibration of risks at a time: observed frequencies in groups of similar predictions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ class CalibrationAt(NamedTuple):
 
     Attributes
     ----------
-    weight : (K,) float64
-        The weight of the rows.
-    predicted : (K,) float64
-        Their mean predicted risk.
-    observed, std_error, low, high : (K,) float64
-        The estimated probability with its limits; NaN beyond the last time of a group, unless all
-        had an event.  No limits, NaN, where none or all had the event.
+    weight : (K,), the weight of the rows
+    predicted : (K,), their mean predicted risk
+    observed, std_error, low, high : (K,), the estimated probability with its limits; NaN beyond the
+        last time of a group, unless all had an event; no limits, NaN, where none or all had the
+        event
     """
 
     weight: Floats
@@ -55,35 +53,12 @@ def calibration_at(
 ) -> CalibrationAt:
     """Compare predicted risks with the Kaplan–Meier or Aalen–Johansen estimate of similar rows.
 
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row, otherwise the cause.
-    risk : (n,) float64
-        The predicted probability of an event by the time t.
-    t : float
-        The time.
-    groups : int
-        At most so many groups, of about equal weight; equal risks are in one group.
-    cause : int, optional
-        Only its events count, others compete.  By default every cause counts.
-    weights : (n,) float64, optional
-        Case weights; by default 1.  Errors with weights are those of the infinitesimal jackknife.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.  With late
-        entry the mean predicted risk is weighted by the inverse probability to be observed, within
-        each group: those who live long are seen more often.
-    level : float
-        Of the confidence limits, symmetric for log(-log p).
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    >>> found = calibration_at(time, event, np.array([0.6, 0.7, 0.2, 0.1]), 1.5, groups=2)
-    >>> found.predicted, found.observed
-    (array([0.15, 0.65]), array([0. , 0.5]))
+    The rows are in at most `groups` groups of about equal weight; equal risks (n,), probabilities
+    of an event by the time t, are in one group.  With a `cause`, only its events count, others
+    compete.  Errors with case weights are those of the infinitesimal jackknife.  With late entry,
+    `start` (n,), the mean predicted risk is weighted by the inverse probability to be observed,
+    within each group: those who live long are seen more often.  Limits are symmetric for log(-log
+    p).  Times are as for `odrf.statistics.survival.curves.risk_sets`.
     """
     of_rows = np.ones(len(time)) if weights is None else weights
     group = groups_of_equal_weight(risk, groups, of_rows)

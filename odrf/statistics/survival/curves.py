@@ -39,12 +39,8 @@ Integers = NDArray[np.int64]
 class RunningSums(NamedTuple):
     """Sums of martingale increments of rows up to each time.
 
-    Attributes
-    ----------
-    final : (n,) float64
-        Of each row when it has left.
-    expected : (R + 1,) float64
-        The sum of a row that is at risk falls from ``expected[first]`` to that of the time.
+    `final` (n,) is that of each row when it has left.  The sum of a row that is at risk falls from
+    ``expected[first]`` to that of the time; `expected` is (R + 1,).
     """
 
     final: Floats
@@ -57,15 +53,10 @@ class RiskSets:
 
     Attributes
     ----------
-    times : (R,) float64
-        Distinct event times, ascending.
-    at_risk, events : (R,) float64
-        Sums of case weights.
-    first, last : (n,) int64
-        A row is at risk at ``times[first:last]``.
-    happened : (n,) bool
-        Whether the row has an event: at ``times[last - 1]``.
-    weights : (n,) float64
+    times : (R,), distinct event times, ascending
+    at_risk, events : (R,), sums of case weights
+    first, last : (n,), a row is at risk at ``times[first:last]``
+    happened : (n,), whether the row has an event: at ``times[last - 1]``
     """
 
     times: Floats
@@ -152,25 +143,12 @@ def risk_sets(
     weights: Floats | None = None,
     start: Floats | None = None,
 ) -> RiskSets:
-    """Count who is at risk and who has an event at each distinct event time.
+    """Return who is at risk and who has an event at each distinct event time.
 
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row, otherwise the cause; every cause counts.
-    weights : (n,) float64, optional
-        Case weights; by default 1.  Rows of weight 0 do not count.
-    start : (n,) float64, optional
-        When a row enters, before `time`; a row is at risk at t if start < t ≤ time.  By default all
-        rows are there from the beginning.
-
-    Examples
-    --------
-    >>> sets = risk_sets(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
-    >>> sets.times, sets.at_risk, sets.events
-    (array([1., 2.]), array([4., 3.]), array([1., 1.]))
+    `time` (n,) is the end of observation; `event` (n,) is 0 for a censored row, otherwise the
+    cause: every cause counts.  Case weights are 1 by default; rows of weight 0 do not count.
+    `start` (n,) is when a row enters, before `time`: a row is at risk at t if start < t ≤ time.  By
+    default all rows are there from the beginning.
     """
     happened = np.asarray(event) > 0
     weights = np.ones(len(time)) if weights is None else weights
@@ -185,7 +163,7 @@ def censoring_risk_sets(
     weights: Floats | None = None,
     start: Floats | None = None,
 ) -> RiskSets:
-    """Count who is at risk of being censored, and who is, at each distinct time of censoring.
+    """Return who is at risk of being censored, and who is, at each distinct time of censoring.
 
     Arguments as for `risk_sets`.  At a time that has both, events come before censoring: rows
     censored at an event time are at risk of the event, rows with an event at a time of censoring
@@ -202,13 +180,7 @@ def censoring_risk_sets(
 def number_at_risk(
     at: ArrayLike, time: Floats, weights: Floats | None = None, start: Floats | None = None
 ) -> Floats:
-    """Return the weight of the rows at risk at times of any shape: those with start < t ≤ time.
-
-    Examples
-    --------
-    >>> number_at_risk([0.5, 2.0], np.array([1.0, 2.0, 3.0]))
-    array([3., 2.])
-    """
+    """Return the weight of the rows at risk at times of any shape: those with start < t ≤ time."""
     weights = np.ones(len(time)) if weights is None else weights
 
     def not_before(moments: Floats, parts: Floats) -> Floats:
@@ -270,16 +242,9 @@ def _cumulative(parts: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class StepCurve:
-    """A right-continuous step curve.
+    """A right-continuous step curve: `values` (R,) from each of the ascending `times` (R,) on.
 
-    Attributes
-    ----------
-    times : (R,) float64
-        Where it steps, ascending.
-    values : (R,) float64
-        From each of these times on, up to the next.
-    before : float
-        Its value before the first time.
+    Its value before the first time is `before`.
 
     Examples
     --------
@@ -288,10 +253,6 @@ class StepCurve:
     array([1. , 0.5, 0.5, 0.2])
     >>> curve.just_before([1.0, 3.0])
     array([1. , 0.5])
-    >>> curve.integral(4.0)
-    array(2.2)
-    >>> curve.first_at_most(0.5)
-    1.0
     """
 
     times: NDArray[np.float64]
@@ -344,26 +305,9 @@ def limits_of_probability(
     """Return the lower and upper limits of probabilities such as survival or incidence.
 
     They are symmetric for log(-log p), and always within 0 and 1; coverage is better than of p ±
-    z·error where rows are few (Borgan and Liestøl 1990).
-
-    Parameters
-    ----------
-    estimate, variance : float64, of one shape
-        Without variance, as at p = 1, both limits are the estimate; where it is NaN, as at p = 0,
-        so are they; with variance there are no limits at p = 0 and 1.
-    level : float
-        Of confidence.
-
-    References
-    ----------
-    Borgan and Liestøl (1990), A note on confidence intervals and bands for the survival function
-    based on transformations, Scandinavian Journal of Statistics 17, 35-41.
-
-    Examples
-    --------
-    >>> low, high = limits_of_probability(np.array([0.5]), np.array([0.01]))
-    >>> low.round(3), high.round(3)
-    (array([0.295]), array([0.675]))
+    z·error where rows are few (Borgan and Liestøl 1990, Scandinavian Journal of Statistics 17,
+    35-41).  Without variance, as at p = 1, both limits are the estimate; where it is NaN, as at p =
+    0, so are they; with variance there are no limits at p = 0 and 1.
     """
     reach = float(scipy.special.ndtri((1 + level) / 2)) * np.sqrt(variance)
     inside = np.where((estimate > ROUNDING) & (estimate < 1 - ROUNDING), estimate, np.nan)
@@ -382,15 +326,7 @@ def limits_of_probability(
 
 @dataclass(frozen=True)
 class KaplanMeier:
-    """A Kaplan–Meier curve.
-
-    Attributes
-    ----------
-    sets : RiskSets
-        Distinct event times, and how many were at risk and had an event.
-    survival : (R,) float64
-        The probability to survive each time.
-    """
+    """A Kaplan–Meier curve: the probability `survival` (R,) to survive each distinct event time."""
 
     sets: RiskSets
     survival: Floats
@@ -434,28 +370,14 @@ def kaplan_meier(
     weights: Floats | None = None,
     start: Floats | None = None,
 ) -> KaplanMeier:
-    """Estimate the survival curve.
+    """Estimate the survival curve (Kaplan and Meier 1958, JASA 53, 457-481).
 
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row; every cause counts as the event.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
-
-    References
-    ----------
-    Kaplan and Meier (1958), Nonparametric estimation from incomplete observations, JASA 53,
-    457-481.
+    Arguments as for `risk_sets`.
 
     Examples
     --------
-    >>> found = kaplan_meier(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
-    >>> found.times, found.survival, found.variance
+    >>> curve = kaplan_meier(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
+    >>> curve.times, curve.survival, curve.variance
     (array([1., 2.]), array([0.75, 0.5 ]), array([0.046875, 0.0625  ]))
     """
     return product_limit(risk_sets(time, event, weights, start))
@@ -477,12 +399,9 @@ class CumulativeIncidence:
 
     Attributes
     ----------
-    sets, of_cause : RiskSets
-        Of events of all causes, and the same in which only those of this cause count.
-    survival_before : (R,) float64
-        The probability to have had no event before each time.
-    incidence : (R,) float64
-        The probability of an event of the cause by each time.
+    sets, of_cause : of events of all causes, and the same in which only those of this cause count
+    survival_before : (R,), the probability to have had no event before each time
+    incidence : (R,), the probability of an event of the cause by each time
     """
 
     sets: RiskSets
@@ -551,25 +470,8 @@ def cumulative_incidence(
 ) -> CumulativeIncidence:
     """Estimate the cumulative incidence of one cause, or of all, which is 1 minus survival.
 
-    The times are those of events of all causes.
-
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64
-        0 for a censored row, otherwise the cause.
-    cause : int, optional
-        By default all.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
-
-    References
-    ----------
-    Aalen and Johansen (1978), An empirical transition matrix for non-homogeneous Markov chains
-    based on censored observations, Scandinavian Journal of Statistics 5, 141-150.
+    The times are those of events of all causes; arguments as for `risk_sets` (Aalen and Johansen
+    1978, Scandinavian Journal of Statistics 5, 141-150).
 
     Examples
     --------

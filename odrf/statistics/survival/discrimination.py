@@ -58,11 +58,9 @@ class ComparedPairs(NamedTuple):
 
     Attributes
     ----------
-    at : (n,) int64
-        The position of each case in time, -1 for other rows.
-    first, last : (n,) int64
-    case_weight, weight : (n,) float64
-        A pair weighs the product: of the case, and of the row it is compared with.
+    at : (n,), the position of each case in time, -1 for other rows
+    case_weight, weight : (n,), a pair weighs the product: of the case, and of the row it is
+        compared with
     """
 
     at: Integers
@@ -77,12 +75,11 @@ class OrderedPairs(NamedTuple):
 
     Attributes
     ----------
-    tied : float
-        The weight of compared pairs with equal scores.
-    in_order, compared : (n,) float64
-        Of pairs with the row as the case; equal scores count half as in order.
-    in_order_as_other, compared_as_other : (n,) float64
-        Of pairs with the row as the one that the case is compared with.
+    tied : the weight of compared pairs with equal scores
+    in_order, compared : (n,), of pairs with the row as the case; equal scores count half as in
+        order
+    in_order_as_other, compared_as_other : (n,), of pairs with the row as the one that the case is
+        compared with
     """
 
     tied: float
@@ -141,16 +138,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Concordance(RowwiseShare):
-    """The share of pairs in order.
+    """The share of pairs in order, NaN without pairs; `influence` is that of `RowwiseEstimate`.
 
-    Attributes
-    ----------
-    estimate : float
-        NaN without pairs.
-    influence : (n,) float64
-        What each row adds to its error.
-    in_order, tied, compared : float
-        Weights of pairs; tied ones count half as in order.
+    `in_order`, `tied` and `compared` are weights of pairs; tied ones count half as in order.
     """
 
     in_order: float
@@ -167,25 +157,10 @@ def harrells_c(
 ) -> Concordance:
     """Estimate Harrell's C, the share of comparable pairs that scores put in order.
 
-    What it estimates depends on when rows are censored; `unos_c` does not.
-
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row; every cause counts as the event.
-    score : (n,) float64
-        The higher, the earlier the event is expected.
-    weights : (n,) float64, optional
-        Case weights, by default 1; a pair weighs the product.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
-
-    References
-    ----------
-    Harrell, Lee and Mark (1996), Multivariable prognostic models, Statistics in Medicine 15,
-    361-387.
+    Its expectation depends on when rows are censored; that of `unos_c` does not (Harrell, Lee and
+    Mark 1996, Statistics in Medicine 15, 361-387).  The higher the `score` (n,), the earlier the
+    event is expected.  A pair weighs the product of its case weights.  The other arguments are
+    those of `odrf.statistics.survival.curves.risk_sets`.
 
     Examples
     --------
@@ -212,36 +187,15 @@ def unos_c(
     """Estimate Uno's C: of two rows with an event before τ, how often the earlier scores higher.
 
     A pair is weighted by the inverse probability K(T-)² that both are observed at the event at T.
-    So C does not depend on when rows enter and are censored, if neither entry nor censoring
-    depends on events or scores.  With late entry the weight of a pair is then (S(T-)/Y(T))², by
-    the Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
-    before the first entry: see `odrf.statistics.survival.observation.LateEntryCurve`.
-
-    Parameters
-    ----------
-    time, event, score, weights
-        As for `harrells_c`.
-    tau : float
-        Only events before it count; by default all.  Late events can have large weights.
-    observed : ObservationCurve, optional
-        The probability to be observed: that of other rows, which is taken as known; events count
-        where it is not 0.  By default it is estimated from these rows, which the standard error
-        allows for.
-    start : (n,) float64, optional
-        As for `harrells_c`.
-
-    References
-    ----------
-    Uno, Cai, Pencina, D'Agostino and Wei (2011), On the C-statistics for evaluating overall
-    adequacy of risk prediction procedures with censored survival data, Statistics in Medicine 30,
-    1105-1117, equation (6).
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    >>> C = unos_c(time, event, np.array([3.0, 1.0, 0.0, 2.0]))
-    >>> round(C.estimate, 4)
-    0.5714
+    So C does not depend on when rows enter and are censored, if neither entry nor censoring depends
+    on events or scores.  With late entry the weight of a pair is then (S(T-)/Y(T))², by the
+    Kaplan–Meier curve S and the number Y at risk, and C is that of all rows that have no event
+    before the first entry: see `odrf.statistics.survival.observation.LateEntryCurve`.  Only events
+    before `tau` count, by default all; late events can have large weights. `observed`, the
+    probability to be observed, is that of other rows, which is taken as known; events count where
+    it is not 0.  By default it is estimated from these rows, which the standard error allows for.
+    The other arguments are those of `harrells_c` (Uno, Cai, Pencina, D'Agostino and Wei 2011,
+    Statistics in Medicine 30, 1105-1117, equation 6).
     """
     sets = risk_sets(time, event, weights, start)
     K = observation_curve(time, event, weights, start) if observed is None else observed
@@ -268,29 +222,12 @@ def concordance_of_cause(
 
     A row with an event of the cause at T < τ is compared with the rows at risk then, weighted by
     1/K(T-)², and with those that had an event of another cause at T' ≤ T, weighted by
-    1/(K(T-)·K(T'-)): these will never have one of this cause.  This is C of Wolbers and others
-    (2014).  For the cause-specific hazard, where other causes only censor, it is `unos_c` of
-    ``event == cause``.
-
-    Parameters
-    ----------
-    time, event, weights, tau, observed, start
-        As for `unos_c`; the curve is that of rows without an event of any cause.
-    score : (n,) float64
-        The higher, the more, or the earlier, events of the cause are expected.
-    cause : int
-        From 1.
-
-    References
-    ----------
-    Wolbers, Blanche, Koller, Witteman and Gerds (2014), Concordance for prognostic models with
-    competing risks, Biostatistics 15, 526-539, equation (5).
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 1, 1, 0])
-    >>> concordance_of_cause(time, event, np.array([0.5, 1.0, 0.0, 0.2])).estimate
-    0.6
+    1/(K(T-)·K(T'-)): these will never have one of this cause.  This is C of Wolbers, Blanche,
+    Koller, Witteman and Gerds (2014, Biostatistics 15, 526-539, equation 5).  For the
+    cause-specific hazard, where other causes only censor, it is `unos_c` of ``event == cause``.
+    The higher the `score` (n,), the more, or the earlier, events of the cause, from 1, are
+    expected.  The other arguments are those of `unos_c`; the curve is that of rows without an event
+    of any cause.
     """
     of_cause, other = event == cause, (event > 0) & (event != cause)
     sets = risk_sets(time, of_cause, weights, start)
@@ -344,7 +281,7 @@ def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
 
 
 # ------------------------------------------------------------------------------------------------
-# How well scores tell rows with an event by a time from rows without: ROC curves at times.
+# How well scores separate rows with an event by a time from rows without: ROC curves at times.
 #
 # Cases are the rows with an event by then (cumulative), controls those without one (dynamic).  Rows
 # whose state is known stand for those that are not seen then.
@@ -354,16 +291,10 @@ Integers = NDArray[np.int64]
 
 
 class DynamicAreas(NamedTuple):
-    """Areas under the ROC curves at m times.
+    """Areas under the ROC curves at m times, NaN where there are no cases, or no controls.
 
-    Attributes
-    ----------
-    at : (m,) float64
-        The times.
-    area, std_error : (m,) float64
-        NaN where there are no cases, or no controls.
-    mean : RowwiseShare
-        The mean of the areas, each weighted by the probability of an event since the time before.
+    `mean` is the mean of the areas, each weighted by the probability of an event since the time
+    before.
     """
 
     at: Floats
@@ -375,12 +306,9 @@ class DynamicAreas(NamedTuple):
 class RocAt(NamedTuple):
     """A ROC curve at a time.
 
-    Attributes
-    ----------
-    threshold : (k,) float64
-        Events are predicted for scores from it on; the first is infinite, then they fall.
-    sensitivity, specificity : (k,) float64
-        The shares of cases and of controls that are predicted correctly.
+    Events are predicted for scores from each `threshold` (k,) on; the first is infinite, then they
+    fall. `sensitivity` and `specificity` (k,) are the shares of cases and of controls that are
+    predicted correctly.
     """
 
     threshold: Floats
@@ -400,46 +328,12 @@ def dynamic_areas(
 ) -> DynamicAreas:
     """Estimate the probability that a row with an event by a time has a higher score than another.
 
-    Equal scores count half.  Weights are 1/K(T-) of cases, and 1/K(t) of controls, K being
-    the probability to be observed.
-
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row, otherwise the cause.
-    score : (n,) or (n, m) float64
-        The higher, the more an event is expected; one for all times, or one for each.
-    at : (m,) float64
-        The times, ascending.
-    cause : int, optional
-        Only its events are cases; rows with events of other causes are controls, also afterwards.
-        By default every cause counts.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    observed : ObservationCurve, optional
-        The probability to be observed: that of other rows, such as those of training, which is
-        taken as known.  By default it is estimated from these rows, which the standard errors
-        allow for.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.  See
-        `odrf.statistics.survival.observation.LateEntryCurve`.
-
-    References
-    ----------
-    Uno, Cai, Tian and Wei (2007), Evaluating prediction rules for t-year survivors with censored
-    regression models, JASA 102, 527-537.
-
-    Blanche, Dartigues and Jacqmin-Gadda (2013), Estimating and comparing time-dependent areas under
-    receiver operating characteristic curves for censored event times with competing risks,
-    Statistics in Medicine 32, 5381-5397: competing causes.
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
-    >>> dynamic_areas(time, event, np.array([3.0, 1.0, 2.0, 0.0]), np.array([1.0, 2.0])).area
-    array([1.  , 0.75])
+    Equal scores count half.  Weights are 1/K(T-) of cases, and 1/K(t) of controls, K being the
+    probability to be observed. `score` is (n,), for all times, or (n, m), one for each of the
+    ascending times `at` (m,).  With a `cause` only its events are cases; rows with events of other
+    causes are controls, also afterwards.  The other arguments are those of `unos_c` (Uno, Cai, Tian
+    and Wei 2007, JASA 102, 527-537; with competing causes Blanche, Dartigues and Jacqmin-Gadda
+    2013, Statistics in Medicine 32, 5381-5397).
     """
     at = ascending_times(at)
     states = weighted_states(time, event, weights, observed, start)
@@ -480,12 +374,6 @@ def roc_at(
     """Estimate the ROC curve at a time t, by scores (n,).
 
     Other arguments as for `dynamic_areas`.
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 0, 1])
-    >>> roc_at(time, event, np.array([3.0, 1.0, 2.0, 0.0]), 2.0).sensitivity
-    array([0. , 0.5, 0.5, 1. , 1. ])
     """
     states = weighted_states(time, event, weights, observed, start).at(t)
     of_cause = (event > 0) if cause is None else (event == cause)

@@ -66,14 +66,8 @@ class CensoringCurve:
     """The Kaplan–Meier curve G of the time of censoring.
 
     An event at T was observed with probability G(T-): at a time that has both, events come before
-    censoring.  A row was followed beyond t with probability G(t).
-
-    Attributes
-    ----------
-    sets : RiskSets
-        Distinct times of censoring.
-    values : (R + 1,) float64
-        G before the first of them, which is 1, and from each one on.
+    censoring.  A row was followed beyond t with probability G(t). `values` (R + 1,) are G before
+    the first of the distinct times of censoring, which is 1, and from each one on.
     """
 
     sets: RiskSets
@@ -98,12 +92,8 @@ class CensoringCurve:
     def influence(self, passed: Integers, parts: Floats) -> Floats:
         """Return what each row of the curve adds to the error of a sum of logarithms: (n,).
 
-        Parameters
-        ----------
-        passed : (m,) int64
-            Where the logarithms of G are taken, as index of `values`; there G is not 0.
-        parts : (m,) float64
-            The factor of each logarithm in the sum.
+        `passed` (m,) are where the logarithms of G are taken, as index of `values`; there G is not
+        0. `parts` (m,) are the factors of the logarithms in the sum.
         """
         R = len(self.sets.times)
         beyond = np.cumsum(np.bincount(passed, parts, R + 1)[::-1])[::-1][1:]
@@ -120,31 +110,20 @@ class LateEntryCurve:
     probability to be seen at all; L is the time of entry and C that of censoring.  Without late
     entry it is the Kaplan–Meier curve of the time of censoring.
 
-    With 1/K as weights, distributions of what is seen become those of all rows, also of those that
+    With 1/K as weights, distributions of observed rows become those of all rows, also of those that
     had the event before they could enter: an event weighs S(t-)/Y(t), which is the jump of the
-    Kaplan–Meier curve.  Geskus (2011) shows this for weights that are products of two curves, of
-    censoring and of entry.
+    Kaplan–Meier curve.  Geskus (2011, Biometrics 67, 39-49) shows this for weights that are
+    products of two curves, of censoring and of entry.
 
     Attributes
     ----------
-    sets : RiskSets
-        Of events of any cause.
-    moments : (M,) float64
-        Distinct times at which rows enter or end.
-    present : (2 M + 1,) float64
-        The weight of the rows under observation: before the first moment, at it, from it on until
-        the next one, at this, …
-    values : (2 M + 1,) float64
-        K there; infinite where no survivor is left in the estimate.
-    entered, left : (n,) int64
-        A row is present at ``[entered:left]``.
-    before : (2 M + 1,) int64
-        How many of the distinct event times are before.
-
-    References
-    ----------
-    Geskus (2011), Cause-specific cumulative incidence estimation and the Fine and Gray model under
-    both left truncation and right censoring, Biometrics 67, 39-49.
+    sets : of events of any cause
+    moments : (M,), distinct times at which rows enter or end
+    present : (2 M + 1,), the weight of the rows under observation: before the first moment, at it,
+        from it on until the next one, at this, …
+    values : (2 M + 1,), K there; infinite where no survivor is left in the estimate
+    entered, left : (n,), a row is present at ``[entered:left]``
+    before : (2 M + 1,), how many of the distinct event times are before
     """
 
     sets: RiskSets
@@ -191,22 +170,7 @@ def censoring_curve(
 ) -> CensoringCurve:
     """Estimate the probability not to be censored yet.
 
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.
-
-    Examples
-    --------
-    >>> G = censoring_curve(np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0]))
-    >>> G.just_before(np.array([2.0, 3.0])), G(np.array([2.0, 3.0]))
-    (array([1. , 0.5]), array([0.5, 0. ]))
+    Arguments as for `odrf.statistics.survival.curves.risk_sets`.
     """
     sets = censoring_risk_sets(time, event, weights, start)
     return CensoringCurve(sets, product_limit(sets).curve.all_values)
@@ -218,23 +182,9 @@ def observation_curve(
     weights: Floats | None = None,
     start: Floats | None = None,
 ) -> ObservationCurve:
-    """Estimate the probability to be observed.
+    """Estimate the probability to be observed: with late entry it is a `LateEntryCurve`.
 
-    Parameters
-    ----------
-    time, event, weights, start
-        As for `censoring_curve`.
-
-    Returns
-    -------
-    CensoringCurve or LateEntryCurve
-
-    Examples
-    --------
-    >>> time, event = np.array([1.0, 2.0, 2.0, 3.0]), np.array([1, 1, 0, 0])
-    >>> K = observation_curve(time, event, start=np.array([0.0, 0.5, 1.5, 0.0]))
-    >>> K.values[K.passed(np.array([1.0, 2.0]))]
-    array([0.75 , 1.125])
+    Arguments as for `odrf.statistics.survival.curves.risk_sets`.
     """
     if start is None:
         return censoring_curve(time, event, weights)
@@ -285,14 +235,10 @@ class StatesAt(NamedTuple):
 
     Attributes
     ----------
-    past : (n,) bool
-        Whether the row is not observed any longer.
-    weight : (n,) float64
-        0 for rows that were censored before or enter later, and where K is 0.
-    passed : (n,) int64
-        Where K was read, as index of its values.
-    reached : bool
-        Whether rows could be observed then: K(t) is not 0.
+    past : (n,), whether the row is not observed any longer
+    weight : (n,), 0 for rows that were censored before or enter later, and where K is 0
+    passed : (n,), where K was read, as index of its values
+    reached : whether rows could be observed then: K(t) is not 0
     """
 
     past: NDArray[np.bool_]
@@ -306,16 +252,10 @@ class WeightedStates(NamedTuple):
 
     Attributes
     ----------
-    time, weights : (n,) float64
-    of_event : (n,) float64
-        The case weight divided by K(T-), of rows with an event; 0 of others.
-    passed : (n,) int64
-        Where K(T-) was read.
-    curve : ObservationCurve
-    start : (n,) float64 or None
-        When rows enter; None: all are there from the beginning.
-    is_known : bool
-        Whether the curve is known, and not estimated from these rows.
+    of_event : (n,), the case weight divided by K(T-), of rows with an event; 0 of others
+    passed : (n,), where K(T-) was read
+    start : (n,), when rows enter; None: all are there from the beginning
+    is_known : whether the curve is known, and not estimated from these rows
     """
 
     time: Floats
@@ -376,7 +316,7 @@ def weights_at(time: Floats, event: NDArray, weights: Floats, start: Floats, t: 
 
 
 def ascending_times(at: Floats) -> Floats:
-    """Return the times (m,) at which something is asked for; they must ascend."""
+    """Return the times (m,), which must ascend."""
     at = np.asarray(at, dtype=np.float64)
     if at.ndim != 1 or not len(at) or not (np.diff(at) > 0).all():
         raise InputError("at= must be one or more times in ascending order: use np.unique(times)")

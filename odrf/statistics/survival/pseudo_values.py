@@ -39,21 +39,8 @@ ROUNDING = 1e-14
 class RowwiseEstimate:
     """An estimate, with its error by the infinitesimal jackknife.
 
-    Attributes
-    ----------
-    estimate : float
-    influence : (n,) float64
-        The weight of each row times the derivative of the estimate by this weight.
-
-    References
-    ----------
-    Jaeckel (1972), The infinitesimal jackknife, Bell Laboratories Memorandum MM 72-1215-11.
-
-    Examples
-    --------
-    >>> mean = RowwiseEstimate(2.0, np.array([-1.0, 0.0, 1.0]) / 3)
-    >>> round(mean.std_error, 4)
-    0.4714
+    `influence` (n,) is the weight of each row times the derivative of the estimate by this weight
+    (Jaeckel 1972, Bell Laboratories Memorandum MM 72-1215-11).
     """
 
     estimate: float
@@ -97,15 +84,7 @@ class RowwiseEstimate:
 
 @dataclass(frozen=True)
 class RowwiseShare(RowwiseEstimate):
-    """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities.
-
-    Examples
-    --------
-    >>> found = RowwiseShare(0.9, np.array([-0.06, 0.0, 0.06]))
-    >>> low, high = found.interval()
-    >>> round(low, 3), round(high, 3)
-    (0.586, 0.983)
-    """
+    """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities."""
 
     def interval(
         self, level: float = 0.95, groups: NDArray[np.int64] | None = None
@@ -120,15 +99,7 @@ class RowwiseShare(RowwiseEstimate):
 
 @dataclass(frozen=True)
 class RowwiseReduction(RowwiseEstimate):
-    """1 minus the ratio of two positive numbers: at most 1, and negative where there is none.
-
-    Examples
-    --------
-    >>> found = RowwiseReduction(0.9, np.array([-0.06, 0.0, 0.06]))
-    >>> low, high = found.interval()
-    >>> round(low, 3), round(high, 3)
-    (0.472, 0.981)
-    """
+    """1 minus the ratio of two positive numbers: at most 1, and negative where there is none."""
 
     def interval(
         self, level: float = 0.95, groups: NDArray[np.int64] | None = None
@@ -171,7 +142,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
 # restricted mean are min(T, horizon), and those of the incidence of a cause at t are the indicators
 # of an event of this cause by t.  Given predictors their expectation is the conditional survival,
 # restricted mean or incidence, if censoring does not depend on the predictors.  So the squared
-# error of predictions of them tells how well curves are predicted.
+# error of predictions of them shows how well curves are predicted.
 #
 # With late entry this is not so: if α(x) is the probability of a row with the predictors x to be
 # seen at all, that it has no event before it enters, and α the same of all rows, the expectation of
@@ -209,15 +180,7 @@ def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:
 
 
 def restricted_mean_pseudo_values(sets: RiskSets, horizon: float) -> Floats:
-    """Return the pseudo-values (n,) of the area under the Kaplan–Meier curve up to a time.
-
-    Examples
-    --------
-    >>> from odrf.statistics.survival.curves import risk_sets
-    >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
-    >>> restricted_mean_pseudo_values(sets, 2.5)
-    array([1. , 2. , 2.5, 2.5])
-    """
+    """Return the pseudo-values (n,) of the area under the Kaplan–Meier curve up to a time."""
     # an event changes the curve by a factor from its time on, so the area that is left by as much
     ends = np.minimum(np.append(sets.times, horizon), horizon)
     pieces = product_limit(sets).survival * np.maximum(np.diff(ends), 0.0)
@@ -227,15 +190,7 @@ def restricted_mean_pseudo_values(sets: RiskSets, horizon: float) -> Floats:
 
 
 def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
-    """Return the pseudo-values (n,) of the Nelson–Aalen cumulative hazard at a time.
-
-    Examples
-    --------
-    >>> from odrf.statistics.survival.curves import risk_sets
-    >>> sets = risk_sets(np.array([1.0, 2.0]), np.array([1, 0]))
-    >>> hazard_pseudo_values(sets, 1.5)
-    array([1., 0.])
-    """
+    """Return the pseudo-values (n,) of the Nelson–Aalen cumulative hazard at a time."""
     reached = sets.times <= time
     factor = np.where(reached, 1 / sets.at_risk, 0.0)
     total = float(np.where(reached, sets.hazard, 0.0).sum())
@@ -243,15 +198,7 @@ def hazard_pseudo_values(sets: RiskSets, time: float) -> Floats:
 
 
 def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
-    """Return the pseudo-values (n,) of the Aalen–Johansen incidence of a cause at a time.
-
-    Examples
-    --------
-    >>> from odrf.statistics.survival.curves import cumulative_incidence
-    >>> found = cumulative_incidence(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]), 1)
-    >>> incidence_pseudo_values(found, 2.5) + 0.0
-    array([1., 0., 0., 0.])
-    """
+    """Return the pseudo-values (n,) of the Aalen–Johansen incidence of a cause at a time."""
     return float(found.curve(time)) + found.sets.weights.sum() * found.derivatives(time)
 
 
@@ -260,13 +207,6 @@ def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Float
 
     It is the area under the incidence of the cause, so its derivatives are the areas under those of
     the incidence.
-
-    Examples
-    --------
-    >>> from odrf.statistics.survival.curves import cumulative_incidence
-    >>> found = cumulative_incidence(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 2, 1, 2]), 1)
-    >>> time_lost_pseudo_values(found, 3.5) + 0.0
-    array([2.5, 0. , 0.5, 0. ])
     """
     sets, curve = found.sets, found.curve
     left = np.maximum(horizon - sets.times, 0.0)

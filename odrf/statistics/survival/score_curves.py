@@ -30,7 +30,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What a score says of a row's time to the event.
+# The time to the event of a row, by its score.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -53,7 +53,7 @@ class CurvesOfScores(ABC):
     def time_quantiles(self, scores: Floats, p: float) -> Floats:
         """Return the first times (n,) at which the event has come with probability `p` or more.
 
-        Infinite where the curve does not go so far; 0 < p < 1.
+        Infinite where the curve ends before; 0 < p < 1.
         """
 
     @abstractmethod
@@ -78,15 +78,11 @@ class ProportionalHazards(CurvesOfScores):
 
     Attributes
     ----------
-    times : (R,) float64
-        Different event times, ascending.
-    baseline : (R,) float64
-        H at these times; it is constant between them, 0 before the first, and does not rise after
-        the last.
-    centre : float
-        c, the score that has the baseline hazard.
-    slope : float
-        b; 1 if scores are logarithms of relative hazards as they are.
+    times : (R,), different event times, ascending
+    baseline : (R,), H at these times; it is constant between them, 0 before the first, and does not
+        rise after the last
+    centre : c, the score that has the baseline hazard
+    slope : b; 1 if scores are logarithms of relative hazards as they are
     """
 
     times: Floats
@@ -138,25 +134,10 @@ def breslow_baseline(
 ) -> ProportionalHazards:
     """Return the survival curves of scores, with the baseline hazard of Breslow (1974).
 
-    At an event time the baseline rises by the weight of the events over the sum of
-    w·exp(b (f - c)) of the rows at risk; c is the weighted mean of the scores.
-
-    Parameters
-    ----------
-    scores, time : (n,) float64
-        Scores of the rows, and the ends of their observation.
-    event : (n,) bool
-        Whether the event happened then.
-    start : (n,) float64, optional
-        The row is observed after this time; by default from the beginning.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    slope : float, default 1.0
-        b.
-
-    References
-    ----------
-    N. Breslow. Covariance analysis of censored survival data. Biometrics 30 (1974).
+    At an event time the baseline rises by the weight of the events over the sum of w·exp(b (f - c))
+    of the rows at risk; c is the weighted mean of the scores, b the `slope` (Biometrics 30).  The
+    row is observed after `start` (n,), by default from the beginning, until `time` (n,); `event`
+    (n,) says whether the event happened then.
 
     Examples
     --------
@@ -164,9 +145,6 @@ def breslow_baseline(
     >>> curves = breslow_baseline(np.zeros(3), time, event)
     >>> curves.baseline
     array([0.33333333, 0.83333333])
-    >>> curves.survivals(np.array([0.0, 1.0]), np.array([0.5, 2.0])).round(3)
-    array([[1.   , 0.435],
-           [1.   , 0.104]])
     """
     w = np.ones(len(scores)) if weights is None else weights
     died = event & (w > 0)
@@ -192,23 +170,8 @@ def breslow_baseline(
 class FailureTimes(CurvesOfScores):
     """The curves of log T = a + b f + σ ε.
 
-    Attributes
-    ----------
-    law : ErrorLaw
-        The law of ε.
-    scale : float
-        σ.
-    constant, slope : float
-        a and b; 0 and 1 if scores are locations of log T as they are.
-
-    Examples
-    --------
-    >>> from odrf.engine.survival.likelihoods import NormalError
-    >>> curves = FailureTimes(NormalError(), 0.5)
-    >>> curves.survivals(np.array([0.0]), np.array([0.0, 1.0, 2.0])).round(3)
-    array([[1.   , 0.5  , 0.083]])
-    >>> curves.time_quantiles(np.array([0.0, 1.0]), 0.5).round(3)
-    array([1.   , 2.718])
+    `law` is that of ε, `scale` σ, `constant` and `slope` a and b: 0 and 1 if scores are locations
+    of log T as they are.
     """
 
     law: ErrorLaw
@@ -250,7 +213,7 @@ class FailureTimes(CurvesOfScores):
 # Survival curves of scores, calibrated by rows that did not take part in making them.
 #
 # The scores of many rounds of boosting are too far apart: the model was fitted to the noise of its
-# rows, too.  A regression of other rows' times on their scores says how far they should be.
+# rows, too.  A regression of other rows' times on their scores shows how far they should be.
 # ------------------------------------------------------------------------------------------------
 
 # A slope that would be below 0 is 0; rows that happen to be in perfect order have no largest one.
@@ -267,14 +230,6 @@ def calibrated_hazards(
     """Return curves with the slope of Cox's regression on the score, and Breslow's baseline.
 
     Arguments as in `breslow_baseline`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> score = rng.normal(size=4000)
-    >>> time = rng.exponential(size=4000) * np.exp(-score)
-    >>> round(calibrated_hazards(2 * score, time, time < 2).slope, 1)
-    0.5
     """
     w = np.ones(len(scores)) if weights is None else weights
     ranks = event_ranks(time, event, start, np.unique(time[event & (w > 0)]))
@@ -292,15 +247,7 @@ def calibrated_hazards(
 def calibrated_failure_times(
     law: ErrorLaw, times: LogTimes, scores: Floats, weights: Floats
 ) -> FailureTimes:
-    """Return curves with the constant, slope and scale of the largest likelihood.
-
-    Parameters
-    ----------
-    law : ErrorLaw
-    times : LogTimes
-        Of n rows.
-    scores, weights : (n,) float64
-    """
+    """Return curves with the constant, slope and scale of the largest likelihood."""
     ones, slope = np.ones((len(scores), 1)), 1.0
     centre = np.average(scores, weights=weights)
     spread = float(np.sqrt(np.average((scores - centre) ** 2, weights=weights)))

@@ -60,12 +60,12 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# Rows whose observed times judge predicted risks and curves.
+# Rows whose observed times are compared with predicted risks and curves.
 # ------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
-# Curves are judged while this share of the rows is at risk: rows then count at most ten times for
-# those that were censored before.  If rows enter late, it is the share of the largest risk set.
+# Curves are evaluated while this share of the rows is at risk: rows then count at most ten times
+# for those that were censored before.  If rows enter late, it is the share of the largest risk set.
 LEAST_AT_RISK = 0.1
 # Steps of the integral over time.
 MOST_TIMES = 100
@@ -73,26 +73,19 @@ MOST_TIMES = 100
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedTimes:
-    """The observed times of n rows that judge.
+    """The observed times of n evaluated rows.
 
     Attributes
     ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64
-        0 for a censored row, otherwise the cause.
-    weights : (n,) float64
-    source : str
-        Which rows they are, in words.
-    start : (n,) float64 or None
-        When a row enters; None: all are there from the beginning.
-    groups : (n,) int64 or None
-        The group of each row, of a fit with groups: these are independent of each other.
-    cause : int or None
-        The cause, from 1, whose events are predicted; None: all.
-    since : float
-        Everything is judged given that no event has come by this time; above 0 only if rows enter
-        late.
+    time : (n,), the end of observation
+    event : (n,), 0 for a censored row, otherwise the cause
+    source : which rows they are, in words
+    start : (n,), when a row enters; None: all are there from the beginning
+    groups : (n,), the group of each row, of a fit with groups: these are independent of each other;
+        or None
+    cause : the cause, from 1, whose events are predicted; None: all
+    since : everything is evaluated given that no event has come by this time; above 0 only if rows
+        enter late
     """
 
     time: Floats
@@ -133,12 +126,10 @@ class EvaluatedTimes:
         return replace(kept, start=start, since=since)
 
     def checked_time(self, argument: str, value: Any) -> float:
-        """Return a time at which curves can be judged.
+        """Return a time at which curves can be evaluated.
 
-        Raises
-        ------
-        InputError
-            It is no number; no row has an event by then, or none is observed so long.
+        Raises `InputError` if it is no number, no row has an event by then, or none is observed so
+        long.
         """
         times = self.time[self.happened]
         first, last = float(times.min()), float(self.time.max())
@@ -150,7 +141,7 @@ class EvaluatedTimes:
         return float(value)
 
     def first_time(self) -> float:
-        """Return the time since which curves can be judged.
+        """Return the time since which curves can be evaluated.
 
         0 if no row enters late.  Else the last event time, before the risk set is largest, at which
         less than a tenth of this is at risk; if there is none, the first entry.
@@ -204,17 +195,10 @@ class EvaluatedTimes:
 
 
 class BrierScores(NamedTuple):
-    """Brier scores at m times.
+    """Brier scores at m times, NaN where no row could be observed.
 
-    Attributes
-    ----------
-    at : (m,) float64
-        The times.
-    score, std_error : (m,) float64
-        NaN where no row could be observed.
-    integrated : RowwiseShare
-        The mean over the times from the first to the last, by the trapezoidal rule; NaN for one
-        time.
+    `integrated` is the mean over the times from the first to the last, by the trapezoidal rule; NaN
+    for one time.
     """
 
     at: Floats
@@ -236,41 +220,22 @@ def brier_scores(
 ) -> BrierScores:
     """Estimate the mean squared difference between an event by each time and its predicted risk.
 
-    Parameters
-    ----------
-    time : (n,) float64
-        The end of observation.
-    event : (n,) int64 or bool
-        0 for a censored row, otherwise the cause.
-    risk : (n, m) float64
-        The predicted probability of an event by each time: 1 minus that of survival, or the
-        cumulative incidence of a cause.  One row, (1, m), for a model that predicts the same for
-        all, such as a Kaplan–Meier curve.
-    at : (m,) float64
-        The times, ascending.
-    cause : int, optional
-        Events of other causes then do not count as events.  By default every cause counts.
-    weights : (n,) float64, optional
-        Case weights; by default 1.
-    observed : ObservationCurve, optional
-        The probability to be observed: that of other rows, such as those of training, which is
-        taken as known.  By default it is estimated from these rows, which the standard errors
-        allow for.
-    start : (n,) float64, optional
-        When a row enters, before `time`; by default all are there from the beginning.  See
-        `odrf.statistics.survival.observation.LateEntryCurve`.
-
-    References
-    ----------
-    Graf, Schmoor, Sauerbrei and Schumacher (1999), Assessment and comparison of prognostic
-    classification schemes for survival data, Statistics in Medicine 18, 2529-2545, equation (5).
+    `risk` (n, m) is the predicted probability of an event by each of the ascending times `at` (m,):
+    1 minus that of survival, or the cumulative incidence of a cause; one row, (1, m), for a model
+    that predicts the same for all, such as a Kaplan–Meier curve.  With a `cause`, events of other
+    causes do not count as events. `observed`, the probability to be observed, is that of other
+    rows, such as those of training, which is taken as known; by default it is estimated from these
+    rows, which the standard errors allow for.  The other arguments are those of
+    `odrf.statistics.survival.curves.risk_sets` (Graf, Schmoor, Sauerbrei and Schumacher 1999,
+    Statistics in Medicine 18, 2529-2545, equation 5; with late entry see
+    `odrf.statistics.survival.observation.LateEntryCurve`).
 
     Examples
     --------
     >>> time, event = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
     >>> risk = np.array([[0.6, 0.8], [0.2, 0.4], [0.3, 0.5], [0.1, 0.3]])
-    >>> found = brier_scores(time, event, risk, np.array([1.5, 3.5]))
-    >>> found.score.round(4), round(found.integrated.estimate, 4)
+    >>> brier = brier_scores(time, event, risk, np.array([1.5, 3.5]))
+    >>> brier.score.round(4), round(brier.integrated.estimate, 4)
     (array([0.075 , 0.1375]), 0.1063)
     """
     at = ascending_times(at)
@@ -330,25 +295,13 @@ def scores_of_curves(
 ) -> dict[str, RowwiseEstimate]:
     """Return the scores by name.
 
-    Parameters
-    ----------
-    rows : EvaluatedTimes
-    risk : (n,) float64
-        The higher, the earlier the event is expected.
-    survival : callable
-        Returns the predicted probability of no event (n, m) by ascending times (m,).
-    reference : StepCurve
-        What is predicted without predictors: the Kaplan–Meier curve of the training rows, or 1
-        minus the incidence of the cause in them.
-    until : float
-        Only events before this time count for Uno's C, and Brier scores are integrated up to it.
-
-    Returns
-    -------
-    dict of str to RowwiseEstimate
-        ``harrell_c``, ``uno_c``, ``integrated_brier`` (the mean over time from ``rows.since`` on),
-        ``explained`` (1 minus this score divided by that of the reference).  Of one cause there is
-        no ``harrell_c``.
+    They are ``harrell_c`` (not of one cause), ``uno_c``, ``integrated_brier`` (the mean over time
+    from ``rows.since`` on), ``explained`` (1 minus this score divided by that of the reference).
+    The higher `risk` (n,), the earlier the event is expected. `survival` returns the predicted
+    probability of no event (n, m) by ascending times (m,). `reference` is the prediction without
+    predictors: the Kaplan–Meier curve of the training rows, or 1 minus the incidence of the cause
+    in them.  Only events before `until` count for Uno's C, and Brier scores are integrated up to
+    it.
     """
     found = concordances(rows, risk, until)
     at = rows.grid(until)
@@ -385,19 +338,10 @@ def brier_of_curves(rows: EvaluatedTimes, survival: Floats, at: Floats) -> Brier
 def conditional_survival(without: Floats, survival: Floats) -> Floats:
     """Return the probability (…, G) of no event of a cause by G times, given none of any before.
 
-    Parameters
-    ----------
-    without : (…, G + 1) float64
-        The probability of no event of the cause by the time of the condition, and by G later ones:
-        1 minus its incidence.
-    survival : (…,) float64
-        The probability of no event of any cause by the time of the condition.  Where it is 0, there
-        is no conditional survival: then `without` stays as it is.
-
-    Examples
-    --------
-    >>> conditional_survival(np.array([0.8, 0.4, 0.2]), np.array(0.8))
-    array([0.5 , 0.25])
+    `without` (…, G + 1) is the probability of no event of the cause by the time of the condition,
+    and by G later ones: 1 minus its incidence. `survival` (…,) is that of no event of any cause by
+    the time of the condition.  Where it is 0, there is no conditional survival: then `without`
+    stays as it is.
     """
     known = survival > 0
     incidence = (without[..., :1] - without[..., 1:]) / np.where(known, survival, 1.0)[..., None]
@@ -405,21 +349,14 @@ def conditional_survival(without: Floats, survival: Floats) -> Floats:
 
 
 # ------------------------------------------------------------------------------------------------
-# Groups of rows of similar risk: their predicted curves beside those observed.
+# Groups of rows of similar risk: their predicted and observed curves.
 # ------------------------------------------------------------------------------------------------
 
 
 class RiskGroup(NamedTuple):
-    """One group of rows.
+    """One group of rows, True in `rows` (n,).
 
-    Attributes
-    ----------
-    rows : (n,) bool
-        Which rows they are.
-    observed : KaplanMeier or CumulativeIncidence
-        Their Kaplan–Meier curve; if one cause is judged, its incidence.
-    lives : EvaluatedTimes
-        Their times.
+    `observed` is their Kaplan–Meier curve; of one cause, its incidence; `lives` are their times.
     """
 
     rows: NDArray[np.bool_]
@@ -439,7 +376,8 @@ class RiskGroup(NamedTuple):
     def predicted(self, curves: Floats) -> Floats:
         """Return the weighted mean (m,) of the curves (n, m) of all rows.
 
-        If rows enter late, each stands for as many as by the last time at which curves are judged.
+        If rows enter late, each represents as many as by the last time at which curves are
+        evaluated.
         """
         lives = self.lives
         weights = lives.weights

@@ -38,21 +38,14 @@ class SurvivalFitProperties:
 
     Attributes
     ----------
-    P : int
-        Number of predictors.
-    numbers : int
-        How many of them are numbers, with more than finitely many values.
-    mixed : float
-        The share of leaves with rows of different values of the predictors; NaN if some predictors
-        are numbers.
-    oblique : bool
-        Whether splits on several predictors are tried.
-    chosen : bool
-        Whether several splits of a node are compared.
-    least_rows : int
-        Fewest rows of a leaf.
-    summed : bool
-        Whether trees add up to a score, as boosted ones do, and leaves have no curves.
+    P : number of predictors
+    numbers : how many of them are numbers, with more than finitely many values
+    mixed : the share of leaves with rows of different values of the predictors; NaN if some
+        predictors are numbers
+    oblique : whether splits on several predictors are tried
+    chosen : whether several splits of a node are compared
+    least_rows : fewest rows of a leaf
+    summed : whether trees add up to a score, as boosted ones do, and leaves have no curves
     """
 
     P: int

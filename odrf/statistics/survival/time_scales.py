@@ -32,12 +32,8 @@ SMALLEST = np.finfo(np.float64).tiny
 class ExponentialScale:
     """A cumulative hazard that is linear between event times.
 
-    Attributes
-    ----------
-    edges : (R + 1,) float64
-        Ascending; the first is the origin, the others are the ends of the R pieces.
-    hazard : (R + 1,) float64
-        The cumulative hazard at the edges, ascending from 0.
+    `edges` (R + 1,) are ascending; the first is the origin, the others are the ends of the R
+    pieces. `hazard` (R + 1,) is the cumulative hazard at the edges, ascending from 0.
     """
 
     edges: NDArray[np.float64]
@@ -53,20 +49,12 @@ class ExponentialScale:
     def exposure(
         self, time: NDArray[np.float64], start: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return how many events each row would have had by the hazard of all rows.
+        """Return the expected number of events of each row (n,) by the hazard of all rows.
 
-        Parameters
-        ----------
-        time, start : (n,) float64
-            End of the observation, and its begin, which is earlier; by default the origin.
-            Before the origin the hazard is that of the first piece, after the last edge that of
-            the last one.
-
-        Returns
-        -------
-        (n,) float64
-            The hazard between start and time.  It is positive, as nothing is subtracted that
-            rounding could make equal, and what is smaller than any number counts as the smallest.
+        It is the hazard between `start` (n,), by default the origin, and `time` (n,).  Before the
+        origin the hazard is that of the first piece, after the last edge that of the last one.  The
+        result is positive, as nothing is subtracted that rounding could make equal, and values
+        smaller than any number count as the smallest.
         """
         if start is None:
             start = np.broadcast_to(self.edges[0], np.shape(time))
@@ -93,31 +81,12 @@ def exponential_scale(
     Between event times the hazard is constant: the number of events at the end of a piece, divided
     by the time that rows were at risk in it.  So a row that is censored within a piece counts for
     its part, in which this scale differs from the Nelson-Aalen estimate.  On this scale there are
-    as many events as exposure: the rate of all rows is 1 (LeBlanc and Crowley 1992; `rpart` with
-    ``method="exp"``, which however gives case weights no part in it, takes 1000 quantiles of more
-    event times, and does not compute it with left truncation).
-
-    Parameters
-    ----------
-    time : (n,) float64
-        End of the observation.
-    event : (n,) int64
-        0 for a censored row; any other code is an event.
-    weights : (n,) float64, optional
-        Case weights; 1 by default.
-    start : (n,) float64, optional
-        Begin of the observation, earlier than its end; 0 by default.  If it is given, the scale has
-        its origin at the first of these.
-
-    Raises
-    ------
-    InputError
-        If no row of positive weight has an event.
-
-    References
-    ----------
-    LeBlanc, M., and Crowley, J. (1992). Relative risk trees for censored survival data.
-    *Biometrics* 48, 411-425.
+    as many events as exposure: the rate of all rows is 1 (LeBlanc and Crowley 1992, Biometrics 48,
+    411-425; `rpart` with ``method="exp"``, which however gives case weights no part in it, takes
+    1000 quantiles of more event times, and does not compute it with left truncation). `event` (n,)
+    is 0 for a censored row; with `start` (n,), earlier than `time` (n,), the scale has its origin
+    at the first of these, otherwise at 0.  Raises `InputError` if no row of positive weight has an
+    event.
 
     Examples
     --------
@@ -153,18 +122,10 @@ def scale_of_pieces(
 ) -> ExponentialScale:
     """Return the cumulative hazard of events, whoever is at risk of them.
 
-    Parameters
-    ----------
-    time, event, weights, start
-        Of rows, as for `exponential_scale`; none is optional.
-    present : callable
-        It takes times (m,), ascending, among which are all times of the rows, and returns the
-        weight of those at risk from each to the next one: (m - 1,).
-
-    Raises
-    ------
-    InputError
-        If no row of positive weight has an event.
+    `present` takes times (m,), ascending, among which are all times of the rows, and returns the
+    weight of those at risk from each to the next one: (m - 1,).  The other arguments are those of
+    `exponential_scale`; none is optional.  Raises `InputError` if no row of positive weight has an
+    event.
     """
     has_event = (event != 0) & (weights > 0.0)
     if not has_event.any():
@@ -201,33 +162,18 @@ def _time_at_risk(
 class SubdistributionScale:
     """A cumulative subdistribution hazard that is linear between event times, and who is at risk.
 
-    Attributes
-    ----------
-    scale : ExponentialScale
-    censoring : CensoringCurve
-        G, the probability not to be censored yet.
+    `censoring` is G, the probability not to be censored yet.
     """
 
     scale: ExponentialScale
     censoring: CensoringCurve
 
     def exposure(self, time: NDArray[np.float64], stays: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return how many events each row would have had by the hazard of all rows.
+        """Return the expected number of events of each row (n,), > 0, by the hazard of all rows.
 
-        A row that `stays` had an event of another cause at its time T.  It is at risk until T, and
+        A row that `stays` had an event of another cause at its time T. It is at risk until T, and
         afterwards, up to the last time of the training rows, as far as it would not have been
         censored: with weight G(t)/G(T-).
-
-        Parameters
-        ----------
-        time : (n,) float64
-            End of the observation.
-        stays : (n,) bool
-
-        Returns
-        -------
-        (n,) float64
-            Positive.
         """
         knots = np.union1d(self.scale.edges, self.censoring.sets.times)
         knots = knots[knots <= self.scale.edges[-1]]
@@ -244,35 +190,15 @@ def subdistribution_scale(
     cause: int,
     weights: NDArray[np.float64] | None = None,
 ) -> SubdistributionScale:
-    """Return the scale of the subdistribution hazard of one of several causes.
+    """Return the scale of the subdistribution hazard of one of several causes, from 1.
 
     That hazard belongs to the cumulative incidence of the cause as a hazard belongs to a survival
-    curve: rows with an event of another cause never have the event, and stay at risk.  As it is
-    not known when they would have been censored, they count with the probability not to be
-    censored yet, given that they were not before their event (Fine and Gray 1999).  On this scale
-    there are as many events of the cause as exposure, as on that of
-    `exponential_scale`.
-
-    Parameters
-    ----------
-    time : (n,) float64
-        End of the observation, which began at 0 for all rows.
-    event : (n,) int64
-        The cause of the event, 0 for a censored row.
-    cause : int
-        From 1.
-    weights : (n,) float64, optional
-        Case weights; 1 by default.
-
-    Raises
-    ------
-    InputError
-        If no row of positive weight has an event of this cause.
-
-    References
-    ----------
-    Fine, J. P., and Gray, R. J. (1999). A proportional hazards model for the subdistribution of a
-    competing risk. *Journal of the American Statistical Association* 94, 496-509.
+    curve: rows with an event of another cause never have the event, and stay at risk.  As it is not
+    known when they would have been censored, they count with the probability not to be censored
+    yet, given that they were not before their event (Fine and Gray 1999, JASA 94, 496-509).  On
+    this scale there are as many events of the cause as exposure, as on that of `exponential_scale`.
+    All rows are observed from 0 to `time` (n,); `event` (n,) is the cause, 0 for a censored row.
+    Raises `InputError` if no row of positive weight has an event of this cause.
 
     Examples
     --------
