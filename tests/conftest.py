@@ -18,6 +18,7 @@ from hypothesis.internal.constants_ast import Constants
 import odrf
 from blends import with_few_pilots, with_quick_stacks
 from together import place_of, unit_of
+from weekly import is_weekly
 
 # Imports build objects that stay: looking for garbage among them takes seconds.
 gc.disable()
@@ -31,8 +32,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
-
-BENCHMARKS = Path(__file__).parent / "benchmarks"
 
 # polars and DuckDB cannot be had for a Python without the global interpreter lock.
 OF_POLARS = ["design/test_memory.py", "estimators/test_survival.py", "estimators/test_tools.py"]
@@ -80,11 +79,10 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Put the groups first, in their order, and their files in the order of the group.
 
-    Tests that run the benchmarks, other than those of loads, are weekly ones: see `markers` in
-    pyproject.toml.
+    Those of tests/weekly.py get the marker ``weekly``: see `markers` in pyproject.toml.
     """
     for item in items:
-        if item.path.is_relative_to(BENCHMARKS) and item.path.stem != "test_load":
+        if is_weekly(item.nodeid):
             item.add_marker(pytest.mark.weekly)
     items.sort(key=lambda item: place_of(item.nodeid.split("::")[0]))
 
