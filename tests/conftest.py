@@ -43,7 +43,7 @@ collect_ignore = [
 ]
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
-# week tests that set no number of examples try more of them.
+# week tests try as many examples as they say, or 500 where they say nothing.
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("usual", max_examples=12, **UNHURRIED)
 settings.register_profile("thorough", max_examples=500, **UNHURRIED)
@@ -75,6 +75,16 @@ def pytest_xdist_make_scheduler(config, log):
     return ByKernels(config, log)
 
 
+def with_few_examples(item):
+    """Let a property test try no more examples than the profile says, whatever it says itself."""
+    test = getattr(item, "obj", None)
+    test = getattr(test, "__func__", test)
+    found = getattr(test, "_hypothesis_internal_use_settings", None)
+    if found is not None and found.max_examples > settings.default.max_examples:
+        few = settings(found, max_examples=settings.default.max_examples)
+        test._hypothesis_internal_use_settings = few
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Put the groups first, in their order, and their files in the order of the group.
@@ -84,6 +94,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if is_weekly(item.nodeid):
             item.add_marker(pytest.mark.weekly)
+        with_few_examples(item)
     items.sort(key=lambda item: place_of(item.nodeid.split("::")[0]))
 
 
