@@ -21,6 +21,46 @@ SOME = {
         "test_where_most_predictors_tell_nothing_a_forest_on_few_is_among_the_models": NONE,
         "test_with_much_time_other_runs_are_tried": NONE,
     },
+    "tests/evaluation/test_models.py": {
+        "test_any_value_works_or_is_refused": (
+            "^(compare|tune|bias_variance|load|friedman1|circle)-"
+        ),
+    },
+    "tests/exports/test_sql.py": {
+        "test_every_row_is_predicted_as_by_predict": "duckdb|^numbers|^classes",
+    },
+    "tests/fits/files/test_saving.py": {
+        "test_a_name_that_is_changed_is_refused_or_said": "Variable",
+    },
+    "tests/fits/stack/test_growing.py": {
+        "test_it_is_better_than_the_forest_where_few_predictors_matter": NONE,
+    },
+    "tests/fits/test_data_warnings.py": {
+        "test_it_takes_less_than_two_hundredths_of_the_time_of_a_fit": NONE,
+    },
+    "tests/fits/test_explain.py": {
+        "test_rows_are_routed_as_in_growth_and_one_by_one": "y-axis|k-least_squares",
+    },
+    "tests/fits/test_growing.py": {
+        "test_a_seed_gives_the_same_forest_for_any_number_of_threads": "True-given1|False",
+    },
+    "tests/fits/test_missing.py": {
+        "test_every_row_is_predicted": "abfg-odrf-y|abfg-odt-k|^-graf-k",
+    },
+    "tests/fits/test_partitions.py": {
+        "test_a_lost_scheduler_is_told": NONE,
+        "test_a_lost_worker_costs_only_time": NONE,
+        "test_errors_of_tasks_are_those_of_rows_in_chunks": NONE,
+        "test_partitions_and_memory_change_no_bit": NONE,
+    },
+    "tests/fits/test_predicting.py": {
+        "test_numbers_and_classes_beside_one_far_value": (
+            "^forest-|^boosted trees-False|^tree-False-1000000"
+        ),
+    },
+    "tests/fits/test_pruning.py": {
+        "test_a_forest_of_one_tree_on_all_rows_is_sized_as_a_tree": "^y .*size0|^c .*size1",
+    },
     "tests/results/survival/test_base.py": {
         "test_permutation_importance_is_that_of_the_twin": NONE,
     },
@@ -28,7 +68,9 @@ SOME = {
         "test_copies_of_predictors_of_several_causes_and_late_rows": NONE,
         "test_predictors_that_tell_something_beat_permuted_copies": NONE,
     },
-    "tests/results/test_forest.py": {"test_noise_is_within_its_standard_errors": NONE},
+    "tests/results/test_forest.py": {
+        "test_noise_is_within_its_standard_errors": NONE,
+    },
     "tests/results/test_scores.py": {
         "test_every_kind_of_fit_finds_what_matters": (
             "conditional-odrf-y|conditional-odt-k|loco-odbt-y|loco-graf-k"
@@ -44,6 +86,35 @@ SOME = {
         "test_any_value_works_or_is_refused": (
             "odt of classes|odrf of times-(?!bands)|^(?!.*(odt|odrf|odbt|graf) of)"
         ),
+    },
+    "tests/test_kinds_of_columns.py": {
+        "test_methods_that_read_a_column_read_any_kind": (
+            "^(normal|small integers|nullable truth|half|dates of a zone|arrow numbers|truths)"
+        ),
+    },
+    "tests/test_laws.py": {
+        "test_to_the_bit": r"-(tree|forest|boosted)\]|Int64-guided|chunks-guided",
+        "test_within_rounding": r"\b(y|three)\b",
+    },
+    "tests/test_laws_of_methods.py": {
+        "test_methods_say_the_same_to_the_bit": "forest-y|pruned tree-two",
+    },
+    "tests/test_magnitudes.py": {
+        "test_equal_weights_of_any_size_make_a_good_tree": r"^(1e-300|1e\+200|1000000.0)-",
+        "test_small_weights_are_penalised_as_weights_of_mean_one": "^-(1000|1)-",
+        "test_the_unit_of_weights_does_not_change_a_tree": (
+            r"-(axis|sparse|least_squares)\]|entropy-(lda|logistic)"
+        ),
+    },
+    "tests/test_no_warnings.py": {
+        "test_methods_of_results": "^odrf-|^(odt|odbt|graf)-plain",
+    },
+    "tests/test_scarce_rows.py": {
+        "test_a_few_rows": "^(tree|forest|boosted|guided)-(y|ranks)|^(blend|runs|held out)-y",
+        "test_a_few_rows_of_weight": "^(tree|forest|boosted|guided)-(y|ranks)",
+        "test_a_forest_without_rows_out_of_bag": "all rows|halves-y",
+        "test_models_that_make_no_error": "^(tree|forest|boosted|guided)-(y|ranks)",
+        "test_new_data_without_rows": "^(tree|forest|boosted|guided)-(y|ranks)",
     },
     "tests/test_vignettes.py": {
         "test_vignette_runs_from_top_to_bottom": "getting-started|classes",
