@@ -87,6 +87,9 @@ SOME = {
             "odt of classes|odrf of times-(?!bands)|^(?!.*(odt|odrf|odbt|graf) of)"
         ),
     },
+    "tests/test_docs.py": {
+        "test_python_block_of_the_tour_runs": "block1",
+    },
     "tests/test_kinds_of_columns.py": {
         "test_methods_that_read_a_column_read_any_kind": (
             "^(normal|small integers|nullable truth|half|dates of a zone|arrow numbers|truths)"
@@ -107,7 +110,28 @@ SOME = {
         ),
     },
     "tests/test_no_warnings.py": {
-        "test_methods_of_results": "^odrf-|^(odt|odbt|graf)-plain",
+        "test_methods_of_results": "^(odrf|odbt|graf|odt)-plain|^odrf-six rows-y",
+        "test_methods_of_results_with_many_classes": "guided|tree of numbers",
+    },
+    "tests/test_one_thread.py": {
+        "test_the_number_of_threads_changes_no_bit": "intervals|comparisons",
+    },
+    "tests/test_ordinal.py": {
+        "test_a_blend_has_one_criterion": NONE,
+        "test_of_two_ordered_classes_all_is_as_of_unordered": NONE,
+        "test_the_median_errs_by_the_fewest_ranks": NONE,
+    },
+    "tests/test_progress.py": {
+        "test_a_bar_reaches_its_end": "^(?!a blend|tune)",
+    },
+    "tests/test_random_cases.py": {
+        "test_a_range_of_seeds_is_tried_in_processes_and_late_ones_are_ended": NONE,
+    },
+    "tests/test_rows_of_weight_zero.py": {
+        "test_all_questions_are_answered": NONE,
+        "test_no_bit_changes": (
+            r"^(tree, surrogates|forest of (ranks|times)|boosted classes|guided|honest forest)\]"
+        ),
     },
     "tests/test_scarce_rows.py": {
         "test_a_few_rows": "^(tree|forest|boosted|guided)-(y|ranks)|^(blend|runs|held out)-y",
