@@ -18,6 +18,7 @@ from hypothesis.internal.constants_ast import Constants
 import odrf
 from blends import with_few_pilots, with_quick_stacks
 from together import place_of, unit_of
+from weekly import is_weekly
 
 # Imports build objects that stay: looking for garbage among them takes seconds.
 gc.disable()
@@ -32,8 +33,6 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 
-BENCHMARKS = Path(__file__).parent / "benchmarks"
-
 # polars and DuckDB cannot be had for a Python without the global interpreter lock.
 OF_POLARS = ["design/test_memory.py", "estimators/test_survival.py", "estimators/test_tools.py"]
 OF_POLARS += ["public/test_chunks.py", "public/test_frames.py"]
@@ -44,7 +43,7 @@ collect_ignore = [
 ]
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
-# week tests that set no number of examples try more of them.
+# week tests try as many examples as they say, or 500 where they say nothing.
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("usual", max_examples=12, **UNHURRIED)
 settings.register_profile("thorough", max_examples=500, **UNHURRIED)
@@ -76,16 +75,26 @@ def pytest_xdist_make_scheduler(config, log):
     return ByKernels(config, log)
 
 
+def with_few_examples(item):
+    """Let a property test try no more examples than the profile says, whatever it says itself."""
+    test = getattr(item, "obj", None)
+    test = getattr(test, "__func__", test)
+    found = getattr(test, "_hypothesis_internal_use_settings", None)
+    if found is not None and found.max_examples > settings.default.max_examples:
+        few = settings(found, max_examples=settings.default.max_examples)
+        test._hypothesis_internal_use_settings = few
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Put the groups first, in their order, and their files in the order of the group.
 
-    Tests that run the benchmarks, other than those of loads, are weekly ones: see `markers` in
-    pyproject.toml.
+    Those of tests/weekly.py get the marker ``weekly``: see `markers` in pyproject.toml.
     """
     for item in items:
-        if item.path.is_relative_to(BENCHMARKS) and item.path.stem != "test_load":
+        if is_weekly(item.nodeid):
             item.add_marker(pytest.mark.weekly)
+        with_few_examples(item)
     items.sort(key=lambda item: place_of(item.nodeid.split("::")[0]))
 
 

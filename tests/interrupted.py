@@ -1,4 +1,4 @@
-"""Work that is interrupted by signals from another process: see tests/test_interrupted.py.
+"""Work that is interrupted by signals from another process: see tests/test_waiting.py.
 
 For each piece of work a line "begin NAME", then, when the interrupt has come, "stopped NAME", then
 "fine NAME", or what is wrong: afterwards the fit gives something else than without interrupts.

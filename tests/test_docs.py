@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import io
 import pkgutil
 import re
 import runpy
+from contextlib import redirect_stdout
 from pathlib import Path
 
+import matplotlib
+import pandas as pd
 import pytest
 
 import odrf
 import odrf.sklearn
+from benchmarks.accuracy.neighbours import METHODS, PLAIN_FOREST, beside, longest_beside
 from odrf.api.forests import odrf as fit_forest
 from odrf.api.trees import odt as fit_tree
+from odrf.engine import compiling
 from odrf.projections import FAMILIES
 from odrf.reports.effects import Effects
 from odrf.reports.paths import PruningPath
@@ -22,6 +28,7 @@ from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.tree import ODTResults
+from test_layers import LAYERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -213,3 +220,130 @@ def test_the_summary_of_accuracy_has_the_figures_of_its_tables():
     figures = set(re.findall(r"\d+\.\d+", summary))
     assert len(figures) > 15
     assert figures <= set(re.findall(r"\d+\.\d+", rest))
+
+
+# ------------------------------------------------------------------------------------------------
+# What the developers' page says: files that exist, all layers, all families, what tests cover.
+# ------------------------------------------------------------------------------------------------
+
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+FOLDERS = r"odrf|tests|benchmarks|docs|vignettes|\.ci"
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(rf"`((?:{FOLDERS})/[\w/.-]*)`", PAGE))))
+def test_what_it_names_is_there(path):
+    assert (ROOT / path).exists()
+
+
+def test_every_package_has_its_layer():
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", PAGE, flags=re.MULTILINE)
+    listed = {
+        Path(name).stem: int(floor) - 1
+        for floor, names in rows
+        for name in re.findall(r"`odrf/([\w.]+)/?`", names)
+    }
+    assert listed == {name: floor for floor, names in enumerate(LAYERS) for name in names}
+
+
+def test_every_subject_of_the_benchmarks_has_its_row():
+    listed = re.findall(r"^\| `benchmarks/(\w+)/` \|", PAGE, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(
+        path.parent.name for path in ROOT.glob("benchmarks/*/__init__.py")
+    )
+
+
+def test_every_family_has_its_row():
+    rows = re.findall(r'^\| `"(\w+)"` \| (.*?) \| (\w+) \| (\w+) \|$', PAGE, flags=re.MULTILINE)
+    expected = [
+        (
+            name,
+            "squared error" if "regression" in family.tasks else "–",
+            family.criterion,
+            str(family.n_thresholds),
+        )
+        for name, family in FAMILIES.items()
+    ]
+    assert rows == expected
+
+
+def test_what_numba_compiles_is_left_out_of_the_coverage():
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    left_out = set(re.findall(r"'\^ \*@\((.*)\)", settings)[0].split("|"))
+    compilers = {
+        name
+        for name in compiling.__all__
+        if getattr(getattr(compiling, name), "__code__", None) is compiling.kernel.__code__
+    }
+    assert compilers >= {"kernel", "part"}
+    assert left_out == compilers | {"begins", "cuda.jit", "draws", "intrinsic", "njit", "overload"}
+
+
+# ------------------------------------------------------------------------------------------------
+# Tests of readme.
+# ------------------------------------------------------------------------------------------------
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    (command,) = re.findall(r"^python3 -m venv \.venv-test .*$", README, flags=re.MULTILINE)
+    assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_site_is_built_by_one_command():
+    (command,) = re.findall(r"sphinx-build .*$", README, flags=re.MULTILINE)
+    page = (ROOT / "docs" / "developers.md").read_text(encoding="utf-8")
+    assert command in page
+    assert " -W " in command
+
+
+@pytest.mark.parametrize(
+    ("code", "output"),
+    re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, flags=re.DOTALL),
+)
+def test_python_block_prints_what_is_shown(code, output):
+    matplotlib.use("agg")
+    assert README.count("```python") == README.count("```text") == 1
+    assert len([line for line in code.splitlines() if line]) <= 10
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})
+    assert printed.getvalue() == output
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", TOUR, flags=re.DOTALL))
+def test_python_block_of_the_tour_runs(block, few_pilots):
+    matplotlib.use("agg")
+    exec(block, {})
+
+
+def test_there_are_blocks():
+    assert "```python" in README
+    assert "```python" in TOUR
+
+
+def test_figures_beside_other_forests_are_those_of_the_results():
+    results = pd.read_csv(
+        ROOT / "benchmarks" / "accuracy" / "results" / "neighbours.csv", low_memory=False
+    )
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in README.splitlines()
+        if line.startswith(("| error", "| training time"))
+    ]
+    for column, method in zip((-2, -1), METHODS, strict=True):
+        assert tuple(row[column] for row in rows) == beside(results, method)
+    words = " ".join((ROOT / "vignettes" / "accuracy.md").read_text(encoding="utf-8").split())
+    errors, times = beside(results, PLAIN_FOREST)
+    assert (
+        f"Beside the random forest of scikit-learn, {errors}; its training takes {times} the"
+        in words
+    )
+    assert f"factors of several levels ({longest_beside(results, PLAIN_FOREST)})" in words
+    of_treeple, of_ydf = (longest_beside(results, method) for method in METHODS)
+    assert f"longest on the same table ({of_treeple}), beside ydf on another" in words
+    assert f"beside ydf on another one ({of_ydf})" in words

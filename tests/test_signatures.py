@@ -57,6 +57,7 @@ def forest():
     return odrf.odrf("c ~ a + b", DATA, n_trees=5, seed=1)
 
 
+@cache
 def parameters(name: str) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(CALLABLES[name]).parameters)
 
@@ -66,44 +67,44 @@ def test_there_are_many():
     assert len(CLASSES) > 15
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_options_are_given_by_name_and_have_one_default(name):
-    for argument, defaults in BY_NAME.items():
-        found = parameters(name).get(argument)
-        if found is not None:
-            assert found.kind is found.KEYWORD_ONLY, argument
-            assert found.default in defaults, argument
+def test_options_are_given_by_name_and_have_one_default():
+    for name in CALLABLES:
+        for argument, defaults in BY_NAME.items():
+            found = parameters(name).get(argument)
+            if found is not None:
+                assert found.kind is found.KEYWORD_ONLY, (name, argument)
+                assert found.default in defaults, (name, argument)
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_seed_threads_and_progress_come_last(name):
-    named = [p.name for p in parameters(name).values() if p.kind is not p.VAR_KEYWORD]
-    last = [argument for argument in LAST if argument in named]
-    assert named[len(named) - len(last) :] == last
+def test_seed_threads_and_progress_come_last():
+    for name in CALLABLES:
+        named = [p.name for p in parameters(name).values() if p.kind is not p.VAR_KEYWORD]
+        last = [argument for argument in LAST if argument in named]
+        assert named[len(named) - len(last) :] == last, name
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_formula_and_data_come_first_and_models_after_what_they_are_fitted_to(name):
-    named = [argument for argument in parameters(name) if argument != "self"]
-    if "formula" in named:
-        assert named[:2] == ["formula", "data"]
-    if "models" in named:
-        assert named.index("models") == 2 if "formula" in named or "newdata" in named else 1
+def test_formula_and_data_come_first_and_models_after_what_they_are_fitted_to():
+    for name in CALLABLES:
+        named = [argument for argument in parameters(name) if argument != "self"]
+        if "formula" in named:
+            assert named[:2] == ["formula", "data"], name
+        if "models" in named:
+            place = 2 if "formula" in named or "newdata" in named else 1
+            assert named.index("models") == place, name
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_no_retired_word(name):
-    assert not RETIRED.keys() & parameters(name).keys()
+def test_no_retired_word():
+    assert not [name for name in CALLABLES if RETIRED.keys() & parameters(name).keys()]
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_a_rule_chooses_a_size_and_is_one_standard_error_unless_given(name):
-    rule = parameters(name).get("rule")
-    if rule is not None:
-        assert rule.default == (None if name.endswith(".prune") else "1se")
-    pruning = parameters(name).get("pruning")
-    if pruning is not None:
-        assert pruning.default in (None, "weakest_link")
+def test_a_rule_chooses_a_size_and_is_one_standard_error_unless_given():
+    for name in CALLABLES:
+        rule = parameters(name).get("rule")
+        if rule is not None:
+            assert rule.default == (None if name.endswith(".prune") else "1se"), name
+        pruning = parameters(name).get("pruning")
+        if pruning is not None:
+            assert pruning.default in (None, "weakest_link"), name
 
 
 @pytest.mark.parametrize(

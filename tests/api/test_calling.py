@@ -10,6 +10,8 @@ import pytest
 
 import odrf
 from odrf import InputError, simulate
+from odrf.api import warming
+from odrf.cli import main
 from odrf.errors import AbsentError
 from odrf.results.survival.estimand import Unsupported
 from odrf.results.unsupported import ABSENT, ABSENT_OF_TIMES
@@ -106,3 +108,43 @@ def test_what_forests_lack_is_there_for_one_number_of_their_curves():
             getattr(forest, name)
         there = getattr(type(of_one_number), name, Unsupported())
         assert "estimand" not in reason or not isinstance(there, Unsupported)
+
+
+# ------------------------------------------------------------------------------------------------
+# What `odrf.load` refuses before it reads a file.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trusted", ["no", 0, 1, None])
+def test_trusted_is_true_or_false(trusted, tmp_path):
+    path = tmp_path / "tree.odrf"
+    odrf.odt("cultivar ~ alcohol", odrf.load_data("wine"), alpha=None, seed=1).save(path)
+    with pytest.raises(InputError, match=r"^trusted=.*: use True or False"):
+        odrf.load(path, trusted=trusted)
+
+
+def test_a_name_that_the_system_refuses_is_named():
+    with pytest.raises(InputError, match=r"^path='aaaa"):
+        odrf.load("a" * 5000)
+
+
+# ------------------------------------------------------------------------------------------------
+# Compiling before the first fit.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+@pytest.mark.parametrize("with_both", [False, True])
+def test_tables_have_what_they_are_said_to_have(K, with_both):
+    table = warming._table(K, with_both)
+    assert table["y"].nunique() == (warming.ROWS if K == 1 else K)
+    assert ("f" in table) == table.isna().any(axis=None) == with_both
+
+
+def test_the_command_needs_no_formula(monkeypatch, capsys):
+    fitted = []
+    monkeypatch.setattr(warming, "_fits", lambda: {"one": lambda: fitted.append(1)})
+    with pytest.raises(SystemExit) as end:
+        main(["--warm"])
+    assert end.value.code == 0 and fitted == [1]
+    assert "one" in capsys.readouterr().err

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
+from odrf.engine.compiling import kernel
 from odrf.engine.factors import stored
 from odrf.engine.partial_dependence import MOST_ROWS, ROOM, OtherValues, curves_by_block
+from odrf.engine.shapley_boxes import box_weight, members
 from problems import problems
 from reference.curves import predicted
+from reference.shapley import share_of_orders
 
 
 def both(forest, X, other, weights, n_outputs=1, n_jobs=1):
@@ -95,3 +100,28 @@ def test_a_block_has_at_least_one_row(points):
         b.rows for b in curves_by_block(fit.forest, fit.data.X, other, fit.data.weights, 1, 1)
     ]
     assert sum(rows.stop - rows.start for rows in blocks) == 12
+
+
+# ------------------------------------------------------------------------------------------------
+# Weights and sizes of boxes of coalitions.
+# ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def weight_of(a, b):
+    return box_weight(a, b)
+
+
+@kernel
+def size_of(words):
+    return members(words[0])
+
+
+def test_the_weight_of_a_box_is_the_share_of_orders_that_meet_it():
+    for a, b in product(range(4), range(4)):
+        assert weight_of(a, b) == pytest.approx(share_of_orders(a, b), rel=1e-14)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_members_are_bits_that_are_set(word):
+    assert size_of(np.array([word], dtype=np.uint64)) == word.bit_count()

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -351,3 +352,147 @@ def test_empty_cells_against_all_others(column, low_when_empty):
     assert in_sqlite(fit.to_sql("sqlite"), data) == expected
     known = data[~empty]
     assert in_sqlite(fit.to_sql("sqlite", complete=True), known) == predicted(fit, known)
+
+
+# ------------------------------------------------------------------------------------------------
+# Arithmetic of formulas, in other languages.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "I(-a + 2)",
+        "I(+a - quarter * half)",
+        "I(abs(a) ** 0.5)",
+        "I(abs(a) ** 1.5)",
+        "I(a ** 2 / 3)",
+        "np.exp(a / 3)",
+        "I(Q('two words') * 2)",
+        "I(I(a) * 3)",
+    ],
+)
+def test_arithmetic_is_written(term):
+    half, quarter = 0.5, np.float64(0.25)
+    data = wide_table().assign(**{"two words": lambda rows: rows["b"] / 100})
+    fit = odrf.odt(f"y ~ {term}", data, max_leaves=6, seed=1)
+    assert half == 2 * quarter and fit.n_leaves[0] == 6
+    expected = predicted(fit, data)
+    assert in_python(fit.to_python(), data) == expected
+    assert in_sqlite(fit.to_sql("sqlite"), data) == expected
+
+
+@pytest.mark.parametrize(
+    ("term", "part"),
+    [
+        ("I(abs(a) ** -1)", "abs(a) ** (-1)"),
+        ("I(2.0 ** a)", "2.0 ** a"),
+        ("I(a * True)", "True"),
+        ("I(a > 0)", "a > 0"),
+        ("I(a + 1 / far)", "far"),
+        ("np.arctan(a)", "np.arctan(a)"),
+        ("np.clip(a, 0, 1)", "np.clip(a, 0, 1)"),
+        ("np.add.reduce([a, b])", "np.add.reduce([a, b])"),
+    ],
+)
+def test_what_is_no_arithmetic_is_named(term, part):
+    far = np.inf
+    fit = odrf.odt(f"y ~ {term}", wide_table(), max_leaves=2, seed=1)
+    assert far > 0
+    with pytest.raises(InputError) as refusal:
+        fit.to_python()
+    assert f"because of {part!r}: exports know arithmetic" in str(refusal.value)
+
+
+def test_functions_that_sql_does_not_have_are_named():
+    data = wide_table()
+    fit = odrf.odt("y ~ np.log1p(abs(a))", data, max_leaves=6, seed=1)
+    assert in_python(fit.to_python(), data) == predicted(fit, data)
+    with pytest.raises(InputError, match=r"to_sql\(\) does not know the function 'log1p'"):
+        fit.to_sql("sqlite")
+
+
+def test_functions_that_onnx_does_not_have_are_named():
+    fit = odrf.odt("y ~ np.log1p(abs(a))", wide_table(), max_leaves=6, seed=1)
+    pytest.importorskip("onnx")
+    with pytest.raises(InputError, match=r"to_onnx\(\) does not know the function 'log1p'"):
+        fit.to_onnx()
+
+
+# ------------------------------------------------------------------------------------------------
+# Tests of mean prediction.
+# ------------------------------------------------------------------------------------------------
+
+
+COLUMNS = ["mean", "mean_se", "mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"]
+
+
+@pytest.fixture(scope="module")
+def forest(table):
+    return odrf.odrf("y ~ a + b + f", table, n_trees=60, seed=1)
+
+
+@pytest.mark.filterwarnings("ignore:60 trees are few")
+@pytest.mark.parametrize("of_training", [True, False])
+def test_it_has_the_numbers_of_predict(forest, table, of_training):
+    new = None if of_training else table[::3]
+    frame = forest.get_prediction(new).summary_frame(level=0.8)
+    assert list(frame) == COLUMNS
+    means = forest.predict(new, interval="confidence", level=0.8)
+    responses = forest.predict(new, interval="prediction", level=0.8)
+    assert frame.index.equals(means.index)
+    assert (frame["mean"] == means["estimate"]).all()
+    assert (frame["mean_se"] == means["std_error"]).all()
+    for end, own in (("lower", "conf_low"), ("upper", "conf_high")):
+        np.testing.assert_allclose(frame[f"mean_ci_{end}"], means[own], rtol=1e-12)
+        np.testing.assert_allclose(frame[f"obs_ci_{end}"], responses[own], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:60 trees are few")
+def test_intervals_are_one_by_one_what_the_frame_has(forest, table):
+    prediction = forest.get_prediction(table[:7])
+    frame = prediction.summary_frame()
+    assert (prediction.conf_int() == frame[["mean_ci_lower", "mean_ci_upper"]]).all(axis=None)
+    assert (prediction.conf_int(obs=True) == frame[["obs_ci_lower", "obs_ci_upper"]]).all(axis=None)
+    assert (prediction.var_pred_mean == frame["mean_se"] ** 2).all()
+    assert "mean_se" in repr(prediction)
+
+
+def test_columns_are_those_of_statsmodels(forest, table):
+    linear = smf.ols("y ~ a + b", table).fit()
+    assert list(linear.get_prediction(table).summary_frame()) == COLUMNS
+
+
+def test_only_forests_of_numbers_have_it(table, class_forest, number_tree):
+    with pytest.raises(InputError, match="needs a regression"):
+        class_forest.get_prediction(table)
+    with pytest.raises(AttributeError, match="it is of forests"):
+        number_tree.get_prediction(table)
+    every = odrf.odrf("y ~ a + b + f", table, n_trees=3, resample="none", seed=1)
+    with pytest.raises(InputError, match=r"out-of-bag|out of bag"):
+        every.get_prediction(table)
+
+
+@pytest.mark.filterwarnings("ignore:60 trees are few")
+@pytest.mark.parametrize("level", [0, 1, -0.1, "x", None])
+def test_the_level_is_a_share(forest, table, level):
+    with pytest.raises(InputError, match="level="):
+        forest.get_prediction(table[:3]).summary_frame(level=level)
+
+
+@pytest.mark.filterwarnings("ignore:60 trees are few")
+def test_alpha_of_statsmodels_is_answered_by_the_level(forest, table):
+    prediction = forest.get_prediction(table[:3])
+    for call in (prediction.summary_frame, prediction.conf_int):
+        with pytest.raises(
+            InputError, match=r"no argument 'alpha': use level=, which is 1 - alpha"
+        ):
+            call(alpha=0.1)
+    with pytest.raises(InputError, match=r"use level=, which is 1 - alpha"):
+        forest.predict(table[:3], interval="prediction", alpha=0.1)
+    with pytest.raises(InputError, match="did you mean 'level'"):
+        forest.predict(table[:3], interval="prediction", conf_level=0.9)
+    with pytest.raises(
+        TypeError, match=r"takes none by position, .*summary_frame\(…, name=value\)"
+    ):
+        prediction.summary_frame(0.1)

@@ -12,7 +12,7 @@ import pytest
 import odrf
 from legible import faint_texts, faults_of
 from odrf import plots, simulate
-from odrf.plots.style import line_of
+from odrf.plots.style import line_of, text_width
 from odrf.reports.checks import PLOTS
 from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
 
@@ -243,3 +243,16 @@ def test_a_surrogate_of_classes_counts_each_row_once():
     tree = odrf.odrf("species ~ .", data, n_trees=5, seed=1).surrogate(max_leaves=4).tree
     counts = tree.nodes["count"]
     assert counts[0] == len(data) == counts[tree.nodes["leaf"]].sum()
+
+
+# ------------------------------------------------------------------------------------------------
+# Widths of texts.
+# ------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_measured_in_the_font_of_the_settings():
+    widths = []
+    for family in ("sans-serif", "monospace", "sans-serif"):
+        with plt.rc_context({"font.family": family}):
+            widths.append(text_width("illicit millilitres", 10.0))
+    assert widths[0] == widths[2] < widths[1]

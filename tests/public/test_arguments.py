@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import odrf
 from odrf.errors import InputError
+from odrf.public.progress import ProgressBar
 from signatures import callables
 
 RELEASED = sorted(Path(__file__).with_name("released").glob("*.txt"))
@@ -68,3 +71,28 @@ def test_intervals_of_curves_are_bands():
     for fit in (tree, forest, boosted):
         with pytest.raises(InputError, match=r"'interval': .*; those of curves are bands"):
             fit.predict(DATA, interval="confidence")
+
+
+# ------------------------------------------------------------------------------------------------
+# Bars that end before they are made.
+# ------------------------------------------------------------------------------------------------
+
+
+def test_a_bar_that_is_interrupted_while_it_is_made_is_closed_quietly(monkeypatch):
+    ignored = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    drawn = ProgressBar.refresh
+
+    def interrupted(*_, **__):
+        monkeypatch.setattr(ProgressBar, "refresh", drawn)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressBar, "refresh", interrupted)
+    try:
+        ProgressBar(total=3)
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("the bar was not drawn")
+    gc.collect()
+    assert ignored == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -14,12 +16,14 @@ from odrf import InputError as InputErrorPixelImportance
 from odrf import Patch
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
+from odrf.reports import importance_tests
 from odrf.statistics.importance import (
     direction_importance,
     distinct_directions,
     importance_by_tree,
     impurity_importance,
 )
+from odrf.statistics.importance_tests import knockoff_values
 from odrf.text.splits import node_of_terms
 from problems import problems
 from stumps import stump
@@ -331,3 +335,28 @@ def test_without_rows_out_of_bag_it_is_unknown():
     shown = str(fit.summary())
     assert "unknown (no row of positive weight is out of bag)" in shown
     assert "Confusion" not in shown
+
+
+# ------------------------------------------------------------------------------------------------
+# What is said if knockoffs select no predictor.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("differences", "advice"),
+    [
+        ([3.0, 2.0, 1.0, -0.5], "use a larger one, such as the smallest"),
+        ([1.0, -2.0], "nor at a larger one"),
+    ],
+)
+def test_a_larger_rate_is_advised_only_if_there_is_one(monkeypatch, differences, advice):
+    W = pd.Series(differences)
+    names = [f"x{j}" for j in range(len(W))]
+    table = pd.DataFrame(
+        {"term": names, "estimate": W, "p_adjusted": knockoff_values(W.to_numpy())}
+    )
+    monkeypatch.setattr(importance_tests, "knockoff_table", lambda fit: table)
+    fit = SimpleNamespace(design=SimpleNamespace(predictors=names), call="")
+    found = importance_tests.KnockoffSelection(fit, 0.1, lambda fit: fit)
+    with pytest.raises(InputError, match=advice):
+        found.best()

@@ -25,6 +25,7 @@ from odrf.statistics.calibration import (
     variance_of_groups,
 )
 from odrf.statistics.discrimination import area_under_roc, bootstrapped_precision
+from odrf.statistics.residuals import coverage_table, regions_of
 
 
 def drawn(seed, G, n, K):
@@ -263,3 +264,15 @@ def test_rows_that_are_told_apart_are_not_sure(method):
     p, event = np.r_[np.full(10, 0.1), np.full(10, 0.9)], np.repeat([0.0, 1.0], 10)
     found = recalibration_map(method, p, event, np.ones(20))(p)
     np.testing.assert_allclose(found, np.r_[np.full(10, 1 / 12), np.full(10, 11 / 12)], atol=1e-3)
+
+
+# ------------------------------------------------------------------------------------------------
+# The regions that divide rows by their fitted values.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fitted", [1e12 + np.arange(30) / 10, 1e15 + np.arange(30.0)])
+def test_regions_of_large_numbers_that_differ_little_have_labels_of_their_own(fitted):
+    regions = regions_of(fitted)
+    assert np.bincount(regions.codes).tolist() == [3] * 10
+    assert len(coverage_table(regions, np.ones(30, dtype=bool), 0.95)) == 10

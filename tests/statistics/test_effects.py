@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from odrf.statistics.effects import (
 )
 from odrf.statistics.importance import sampling_errors
 from odrf.statistics.jackknife import distinguishes_rows, jackknife_after_bootstrap
+from odrf.statistics.shapley import box_weights
 from odrf.statistics.survival.discrimination import (
     concordance_of_cause,
     dynamic_areas,
@@ -44,6 +45,7 @@ from odrf.statistics.survival.pseudo_values import (
 )
 from odrf.statistics.survival.scores import brier_scores
 from reference import inference as twin
+from reference.shapley import values_by_definition
 from resampled import all_counts, forests
 
 SAMPLES = 2000
@@ -376,3 +378,23 @@ def test_a_hypothesis_that_no_estimate_changes_is_not_tested():
     gradient = np.array([function_of_estimates(text, estimate)[1] for text in texts])
     deviations = np.random.default_rng(1).normal(size=(20, 2))
     assert independent(gradient, deviations).tolist() == [1]
+
+
+# ------------------------------------------------------------------------------------------------
+# Weights of boxes against Shapley values of the games that are 1 in them.
+# ------------------------------------------------------------------------------------------------
+
+
+def test_weights_are_shapley_values_of_boxes():
+    weights = box_weights()
+    for a, b, others in product(range(4), range(4), range(2)):
+        n = a + b + others
+        if n == 0:
+            continue
+        game = {
+            coalition: np.array([float(all(coalition[:a]) and not any(coalition[a : a + b]))])
+            for coalition in product((0, 1), repeat=n)
+        }
+        values = values_by_definition(game)[:, 0]
+        expected = [weights[a, b]] * a + [-weights[b, a]] * b + [0.0] * others
+        np.testing.assert_allclose(values, expected, atol=1e-15)

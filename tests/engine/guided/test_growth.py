@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from guided_problems import CLASSES, NUMBERS, guided_problems, of_rows, sampled
 from odrf import simulate
+from odrf.engine.numeric import streams
 from odrf.engine.trees.routing import leaf_nodes
+from reference import guided as twin
 
 
 @pytest.mark.parametrize("from_region", [False, True])
@@ -117,3 +119,31 @@ def test_a_shift_of_a_numeric_response_shifts_its_leaves():
     np.testing.assert_allclose(there.value, here.value + 1000, rtol=1e-14)
     np.testing.assert_allclose(there.impurity, here.impurity, rtol=1e-9, atol=1e-12)
     assert here.value[0, 0] == pytest.approx(np.average(y, weights=weights))
+
+
+# ------------------------------------------------------------------------------------------------
+# Guided growth against Algorithm 1 written out with lists of rows.
+# ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(guided_problems())
+def test_trees_are_those_that_project_every_region(problem):
+    forest = problem.grow()
+    tree = twin.grow(
+        problem.X, problem.y, problem.weights, problem.feature_groups, problem.settings,
+        streams(problem.seed, 0, 1)[0],
+    )  # fmt: skip
+    sample = twin.sample_of(problem.X, problem.y, problem.weights, problem.settings.n_classes)
+
+    assert forest.columns.tolist() == tree.columns
+    assert forest.left.tolist() == [region.left for region in tree.regions]
+    assert forest.plane.tolist() == [region.plane for region in tree.regions]
+    assert forest.count.tolist() == [len(region.rows) for region in tree.regions]
+    assert forest.threshold.tolist() == [plane.threshold for plane in tree.planes]
+    assert forest.coef.tolist() == [each for plane in tree.planes for each in plane.theta]
+    assert forest.weight.tolist() == [sample.w[region.rows].sum() for region in tree.regions]
+    impurities = [twin.impurity(sample, region.rows) for region in tree.regions]
+    np.testing.assert_allclose(forest.weight * forest.impurity, impurities, rtol=1e-12, atol=0)
+    votes = [twin.votes(sample, region.rows) for region in tree.regions]
+    np.testing.assert_allclose(forest.value, votes, rtol=1e-12, atol=1e-14)

@@ -360,13 +360,16 @@ def test_what_compresses_too_well_is_not_compressed(data, tmp_path, monkeypatch)
         assert {member.compress_type for member in file.infolist()} == {zipfile.ZIP_STORED}
 
 
-def test_changed_files_are_refused_or_loaded(tmp_path):
+@pytest.mark.parametrize(
+    "seeds", [range(200), pytest.param(range(200, 2000), marks=pytest.mark.weekly)]
+)
+def test_changed_files_are_refused_or_loaded(seeds, tmp_path):
     watch, outcomes = mutated_files.Watch(), set()
     files = mutated_files.fits()
     for content, rows in files:
         (tmp_path / "fit.odrf").write_bytes(content)
         assert odrf.load(tmp_path / "fit.odrf").predict(rows).notna().all()
-    for seed in range(2000):
+    for seed in seeds:
         which, changed = mutated_files.mutated([content for content, _ in files], seed)
         (tmp_path / "fit.odrf").unlink()  # to write over a file, the disk is waited for
         (tmp_path / "fit.odrf").write_bytes(changed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import zipfile
+import zlib
 import zoneinfo
 from decimal import Decimal
 
@@ -15,7 +16,9 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.fits.files import arrays
+from odrf.fits.files.archive import ArchiveReader, ArchiveWriter
 from odrf.fits.files.arrays import ArrayForm, coded_array, decoded_array
+from odrf.fits.files.storable_classes import bytes_in_memory
 from odrf.fits.files.values import BUILDERS, SCALARS, pandas_as_fields, scalar_as_json
 
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -226,3 +229,67 @@ def test_many_objects_are_written_once_each(tmp_path):
         assert file.read(name).count(b"\n") == len(objects) - 1
     again = odrf.load(tmp_path / "fit.odrf").fit.frame["mixed"]
     assert list(map(repr, again)) == list(map(repr, data["mixed"]))
+
+
+# ------------------------------------------------------------------------------------------------
+# Archives of fits: a member is what its entry says, or it is refused.
+# ------------------------------------------------------------------------------------------------
+
+
+CONTENT = b"odrf " * 2000
+
+
+@pytest.fixture(params=[True, False], ids=["packed", "as it is"])
+def archive(request, tmp_path):
+    path = tmp_path / "archive"
+    with path.open("w+b") as file:
+        writer = ArchiveWriter(file, "1.0", request.param)
+        part = writer.add("text", [CONTENT[:7], CONTENT[7:]], zlib.Z_DEFAULT_STRATEGY)
+        assert writer.finish(b"{}", 10_000)
+    assert (part.stored < part.size) == request.param
+    return ArchiveReader(path), part
+
+
+def test_members_come_back(archive):
+    reader, part = archive
+    assert reader.read(part) == CONTENT
+    assert reader.content() == b"{}"
+    assert (reader.version, reader.memory) == ("1.0", 10_000)
+
+
+@pytest.mark.parametrize("field", ["at", "stored", "size"])
+@pytest.mark.parametrize("difference", [-1, 1, 10**6])
+def test_other_sizes_and_places_are_refused(archive, field, difference):
+    reader, part = archive
+    wrong = part._replace(**{field: getattr(part, field) + difference})
+    with pytest.raises(InputError, match="damaged"):
+        reader.read(wrong)
+
+
+def test_another_checksum_is_refused(archive):
+    reader, part = archive
+    with pytest.raises(InputError, match="damaged"):
+        reader.read(part._replace(check=part.check[:-1] + "?"))
+
+
+@pytest.mark.parametrize("about", [b"{", b"[]", b"7", b"{}", b"\xff", b"[" * 320])
+def test_a_first_member_that_says_something_else_is_refused(archive, about, tmp_path):
+    text, path = (tmp_path / "archive").read_bytes(), tmp_path / "other"
+    start = text.index(b"{")
+    path.write_bytes(text[:start] + about.ljust(320) + text[start + 320 :])
+    with pytest.raises(InputError, match="damaged"):
+        ArchiveReader(path)
+
+
+def test_small_buffers_are_packed_as_one(tmp_path):
+    sizes = []
+    for content in ([CONTENT], [CONTENT[at : at + 100] for at in range(0, len(CONTENT), 100)]):
+        with (tmp_path / str(len(content))).open("w+b") as file:
+            writer = ArchiveWriter(file, "1.0", True)
+            sizes.append(writer.add("text", content, zlib.Z_DEFAULT_STRATEGY).stored)
+    assert sizes[0] == sizes[1]
+
+
+def test_an_array_that_a_fit_has_twice_counts_once():
+    one, other = np.zeros(10), np.zeros(20)
+    assert bytes_in_memory([other, one, one, (one, "text")]) == 240

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
+from odrf.design.response import Response
 from odrf.design.survival_times import SurvivalTimes
+from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
+from odrf.fits.fit import BoostedFit
+from odrf.fits.predicting import rows_of
+from odrf.fits.survival import validation as judged_boosted
+from odrf.fits.survival import validation as judged_predictions
+from odrf.fits.survival.boosted import BoostedSurvivalFit
+from odrf.fits.survival.curves import predict_survival
 from odrf.fits.survival.hazards import hazard_scale
 from odrf.pruning.event_deviance import event_losses
 
@@ -239,3 +249,65 @@ def test_times_after_the_last_event_warn():
     np.testing.assert_array_equal(
         late.predict(data), forest.predict(data, type="survival").iloc[:, -1]
     )
+
+
+# ------------------------------------------------------------------------------------------------
+# The numbers of leaves as a prediction of survival fits.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_trees", [1, 3])
+def test_a_row_that_is_not_predicted_has_no_leaf(n_trees):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    data["y"] = data["a"] + rng.normal(size=60)
+    # how the trees were grown is of no matter here
+    forest = odrf.odrf("y ~ a + b", data, n_trees=n_trees, blend=False, missing="drop", seed=1)
+    new = data[:4].assign(a=[0.0, np.nan, 1.0, -1.0])
+    found = predict_survival(rows_of(forest.fit, new), None, "leaf", None, None, None, False)
+    assert found.shape == (4, n_trees)
+    assert found.isna().any(axis=1).tolist() == [False, True, False, False]
+    own = forest.predict(new, type="leaf")
+    assert found.equals(own.to_frame(0) if n_trees == 1 else own)
+
+
+# ------------------------------------------------------------------------------------------------
+# New rows that judge a survival fit, with empty cells that no training row has.
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    a = rng.exponential(size=80)
+    return pd.DataFrame({"a": a, "b": rng.normal(size=80), "y": a + rng.normal(size=80) / 9})
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """What is handed over to `judged_rows`."""
+    found = []
+    times = SurvivalTimes(np.ones(5), np.ones(5, dtype=np.int64))
+    monkeypatch.setattr(Response, "times", lambda response, rows: times)
+    for module in (judged_predictions, judged_boosted):
+        monkeypatch.setattr(
+            module, "judged_rows", lambda fit, predicted, *_: found.append(predicted)
+        )
+    return found
+
+
+def test_forests_fill_them_as_for_predictions(data, judged):
+    forest = odrf.odrf("y ~ a + b", data, n_trees=5, blend=False, seed=1)
+    new = data[:5].assign(a=np.nan)
+    judged_predictions.judged_new_rows(forest.fit, new, None)
+    found = predict(judged[0].fit.forest, judged[0].X, 1)[:, 0]
+    np.testing.assert_array_equal(found, forest.predict(new))
+
+
+def test_boosted_trees_fill_them_as_for_predictions(data, judged):
+    boosted = odrf.odbt("y ~ a + b", data, n_trees=5, seed=1)
+    known = {each.name: getattr(boosted.fit, each.name) for each in fields(BoostedFit)}
+    fit = BoostedSurvivalFit(**known, curves=None, event_times=np.empty(0), judged="training")
+    new = data[:5].assign(a=np.nan)
+    judged_boosted.judged_new_scores(fit, new, None)
+    np.testing.assert_array_equal(judged[0].scores, boosted.predict(new))
