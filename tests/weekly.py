@@ -61,6 +61,9 @@ SOME = {
     "tests/fits/test_pruning.py": {
         "test_a_forest_of_one_tree_on_all_rows_is_sized_as_a_tree": "^y .*size0|^c .*size1",
     },
+    "tests/reports/test_paths.py": {
+        "test_on_noise_a_pruned_forest_is_not_better_than_chance": "1se",
+    },
     "tests/results/survival/test_base.py": {
         "test_permutation_importance_is_that_of_the_twin": NONE,
     },
@@ -86,6 +89,9 @@ SOME = {
         "test_any_value_works_or_is_refused": (
             "odt of classes|odrf of times-(?!bands)|^(?!.*(odt|odrf|odbt|graf) of)"
         ),
+    },
+    "tests/statistics/test_importance.py": {
+        "test_rows_that_judge_have_chosen_nothing": "^(?!by both|by rate)",
     },
     "tests/test_docs.py": {
         "test_python_block_of_the_tour_runs": "block1",
@@ -142,6 +148,13 @@ SOME = {
     },
     "tests/test_vignettes.py": {
         "test_vignette_runs_from_top_to_bottom": "getting-started|classes",
+    },
+    "tests/test_waiting.py": {
+        "test_an_interrupt_stops_long_work_and_leaves_nothing_half_done": NONE,
+    },
+    "tests/text/test_summary.py": {
+        "test_cards_are_a_dozen_lines": r"-3\]|results_of",
+        "test_summaries_are_at_most_100_characters_wide": r"-3\]",
     },
 }
 
