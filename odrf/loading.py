@@ -26,12 +26,8 @@ class Package(ModuleType):
 def loaded_later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.
 
-    Parameters
-    ----------
-    package : str
-        Its name.
-    modules : mapping of str to str
-        The module in which each name is found; a module of that name stands for itself.
+    `package`: its name.  `modules`: the module in which each name is found; a module of that name
+    stands for itself.
     """
 
     def found(name: str) -> Any:

@@ -137,18 +137,10 @@ class BlockReader(NamedTuple):
 class StreamedRows:
     """The training rows in blocks, and the design that was learned from them.
 
-    Attributes
-    ----------
-    n, n_positive, n_dropped : int
-        Rows that are used, those of positive weight, and rows left out for missing values.
-    missing_columns, empty_cells : dict
-        As in `TrainingData`.
-    span : (float, float)
-        The smallest and the largest response.
-    heaviest : float
-        The largest weight of a row.
-    first : DataFrame
-        The first rows as they were read, with those that are not used.
+    `n`, `n_positive`, `n_dropped`: rows that are used, those of positive weight, and rows left out
+    for missing values.  `missing_columns`, `empty_cells`: as in `TrainingData`.  `span`
+    (float, float): the smallest and the largest response.  `heaviest`: the largest weight of a row.
+    `first`: the first rows as they were read, with those that are not used.
     """
 
     source: BlockSource

@@ -229,10 +229,7 @@ ROUNDING = 1e-12
 def warn_of_other_rows(evaluations: Iterable[Evaluation], frame: pd.DataFrame) -> None:
     """Warn of the expressions that give a row of `frame` another value among fewer rows.
 
-    Warns
-    -----
-    UserWarning
-        There are such expressions.  There is one warning for all.
+    Warns with `UserWarning`: there are such expressions.  There is one warning for all.
     """
     few = frame.iloc[:: max(1, len(frame) // ROWS)]
     found = [each.expression.name for each in evaluations if _depends_on_other_rows(each, few)]

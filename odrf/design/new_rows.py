@@ -62,19 +62,11 @@ NUMBERS = (float, int, np.floating, np.integer, np.bool_)
 class RowPlan:
     """The steps of a `Design` whose predictors are columns of the data, for one row.
 
-    Attributes
-    ----------
-    design : Design
-        Used for rows that need a data frame.
-    labels : (P,) tuple of dict or None
-        For each predictor, the code of each of its labels; None for numbers.
-    source : (r,) int32
-        The predictor that each row of the matrix is computed from.
-    level : (r,) int32
-        The code of the label that an indicator stands for; -1 for a row of numbers or of codes.
-    low, range : (r,) float64
-        The scaling of each row; the range is 0 for missing indicators, which are 0 where no value
-        is missing.
+    `design`: used for rows that need a data frame.  `labels` (P,): for each predictor, the code of
+    each of its labels; None for numbers.  `source` (r,): the predictor that each row of the matrix
+    is computed from.  `level` (r,): the code of the label that an indicator stands for; -1 for a
+    row of numbers or of codes.  `low`, `range` (r,): the scaling of each row; the range is 0 for
+    missing indicators, which are 0 where no value is missing.
     """
 
     design: Design

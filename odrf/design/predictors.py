@@ -55,25 +55,17 @@ NAME, MOST_PRODUCTS = 60, 2**62
 class Predictors:
     """The right side of a formula, as learned from the training rows.
 
-    Attributes
-    ----------
-    variables : tuple of Variable
-        Each atom of the formula, once.
-    terms : (P,) tuple of tuples of int
-        For each predictor, the numbers of the `variables` whose product it is.
-    names, columns : (P,) and (p,) tuple of str
-        Names of predictors, such as "age", "log(bmi)", "a:b"; of columns, such as "sex[male]".
-    first : (P + 1,) int64
-        Predictor j has the columns ``first[j]:first[j + 1]``.
-    types : (P,) int8
-        `PLAIN`, `INDICATORS` or `BASIS`.
-    holes : (P,) bool
-        Whether cells of training rows are missing.  The last of the predictor's columns is then the
-        missing indicator: 1 in these rows, and 0 elsewhere.
-    kept : dict of int to (k,) int64
-        For products of several factors and numbers: which of all the products of their columns are
-        columns, ascending.  Combinations of levels that no training row has would be columns of
-        zeros.
+    `variables`: each atom of the formula, once.
+    `terms` (P,): for each predictor, the numbers of the `variables` whose product it is.
+    `names`, `columns` (P,): names of predictors, such as "age", "log(bmi)", "a:b"; of columns,
+      such as "sex[male]".
+    `first` (P + 1,): predictor j has the columns ``first[j]:first[j + 1]``.
+    `types` (P,): `PLAIN`, `INDICATORS` or `BASIS`.
+    `holes` (P,): whether cells of training rows are missing.  The last of the predictor's columns
+      is then the missing indicator: 1 in these rows, and 0 elsewhere.
+    `kept` (k,): for products of several factors and numbers: which of all the products of their
+      columns are columns, ascending.  Combinations of levels that no training row has would be
+      columns of zeros.
     """
 
     variables: tuple[Variable, ...]

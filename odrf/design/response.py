@@ -63,35 +63,20 @@ SURVIVAL = "survival"
 class Response:
     """What is predicted.
 
-    Attributes
-    ----------
-    name : str
-        As in the formula: "y", "log(y)".
-    kind : str
-        "regression", "classification" or "survival".
-    classes : (K,) pandas.Index or None
-        The class labels: in the order of the categories if the response is categorical, else
-        sorted.
-    columns : tuple of str
-        The columns of the data that it is computed from.
-    evaluation : Evaluation or None
-        How it is computed from them; None for a column taken as it is.
-    ordered : bool
-        Whether the response is an ordered categorical; ``C()`` makes it unordered.
-    levels : (L,) pandas.Index or None
-        The classes and declared categories without rows.  None: the classes.
-    causes : tuple of str
-        The causes of the events of a survival response; else empty.
-    of_events : bool
-        Whether the numbers are probabilities of events, such as survival at a time.
-    censored : str
-        What censored rows are called if the events are a categorical; else empty.
-    imitated : bool
-        Whether it is what another fit predicts.
-    less : str
-        What is subtracted from it, in words; else empty.
-    unit : str
-        The unit of times that were durations; else empty.
+    `name`: as in the formula: "y", "log(y)".
+    `kind`: "regression", "classification" or "survival".
+    `classes` (K,): the class labels: in the order of the categories if the response is
+      categorical, else sorted.
+    `columns`: the columns of the data that it is computed from.
+    `evaluation`: how it is computed from them; None for a column taken as it is.
+    `ordered`: whether the response is an ordered categorical; ``C()`` makes it unordered.
+    `levels` (L,): the classes and declared categories without rows.  None: the classes.
+    `causes`: the causes of the events of a survival response; else empty.
+    `of_events`: whether the numbers are probabilities of events, such as survival at a time.
+    `censored`: what censored rows are called if the events are a categorical; else empty.
+    `imitated`: whether it is what another fit predicts.
+    `less`: what is subtracted from it, in words; else empty.
+    `unit`: the unit of times that were durations; else empty.
     """
 
     name: str

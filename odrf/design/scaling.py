@@ -47,16 +47,10 @@ class Scaling:
     """The affine map of each column that takes its training values onto [0, 1].
 
     A column with missing cells is mapped so that its mean is 0, which is also the value of its
-    missing cells.
-
-    Attributes
-    ----------
-    low : (p,) float64
-        The value that is mapped to 0: the minimum, or the mean of a column with missing cells.
-    range : (p,) float64
-        Maximum minus minimum.  A column of range 0 is scaled to 0, for new values too.
-    holes : (p,) bool
-        Whether missing cells of the column become 0.  Those of other columns stay NaN.
+    missing cells.  `low` (p,): the value that is mapped to 0: the minimum, or the mean of a column
+    with missing cells.  `range` (p,): maximum minus minimum.  A column of range 0 is scaled to 0,
+    for new values too.  `holes` (p,): whether missing cells of the column become 0.  Those of other
+    columns stay NaN.
     """
 
     low: NDArray[np.float64]

@@ -122,13 +122,9 @@ def read_causes(name: str, columns: pd.DataFrame) -> tuple[str, ...]:
 def censored_category(name: str, columns: pd.DataFrame) -> str:
     """Return what censored rows are called, the first category; ``""`` for events of other types.
 
-    `name` and `columns` are as in `read_causes`.
-
-    Warns
-    -----
-    UserWarning
-        A later category is called as censored rows are, and the first is not: so it is where pandas
-        has put categories into the order of the alphabet.
+    `name` and `columns` are as in `read_causes`.  Warns with `UserWarning`: a later category is
+    called as censored rows are, and the first is not: so it is where pandas has put categories into
+    the order of the alphabet.
     """
     event = columns[EVENT]
     if not isinstance(event.dtype, pd.CategoricalDtype):

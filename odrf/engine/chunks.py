@@ -89,12 +89,8 @@ def draw_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:
 class HashedDraw(NamedTuple):
     """How each of B trees draws its rows.
 
-    Attributes
-    ----------
-    keys : (B,) uint64
-        One for each tree, as `draw_keys` returns them.
-    fraction : float
-        The probability that a tree draws a row.
+    `keys` (B,): one for each tree, as `draw_keys` returns them.  `fraction`: the probability that a
+    tree draws a row.
     """
 
     keys: NDArray[np.uint64]
@@ -132,15 +128,8 @@ class HashedDraw(NamedTuple):
 class RowBlock(NamedTuple):
     """Rows that pass by together.
 
-    Attributes
-    ----------
-    numbers : (m,) uint64
-        Numbers of the rows among all rows.
-    X : Matrix (p, m)
-        Scaled predictors.
-    y : (m,) float64
-        Response, or class codes.
-    weights : (m,) float64
+    `weights` (m,).  `numbers` (m,): numbers of the rows among all rows.  `X` (p, m): scaled
+    predictors.  `y` (m,): response, or class codes.
     """
 
     numbers: NDArray[np.uint64]
@@ -180,12 +169,7 @@ def joined_rows(pieces: Sequence[TreeRows]) -> TreeRows:
 class Gathering:
     """The rows that some trees draw, in the order of their numbers.
 
-    Parameters
-    ----------
-    draw : HashedDraw
-        The draws of these trees.
-    n_jobs : int
-        Threads.
+    `draw`: the draws of these trees.  `n_jobs`: threads.
     """
 
     def __init__(self, draw: HashedDraw, n_jobs: int) -> None:
@@ -223,13 +207,7 @@ PER_ROW, PER_CLASS = 200.0, 16.0
 class Recipe(NamedTuple):
     """How the trees of a forest are grown; see `odrf.engine.growth.forest_builder.grow_forest`.
 
-    Attributes
-    ----------
-    feature_groups : FeatureGroups
-    settings : KernelParams
-    mixture : SamplerMixture
-    honest : bool
-        Whether half of the rows of a tree choose its splits and the others give its values.
+    `honest`: whether half of the rows of a tree choose its splits and the others give its values.
     """
 
     feature_groups: FeatureGroups
@@ -272,12 +250,8 @@ MOST_BITS = 61
 class LeafScale(NamedTuple):
     """What the whole numbers stand for.
 
-    Attributes
-    ----------
-    centre : float
-        What is subtracted from responses; 0 for classes.
-    response, weight : float
-        By what weighted responses, and weights, are multiplied before they are rounded.
+    `centre`: what is subtracted from responses; 0 for classes.  `response`, `weight`: by what
+    weighted responses, and weights, are multiplied before they are rounded.
     """
 
     centre: float

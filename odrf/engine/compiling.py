@@ -187,12 +187,8 @@ LENGTH = len(MARK) + 4
 class CodeOnDisk:
     """The machine code of a function on disk.
 
-    Parameters
-    ----------
-    function : callable
-        The function to be compiled.
-    files : type
-        Numba's cache of machine code, or that of parts.
+    `function`: the function to be compiled.  `files`: Numba's cache of machine code, or that of
+    parts.
     """
 
     def __init__(self, function: Callable[..., Any], files: type = FunctionCache) -> None:
@@ -282,10 +278,7 @@ _stamp_when_imported = cache(_stamp)
 def _of_some_folder(function: Callable[..., Any], files: type) -> Any:
     """Return Numba's cache in a folder that can be written, else in one that has code to read.
 
-    Raises
-    ------
-    RuntimeError
-        There is no such folder.
+    Raises `RuntimeError`: there is no such folder.
     """
     try:
         return files(function)
@@ -307,12 +300,8 @@ def _require_code(locator: Any) -> None:
 class _Code(NamedTuple):
     """What a file of machine code holds.
 
-    Attributes
-    ----------
-    key : tuple
-        What the code was compiled for, as in the list of files.
-    payload : tuple
-        The code, as Numba writes it.
+    `key`: what the code was compiled for, as in the list of files.  `payload`: the code, as Numba
+    writes it.
     """
 
     key: Any

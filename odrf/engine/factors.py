@@ -43,15 +43,10 @@ __all__ = [
 class Layout(NamedTuple):
     """Where each of p columns is in a matrix of r rows.
 
-    Attributes
-    ----------
-    place : (p,) int32
-        The row that has the column; columns of one factor have the same.
-    level : (p,) int32
-        0 for a row that is the column; otherwise the column is 1 where the row has this number, a
-        level of a factor, and else 0.
-    n_numbers : int
-        The first rows are columns; the r - `n_numbers` others hold levels 1, 2, …, or 0 for none.
+    `place` (p,): the row that has the column; columns of one factor have the same.  `level` (p,): 0
+    for a row that is the column; otherwise the column is 1 where the row has this number, a level
+    of a factor, and else 0.  `n_numbers`: the first rows are columns; the r - `n_numbers` others
+    hold levels 1, 2, …, or 0 for none.
     """
 
     place: NDArray[np.int32]
@@ -63,12 +58,8 @@ class Layout(NamedTuple):
 class EncodedColumns:
     """A matrix (p, n) of predictors in which factors of many levels are codes.
 
-    Attributes
-    ----------
-    stored : (r, n) float32
-        Columns, then the codes of factors; levels up to 2^24 are exact.
-    layout : Layout
-        Where each column is.
+    `stored` (r, n): columns, then the codes of factors; levels up to 2^24 are exact.  `layout`:
+    where each column is.
     """
 
     stored: NDArray[np.float32]
@@ -191,16 +182,10 @@ class Factors(NamedTuple):
     """The codes of factors, by which growth reads them.
 
     The columns of a factor are indicators, one for each level.  Growth moves and reads one code
-    instead: so the cost of a node does not depend on the number of levels.
-
-    Attributes
-    ----------
-    codes : (F, n) int32
-        The level of each row, 1, 2, …; 0 if it has none of the levels.
-    place : (p,) int32
-        -1 - f for a column of factor f; for another column its row in the array X of predictors.
-    level : (p,) int32
-        The level that a column of a factor indicates; 0 for other columns.
+    instead: so the cost of a node does not depend on the number of levels.  `codes` (F, n): the
+    level of each row, 1, 2, …; 0 if it has none of the levels.  `place` (p,): -1 - f for a column
+    of factor f; for another column its row in the array X of predictors.  `level` (p,): the level
+    that a column of a factor indicates; 0 for other columns.
     """
 
     codes: NDArray[np.int32]

@@ -31,55 +31,39 @@ ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS, ON_BOX_COX = 0, 1, 2, 3, 4
 class KernelParams(NamedTuple):
     """The options of growth, as numbers for the kernels.
 
-    Attributes
-    ----------
-    criterion : int
-        Impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY`, `ORDINAL` or `POISSON` of
-        `odrf.engine.splits.impurity`.
-    n_classes : int
-        K; 1 for a numeric response.
-    max_leaves : int
-        t_n, the most leaves.
-    min_leaf : int
-        Fewest rows of a leaf.
-    max_depth : int
-        Most splits between root and leaf.
-    penalty : int
-        `NO_PENALTY`, `AIC` or `BIC`: what a split is charged for each coefficient of its direction
-        and for its threshold, see `odrf.engine.splits.splitter`.
-    subset_size : int
-        Predictors in each random subset; 0 draws the size anew for every candidate direction.
-    newton_steps : int
-        Newton steps of a logistic direction.
-    direction_rows : int
-        Most rows of a node on which a direction is estimated; or ten per column, if more.
-    n_thresholds : int
-        Random thresholds tried along each candidate direction; 0 tries all cut points.
-    exact_rows : int
-        Nodes of up to this many rows try every cut point; larger ones those between bins, and then
-        every cut point in the two bins around the best.
-    indicator_levels : int
-        Most levels of a factor that enters a direction of several predictors by an indicator for
-        each level; the levels of other factors are scored.  More than two are for numbers only.
-    surrogates : bool
-        Whether each split has surrogates, and is scored on the rows that have values for it.
-    split_scale : int
-        `ON_RESPONSE`, `ON_LOG`, `ON_NORMAL`, `ON_RANKS` or `ON_BOX_COX`: the scale of a numeric
-        response on which splits are chosen, see `odrf.engine.growth.split_scales`.
-    best_first : bool
-        Whether the split with the largest decrease of the impurity is made next, and not that of
-        the next node breadth-first; not with surrogates.
-    min_weight : float
-        Least weight of a leaf, for a numeric response.  Rows of boosted trees weigh as much as the
-        second derivatives of their losses; with `POISSON` a weight is an exposure, as many events
-        as are expected at a rate of 1.
-    n_times : int
-        Number of different event times, if the response is a time to an event; else 0.
-    truncated : bool
-        Whether rows are observed from a start on, if the response is a time to an event.
-    subdistribution : bool
-        Whether rows stay at risk after events of other causes, if the response is a time to an
-        event.
+    `criterion`: impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY`, `ORDINAL` or `POISSON` of
+      `odrf.engine.splits.impurity`.
+    `n_classes`: k; 1 for a numeric response.
+    `max_leaves`: t_n, the most leaves.
+    `min_leaf`: fewest rows of a leaf.
+    `max_depth`: most splits between root and leaf.
+    `penalty`: `NO_PENALTY`, `AIC` or `BIC`: what a split is charged for each coefficient of its
+      direction and for its threshold, see `odrf.engine.splits.splitter`.
+    `subset_size`: predictors in each random subset; 0 draws the size anew for every candidate
+      direction.
+    `newton_steps`: Newton steps of a logistic direction.
+    `direction_rows`: most rows of a node on which a direction is estimated; or ten per column, if
+      more.
+    `n_thresholds`: random thresholds tried along each candidate direction; 0 tries all cut
+      points.
+    `exact_rows`: nodes of up to this many rows try every cut point; larger ones those between
+      bins, and then every cut point in the two bins around the best.
+    `indicator_levels`: most levels of a factor that enters a direction of several predictors by
+      an indicator for each level; the levels of other factors are scored.  More than two are for
+      numbers only.
+    `surrogates`: whether each split has surrogates, and is scored on the rows that have values
+      for it.
+    `split_scale`: `ON_RESPONSE`, `ON_LOG`, `ON_NORMAL`, `ON_RANKS` or `ON_BOX_COX`: the scale of
+      a numeric response on which splits are chosen, see `odrf.engine.growth.split_scales`.
+    `best_first`: whether the split with the largest decrease of the impurity is made next, and
+      not that of the next node breadth-first; not with surrogates.
+    `min_weight`: least weight of a leaf, for a numeric response.  Rows of boosted trees weigh as
+      much as the second derivatives of their losses; with `POISSON` a weight is an exposure, as
+      many events as are expected at a rate of 1.
+    `n_times`: number of different event times, if the response is a time to an event; else 0.
+    `truncated`: whether rows are observed from a start on, if the response is a time to an event.
+    `subdistribution`: whether rows stay at risk after events of other causes, if the response is
+      a time to an event.
     """
 
     criterion: int
@@ -111,21 +95,11 @@ class KernelParams(NamedTuple):
 class GuidedKernelParams(NamedTuple):
     """The options of guided growth, as numbers for the kernels.
 
-    Attributes
-    ----------
-    n_classes : int
-        K; 1 for a numeric response.
-    subspace : int
-        M, the number of predictors that a tree uses.
-    trials : int
-        Candidate planes at each step.
-    min_split : int
-        Regions of fewer rows are not divided.
-    from_region : bool
-        Whether the weights of a plane are drawn from ranges measured from the mean of the region;
-        otherwise from the mean of all rows.
-    batched : bool
-        Whether the planes of a step are evaluated together, by one matrix product.
+    `n_classes`: k; 1 for a numeric response.  `subspace`: m, the number of predictors that a tree
+    uses.  `trials`: candidate planes at each step.  `min_split`: regions of fewer rows are not
+    divided.  `from_region`: whether the weights of a plane are drawn from ranges measured from the
+    mean of the region; otherwise from the mean of all rows.  `batched`: whether the planes of a
+    step are evaluated together, by one matrix product.
     """
 
     n_classes: int

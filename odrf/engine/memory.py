@@ -40,13 +40,8 @@ __all__ = [
 def group_folders(controller: str, root: Path) -> Iterator[Path]:
     """Yield the folders of the groups that the process is in, each followed by those around it.
 
-    Parameters
-    ----------
-    controller : str
-        What the groups limit, as version 1 names it, such as ``"memory"``; ``""`` for the groups of
-        version 2, which limit everything.
-    root : Path
-        The root of the file system.
+    `controller`: what the groups limit, as version 1 names it, such as ``"memory"``; ``""`` for the
+    groups of version 2, which limit everything.  `root`: the root of the file system.
     """
     with suppress(OSError):
         for line in (root / "proc/self/cgroup").read_text().splitlines():
@@ -82,14 +77,8 @@ GROUPS = (
 def require_memory(needed: float, what: str, instead: str) -> None:
     """Raise `MemoryError` with the figures if work takes more memory than there is.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes that the work is certain to take, in addition to what the process has.
-    what : str
-        The work, as the subject of a sentence.
-    instead : str
-        What to do instead.
+    `needed`: bytes that the work is certain to take, in addition to what the process has.  `what`:
+    the work, as the subject of a sentence.  `instead`: what to do instead.
     """
     if not is_available(needed):
         raise MemoryError(

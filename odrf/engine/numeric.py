@@ -246,11 +246,8 @@ FEWEST_KEYS = 32
 class DigitScratch(NamedTuple):
     """Keys of up to n rows, and what sorting them needs.
 
-    Attributes
-    ----------
-    keys, spare : (≥ n,) uint64
-    counts : (DIGITS, RADIX) int64
-        Of each digit, how many keys have it, and then where the next one of these goes.
+    `counts` (DIGITS, RADIX): of each digit, how many keys have it, and then where the next one of
+    these goes.
     """
 
     keys: NDArray[np.uint64]
@@ -363,14 +360,9 @@ def _product(a, b):
 def products_of_pairs(values, sums, products):
     """Write the sums of the products of different trees' values, for each row and pair of kinds.
 
-    Parameters
-    ----------
-    values : (G, m, b·K) float64
-        For m rows, the K values of each of the b trees of G kinds, tree by tree.
-    sums : (G, m, K) float64
-        Their sums over the trees.
-    products : (G, G, m) float64
-        Receives the sums over all trees i of the first and j ≠ i of the second kind.
+    `values` (G, m, b·K): for m rows, the K values of each of the b trees of G kinds, tree by tree.
+    `sums` (G, m, K): their sums over the trees.  `products` (G, G, m): receives the sums over all
+    trees i of the first and j ≠ i of the second kind.
     """
     G, m = len(values), values.shape[1]
     for g in range(G):
@@ -473,14 +465,8 @@ MOST_SWEEPS = 30
 class Spectrum(NamedTuple):
     """Scratch for eigenvalues and eigenvectors of matrices of order up to D.
 
-    Attributes
-    ----------
-    matrix : (D, D) float64
-        Input; overwritten.
-    vectors : (D, D) float64
-        An eigenvector in each row.
-    values : (D,) float64
-        The eigenvalues, the largest first.
+    `matrix` (D, D): input; overwritten.  `vectors` (D, D): an eigenvector in each row.  `values`
+    (D,): the eigenvalues, the largest first.
     """
 
     matrix: np.ndarray

@@ -45,15 +45,10 @@ ROWS_AT_ONCE = 2**19
 class OutOfBag(NamedTuple):
     """Out-of-bag results of a forest.
 
-    Attributes
-    ----------
-    value : (n, K) float64
-        Mean leaf value over the trees that did not draw the row; NaN if every tree drew it.
-    votes : (n,) int64
-        Number of trees that did not draw the row.
-    error_path : (B,) float64
-        Weighted mean loss (squared error; 0-1 for classes) of the first b trees' out-of-bag
-        predictions, over the rows that have one.
+    `value` (n, K): mean leaf value over the trees that did not draw the row; NaN if every tree drew
+    it.  `votes` (n,): number of trees that did not draw the row.  `error_path` (B,): weighted mean
+    loss (squared error; 0-1 for classes) of the first b trees' out-of-bag predictions, over the
+    rows that have one.
     """
 
     value: NDArray[np.float64]
@@ -64,17 +59,10 @@ class OutOfBag(NamedTuple):
 class LossIncrease(NamedTuple):
     """By how much the out-of-bag loss of B trees increases when one of P predictors is permuted.
 
-    Trees without out-of-bag rows are left out.
-
-    Attributes
-    ----------
-    of_tree : (B, P) float64
-        Weighted mean increase over the out-of-bag rows of each tree; 0 for predictors that it does
-        not use.
-    of_row : (P, n) float32
-        What each row contributes: the sum over the rows is the mean over the trees.
-    share : (n,) float64
-        The share of the row in these means, by its weight and the trees that did not draw it.
+    Trees without out-of-bag rows are left out.  `of_tree` (B, P): weighted mean increase over the
+    out-of-bag rows of each tree; 0 for predictors that it does not use.  `of_row` (P, n): what each
+    row contributes: the sum over the rows is the mean over the trees.  `share` (n,): the share of
+    the row in these means, by its weight and the trees that did not draw it.
     """
 
     of_tree: NDArray[np.float64]
@@ -402,33 +390,18 @@ def stage_losses(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the losses of the forest at each of k stages on the rows of X (p, n).
 
-    Parameters
-    ----------
-    forest : Forest
-    first : (m,) int64
-        The first stage at which rows end in each node: 0 for leaves, k if they never do.
-        It must not decrease from a node to its parent.
-    n_stages : int
-        The number of stages k.
-    X : (p, n) float32
-        Scaled predictors.
-    y : (n,) float64
-        Response, or class codes.
-    weights : (n,) float64
-        Weights w of the rows.
-    n_jobs : int
-        Threads; the result is the same for any number.
-    wanted : (B, n) bool, optional
-        Which trees predict which rows; by default all.  A row that no tree predicts is left out.
-    advance : callable
-        Called with numbers of rows when they are done.
-
-    Returns
-    -------
-    mass : (2,) float64
-        Σw and Σw² over the rows.
-    sums : (3, k) float64
-        Σwl, Σw²l and Σw²l² of the losses l: squared errors, or for classes the 0-1 loss.
+    `first` (m,): the first stage at which rows end in each node: 0 for leaves, k if they never
+      do.  It must not decrease from a node to its parent.
+    `n_stages`: the number of stages k.
+    `X` (p, n): scaled predictors.
+    `y` (n,): response, or class codes.
+    `weights` (n,): weights w of the rows.
+    `n_jobs`: threads; the result is the same for any number.
+    `wanted` (B, n): which trees predict which rows; by default all.  A row that no tree predicts
+      is left out.
+    `advance`: called with numbers of rows when they are done.
+    Returns `mass` (2,): Σw and Σw² over the rows.  `sums` (3, k): Σwl, Σw²l and Σw²l² of the
+      losses l: squared errors, or for classes the 0-1 loss.
     """
     packed, above = forest.packed_for(X), forest.parents()
     prediction_rule = forest.prediction_rule

@@ -199,12 +199,8 @@ NO_VALUES, NO_CODES = np.empty((0, 0), dtype=np.float32), np.empty((0, 0), dtype
 class OtherValues:
     """What some rows of a stored matrix hold at each of G points, instead of their own values.
 
-    Attributes
-    ----------
-    places : (T,) int64
-        Rows of the array that the matrix stores.
-    values : (1, T, G) or (n, T, G) float32
-        Their values at each point, the same for all n rows of the data, or for each of them.
+    `places` (T,): rows of the array that the matrix stores.  `values` (1, T, G): their values at
+    each point, the same for all n rows of the data, or for each of them.
     """
 
     places: NDArray[np.int64]
@@ -244,14 +240,9 @@ class OtherValues:
 class BlockCurves(NamedTuple):
     """The curves of a block of m rows.
 
-    Attributes
-    ----------
-    rows : slice
-        Which rows these are.
-    of_trees : (B, G, K) float64
-        For each tree the sum over the rows of weight times predicted value, at each point.
-    of_rows : (m, G, K') float64
-        For each row the sum over the trees of the predicted values, at each point.
+    `rows`: which rows these are.  `of_trees` (B, G, K): for each tree the sum over the rows of
+    weight times predicted value, at each point.  `of_rows`: for each row the sum over the trees of
+    the predicted values, at each point.
     """
 
     rows: slice
@@ -448,20 +439,10 @@ def curves_by_block(
 ) -> Iterator[BlockCurves]:
     """Yield the curves of blocks of the rows of X (p, n), in their order.
 
-    Parameters
-    ----------
-    forest : Forest
-    X : Matrix (p, n)
-    other : OtherValues
-        What columns hold at each point.
-    weights : (n,) float64
-        Weights of the rows in the sums of each tree.
-    n_outputs : int
-        1 if a tree predicts all of its values; K' if tree b predicts number b modulo K' alone.
-    n_jobs : int
-        Threads; the sums are the same for any number.
-    advance : callable
-        Told the rows that are done.
+    `X` (p, n).  `other`: what columns hold at each point.  `weights` (n,): weights of the rows in
+    the sums of each tree.  `n_outputs`: 1 if a tree predicts all of its values; K' if tree b
+    predicts number b modulo K' alone.  `n_jobs`: threads; the sums are the same for any number.
+    `advance`: told the rows that are done.
     """
     packed, G, of_tree = forest.packed_for(X), other.n_points, forest.value.shape[1]
     width, of_row = len(stored(X)), max(of_tree, n_outputs)

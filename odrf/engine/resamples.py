@@ -59,14 +59,9 @@ __all__ = [
 class RowCodes(NamedTuple):
     """Codes of n rows; None for what they do not have.
 
-    Attributes
-    ----------
-    groups : (n,) int64 or None
-        Rows of one group are resampled as one.  Groups that were added later have larger codes.
-    order : (n,) int64 or None
-        Rows with smaller codes are earlier in time.
-    strata : (n,) int64 or None
-        Each draw keeps the shares of the strata.
+    `groups` (n,): rows of one group are resampled as one.  Groups that were added later have larger
+    codes.  `order` (n,): rows with smaller codes are earlier in time.  `strata` (n,): each draw
+    keeps the shares of the strata.
     """
 
     groups: NDArray[np.int64] | None = None
@@ -97,16 +92,9 @@ class RowCodes(NamedTuple):
 class Units(NamedTuple):
     """The units that a tree draws from n rows: U groups, or the rows themselves.
 
-    Attributes
-    ----------
-    of_row : (n,) int64 or None
-        The unit of each row; None if the rows are units.
-    positive : (U,) bool
-        Which units have a row of positive weight.
-    strata : (U,) int64 or None
-        The stratum of each unit.
-    begins : tuple of int
-        The number of units before each batch of rows that were added later.
+    `of_row` (n,): the unit of each row; None if the rows are units.  `positive` (U,): which units
+    have a row of positive weight.  `strata` (U,): the stratum of each unit.  `begins`: the number
+    of units before each batch of rows that were added later.
     """
 
     of_row: NDArray[np.int64] | None
@@ -170,12 +158,8 @@ DRAWN, HALF = 0, 1
 class Batch(NamedTuple):
     """Rows that were added to grown trees.
 
-    Attributes
-    ----------
-    begin : int
-        The number of its first row.
-    fraction : float
-        How often a row of positive weight is drawn, on average.
+    `begin`: the number of its first row.  `fraction`: how often a row of positive weight is drawn,
+    on average.
     """
 
     begin: int
@@ -185,16 +169,10 @@ class Batch(NamedTuple):
 class Sampling(NamedTuple):
     """How each tree's rows are drawn.
 
-    Attributes
-    ----------
-    resample : int
-        `ALL_ROWS`, `BOOTSTRAP` (with replacement) or `SUBSAMPLE` (without).
-    fraction : float
-        Number of rows drawn, as a share of the rows of positive weight; rounded, at least one row.
-    honest : bool
-        Whether shaping and filling rows are disjoint halves of the rows drawn.
-    later : tuple of Batch
-        The rows added to the trees later; `fraction` does not apply to them.
+    `resample`: `ALL_ROWS`, `BOOTSTRAP` (with replacement) or `SUBSAMPLE` (without).  `fraction`:
+    number of rows drawn, as a share of the rows of positive weight; rounded, at least one row.
+    `honest`: whether shaping and filling rows are disjoint halves of the rows drawn.  `later`: the
+    rows added to the trees later; `fraction` does not apply to them.
     """
 
     resample: int
@@ -468,18 +446,9 @@ FEW = 2**17
 class Draws(NamedTuple):
     """What is needed to repeat how the B trees of a forest drew from n rows.
 
-    Attributes
-    ----------
-    weights : (n,) float64
-        Case weights: rows of weight zero are never drawn.
-    samplings : sequence of B Sampling
-        How each tree draws its rows.
-    streams : (B, 4) uint64
-        Initial state of the random stream of each tree.
-    n_jobs : int
-        Threads.
-    codes : RowCodes or None
-        Which rows belong together.
+    `weights` (n,): case weights: rows of weight zero are never drawn.  `samplings`: how each tree
+    draws its rows.  `streams` (B, 4): initial state of the random stream of each tree.  `n_jobs`:
+    threads.  `codes`: which rows belong together.
     """
 
     weights: NDArray[np.float64]

@@ -38,39 +38,24 @@ Columns = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[
 class Rows(NamedTuple):
     """The rows that a tree grows on; a split moves those of its left child before the others.
 
-    Attributes
-    ----------
-    X : (p, n) float32
-        A copy of the predictors for this tree, its rows in the order of `at`, without the columns
-        of factors; or, when `copied` is False, the predictors of all rows, which
-        `at` points into.
-    at : (n,) int32
-        Row numbers of the tree's rows, in random order within each node.
-    y : (n,) float64
-        Response, or class code.
-    weights : (n,) float64
-        Case weight times multiplicity.
-    counts : (n,) int32
-        Multiplicity: how often each row was drawn.
-    copied : bool
-        Whether X is a copy.
-    unit : bool
-        Whether all case weights are 1.
-    codes : (F, n) int32
-        The levels of factors, see `odrf.engine.factors.Factors`; copied or not
-        as X.
-    place : (p,) int32
-        The row of X for each column; -1 - f for a column of factor f.  Empty if F = 0.
-    level : (p,) int32
-        The level that each column of a factor indicates.  Empty if F = 0.
-    coefficients : (L,) float32
-        Scratch of `project`, for all levels of a factor; 0 between calls.
-    ranks : EventRanks or None
-        If the response is a time to an event, its ranks of all rows, which `at` points into; y then
-        has the scores of the node that was searched last.
-    high : (p,) float32
-        The larger value of each column that has two values among all rows, NaN for the others; see
-        `odrf.engine.splits.histograms`.  Empty if this is not known, if none has, or if F > 0.
+    `X` (p, n): a copy of the predictors for this tree, its rows in the order of `at`, without the
+      columns of factors; or, when `copied` is False, the predictors of all rows, which `at` points
+      into.
+    `at` (n,): row numbers of the tree's rows, in random order within each node.
+    `y` (n,): response, or class code.
+    `weights` (n,): case weight times multiplicity.
+    `counts` (n,): multiplicity: how often each row was drawn.
+    `copied`: whether X is a copy.
+    `unit`: whether all case weights are 1.
+    `codes` (F, n): the levels of factors, see `odrf.engine.factors.Factors`; copied or not as X.
+    `place` (p,): the row of X for each column; -1 - f for a column of factor f.  Empty if F = 0.
+    `level` (p,): the level that each column of a factor indicates.  Empty if F = 0.
+    `coefficients` (L,): scratch of `project`, for all levels of a factor; 0 between calls.
+    `ranks`: if the response is a time to an event, its ranks of all rows, which `at` points into;
+      y then has the scores of the node that was searched last.
+    `high` (p,): the larger value of each column that has two values among all rows, NaN for the
+      others; see `odrf.engine.splits.histograms`.  Empty if this is not known, if none has, or if F
+      > 0.
     """
 
     X: np.ndarray

@@ -192,17 +192,7 @@ def _any_end(ended: SimpleQueue[_End]) -> _End | None:
 class _Crew:
     """Threads that do tasks by a function, and tell how each has ended.
 
-    Parameters
-    ----------
-    function : callable
-        What is done with a task.
-    size : int
-        How many threads.
-
-    Attributes
-    ----------
-    ended : queue
-        How tasks have ended.
+    `function`: what is done with a task.  `size`: how many threads.  `ended`: how tasks have ended.
     """
 
     def __init__(self, function: Callable[[Any], Any], size: int) -> None:

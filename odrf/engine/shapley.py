@@ -64,38 +64,24 @@ def add_shares(
 ):  # fmt: skip
     """Add the Shapley values of a row against the background rows first … last - 1.
 
-    Parameters
-    ----------
-    rows : flat float32
-        Row i begins at i · stride; x is the number of the row that is explained, and the first
-        `n_background` are the background.
-    root, words, floats, level_words, level_floats
-        The packed trees.
-    term_of : (r,) int64
-        The term of each number of a row.
-    used : (B, P) bool
-        Which terms each tree reads.
-    value : (m, K) float64
-        The values of leaves; if K is 1, tree b adds to output b modulo `n_outputs`.
-    weights : (65, 65) float64
-        See `odrf.statistics.shapley.box_weights`.
-    most : int
-        Most boxes of a tree; if it has more, boxes of little weight are not divided, and their
-        values are drawn.
-    lightest : float
-        The least weight of a box that is divided then.
-    n_draws : int
-        Random orders, each with its reverse, of each box that is not divided.
-    origin : (4,) uint64
-        What random numbers follow from; those of a tree and a background row are the same for all
-        rows that are explained.
-    failed : (B,) int64
-        How often a tree has had too many boxes; from `TRIALS` on it is only tried where a pair of
-        rows cannot have too many.
-    total, variance : (P, K) float64
-        The values are added to `total`, the variances of those that are drawn to `variance`.
-    counts : (2,) int64
-        Counts the trees that are enumerated, and those that are not.
+    `rows`: row i begins at i · stride; x is the number of the row that is explained, and the
+      first `n_background` are the background.
+    `root`, `words`, `floats`, `level_words`, `level_floats`: the packed trees.
+    `term_of` (r,): the term of each number of a row.
+    `used` (B, P): which terms each tree reads.
+    `value` (m, K): the values of leaves; if K is 1, tree b adds to output b modulo `n_outputs`.
+    `weights` (65, 65): see `odrf.statistics.shapley.box_weights`.
+    `most`: most boxes of a tree; if it has more, boxes of little weight are not divided, and
+      their values are drawn.
+    `lightest`: the least weight of a box that is divided then.
+    `n_draws`: random orders, each with its reverse, of each box that is not divided.
+    `origin` (4,): what random numbers follow from; those of a tree and a background row are the
+      same for all rows that are explained.
+    `failed` (B,): how often a tree has had too many boxes; from `TRIALS` on it is only tried
+      where a pair of rows cannot have too many.
+    `total`, `variance` (P, K): the values are added to `total`, the variances of those that are
+      drawn to `variance`.
+    `counts` (2,): counts the trees that are enumerated, and those that are not.
     """
     n_trees = len(root)
     for tree in range(n_trees):

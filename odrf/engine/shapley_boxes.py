@@ -51,35 +51,23 @@ MOST_PLAYERS = 64
 class WalkMemory(NamedTuple):
     """Arrays that walks write to.
 
-    Attributes
-    ----------
-    number : (P,) int64
-        The number of each term among the players of a walk; -1 where it is none.
-    player : (P,) int64
-        The terms that are players.
-    read : (P,) int64
-        The last node that had the term undecided.
-    change, met : (P,) float64 and int64
-        By how much terms that are undecided at a node change its projection; which terms these are.
-    clock : (1,) int64
-        Counts the nodes that are read.
-    waiting : (P + 66,) int64
-        Nodes that wait, in a stack.
-    ins, outs : (P + 66,) uint64
-        Which players are in the coalitions that wait there, and which are not; of an order its
-        first and last prefix.
-    leaf : (L,) int64
-        Leaves that were reached: by a box of coalitions, or by a run of prefixes.  There is room
-        for boxes, and for the runs of one order behind them.
-    inside, outside : (L,) uint64
-        The players in every coalition of the box, and those in none; of a run its first and last
-        prefix.
-    order, rank : (P,) int64
-        The terms in a random order; the place of each term in it.
-    state : (4,) uint64
-        A stream of random numbers.
-    share, total, square : (P, K) float64
-        What terms get from one order, from all orders, and the sum of its squares.
+    `number` (P,): the number of each term among the players of a walk; -1 where it is none.
+    `player` (P,): the terms that are players.
+    `read` (P,): the last node that had the term undecided.
+    `change`, `met` (P,): by how much terms that are undecided at a node change its projection;
+      which terms these are.
+    `clock` (1,): counts the nodes that are read.
+    `waiting` (P + 66,): nodes that wait, in a stack.
+    `ins`, `outs` (P + 66,): which players are in the coalitions that wait there, and which are
+      not; of an order its first and last prefix.
+    `leaf` (L,): leaves that were reached: by a box of coalitions, or by a run of prefixes.  There
+      is room for boxes, and for the runs of one order behind them.
+    `inside`, `outside` (L,): the players in every coalition of the box, and those in none; of a
+      run its first and last prefix.
+    `order`, `rank` (P,): the terms in a random order; the place of each term in it.
+    `state` (4,): a stream of random numbers.
+    `share`, `total`, `square` (P, K): what terms get from one order, from all orders, and the sum
+      of its squares.
     """
 
     number: NDArray[np.int64]
@@ -224,26 +212,17 @@ def boxes_of(
 ):  # fmt: skip
     """Write the boxes of a tree to scratch.leaf, inside and outside; return their number.
 
-    Parameters
-    ----------
-    rows : flat float32
-        x and b are where the two rows begin.
-    root : int
-        The first record of the packed tree.
-    n_players : int
-        The first terms in scratch.player, which are numbered; others follow as they are decided.
-    most : int
-        If there are more boxes, or more players than bits in a word, the number is `TOO_MANY`.
-    lightest : float
-        If above 0, boxes that would be too many, or of less weight than this (see `box_weight`),
-        are not divided: then scratch.leaf has -1 - i, i the record where the box waits.
-    term_of : (r,) int64
-        The term of each number of a row.
-
-    Returns
-    -------
-    (int, int)
-        The numbers of boxes and of players.
+    `rows`: x and b are where the two rows begin.
+    `root`: the first record of the packed tree.
+    `n_players`: the first terms in scratch.player, which are numbered; others follow as they are
+      decided.
+    `most`: if there are more boxes, or more players than bits in a word, the number is
+      `TOO_MANY`.
+    `lightest`: if above 0, boxes that would be too many, or of less weight than this (see
+      `box_weight`), are not divided: then scratch.leaf has -1 - i, i the record where the box
+      waits.
+    `term_of` (r,): the term of each number of a row.
+    Returns (int, int): the numbers of boxes and of players.
     """
     number, player = scratch.number, scratch.player
     waiting, all_ins, all_outs = scratch.waiting, scratch.ins, scratch.outs
@@ -377,16 +356,9 @@ def runs_of(
 ):  # fmt: skip
     """Write runs of prefixes of an order to scratch.leaf, inside and outside; return their end.
 
-    The arguments are those of `boxes_of`, but for these.
-
-    Parameters
-    ----------
-    place : int
-        The record where the prefixes begin.
-    shortest, longest : int
-        Their lengths; scratch.rank has the ranks of all terms on which x and b differ in the tree.
-    n_runs : int
-        Where the runs begin in scratch.leaf.
+    The arguments are those of `boxes_of`, but for these.  `place`: the record where the prefixes
+    begin.  `shortest`, `longest`: their lengths; scratch.rank has the ranks of all terms on which x
+    and b differ in the tree.  `n_runs`: where the runs begin in scratch.leaf.
     """
     waiting, firsts, lasts = scratch.waiting, scratch.ins, scratch.outs
     top = 1

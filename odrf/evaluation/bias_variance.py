@@ -249,15 +249,6 @@ class James(NamedTuple):
     """James' terms of the 0-1 loss, each (m,) float64.
 
     ``error = bayes_error + systematic_effect + variance_effect``.
-
-    Attributes
-    ----------
-    error : probability that a prediction is wrong.
-    bayes_error : 1 - P(Y = h* | x), h* being the most likely class.
-    bias : 1 if the systematic prediction h̄, the class predicted most often, is not h*, else 0.
-    variance : share of predictions that are not h̄.
-    systematic_effect : P(Y = h* | x) - P(Y = h̄ | x), what bias adds to the error.
-    variance_effect : P(Y = h̄ | x) - P(Y = h | x), what variance adds; below 0 where it helps.
     """
 
     error: NDArray[np.float64]
@@ -272,12 +263,6 @@ class KohaviWolpert(NamedTuple):
     """Kohavi and Wolpert's terms of the 0-1 loss, each (m,) float64.
 
     ``error = noise + bias2 + variance``.
-
-    Attributes
-    ----------
-    noise : half of 1 - Σ P(Y = k | x)².
-    bias2 : half of Σ (P(Y = k | x) - P(h = k | x))²; estimated without bias, so can be negative.
-    variance : half of 1 - Σ P(h = k | x)²; estimated without bias.
     """
 
     noise: NDArray[np.float64]
@@ -289,13 +274,6 @@ class Squared(NamedTuple):
     """Terms of the squared error, each (m,) float64.
 
     ``error = noise + bias2 + variance``.
-
-    Attributes
-    ----------
-    error : mean squared difference of prediction and response.
-    noise : variance of the response.
-    bias2 : (m(x) - E h(x))²; estimated without bias, so can be negative.
-    variance : variance of the predictions; estimated without bias.
     """
 
     error: NDArray[np.float64]
@@ -400,25 +378,16 @@ FEWEST_TEST_ROWS = 2
 class SampleSource:
     """Training samples of any size, and m test rows with their truth.
 
-    Attributes
-    ----------
-    name : str
-        Name of the problem; or the formula.
-    task : Task
-        Formulas of models are checked against it.
-    response : Response
-        With all classes of the problem, also those without rows.
-    truth : (m,) or (m, K) float64
-        m(x), or P(class | x).  If it is not known, the observed responses, or 1 for the observed
-        class.
-    noise : float or None
-        Variance of the noise of a regression; 0 for classes, whose `truth` includes the noise;
-        None if the truth is not known.
-    max_rows : int or None
-        Largest size of a training sample; None if there is no limit.
-    sample : callable
-        Takes a number of rows and a seed, and returns a training sample, with the codes of its
-        groups, if there are any, by argument.
+    `name`: name of the problem; or the formula.
+    `task`: formulas of models are checked against it.
+    `response`: with all classes of the problem, also those without rows.
+    `truth` (m,): m(x), or P(class | x).  If it is not known, the observed responses, or 1 for the
+      observed class.
+    `noise`: variance of the noise of a regression; 0 for classes, whose `truth` includes the
+      noise; None if the truth is not known.
+    `max_rows`: largest size of a training sample; None if there is no limit.
+    `sample`: takes a number of rows and a seed, and returns a training sample, with the codes of
+      its groups, if there are any, by argument.
     """
 
     name: str

@@ -147,16 +147,10 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
 class FoldsUsed(NamedTuple):
     """Folds of a comparison.
 
-    Attributes
-    ----------
-    k : int
-        Number of folds; of tables with different numbers, the largest.
-    spelled : str
-        The arguments that make the folds, as the call shows them.
-    by : str
-        The name of the method, such as "10-fold cross-validation".
-    ratio : float
-        Number of test rows divided by number of training rows, of all folds.
+    `k`: number of folds; of tables with different numbers, the largest.  `spelled`: the arguments
+    that make the folds, as the call shows them.  `by`: the name of the method, such as "10-fold
+    cross-validation".  `ratio`: number of test rows divided by number of training rows, of all
+    folds.
     """
 
     k: int

@@ -148,18 +148,12 @@ Function = Callable[[Any, NDArray[Any]], float]
 class Metric:
     """A metric of predictions.
 
-    Attributes
-    ----------
-    name, words : str
-        As users type it; and its full name.
-    function : callable
-        Takes the observed responses (n,) and the predictions (n,), both numbers or both labels,
-        and returns a number.  If `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and
-        probabilities (n, K).  Of times to an event it takes a `TimesToScore` and risks (n,) or, if
-        `needs_curves`, survival (n, G).
-    kind : str or None
-        "regression", "classification" or "survival"; None for a user's function, which may be used
-        for all; of times to an event it takes a data frame with the columns "time" and "event".
+    `name`, `words`: as users type it; and its full name.  `function`: takes the observed responses
+    (n,) and the predictions (n,), both numbers or both labels, and returns a number.  If
+    `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and probabilities (n, K).  Of times
+    to an event it takes a `TimesToScore` and risks (n,) or, if `needs_curves`, survival (n, G).
+    `kind`: "regression", "classification" or "survival"; None for a user's function, which may be
+    used for all; of times to an event it takes a data frame with the columns "time" and "event".
     """
 
     name: str

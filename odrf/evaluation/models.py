@@ -93,22 +93,12 @@ class BesideFormula:
 class Task:
     """A table and the response to be predicted in it.
 
-    Attributes
-    ----------
-    data : DataFrame
-        Its n rows that have a response.  Text columns are categorical, so that levels which a fold
-        lacks stay known.
-    response : Response
-        With the kind and the classes of the whole table.
-    y : (n,) float64
-        The response, or class codes 0 … K - 1; of times to an event residuals, as in
-        `TrainingData`.
-    table : DataFrame
-        The N rows and all columns, as the user gave them.
-    used : (N,) bool
-        Which of these have a response.
-    structure, times : of the n rows, or None
-        Groups, order and strata; times and events, if the response is ``Surv()``.
+    `data`: its n rows that have a response.  Text columns are categorical, so that levels which a
+    fold lacks stay known.  `response`: with the kind and the classes of the whole table.  `y` (n,):
+    the response, or class codes 0 … K - 1; of times to an event residuals, as in `TrainingData`.
+    `table`: the N rows and all columns, as the user gave them.  `used` (N,): which of these have a
+    response.  `structure`, `times`: groups, order and strata; times and events, if the response is
+    ``Surv()``.
     """
 
     name: str
@@ -300,20 +290,11 @@ FEWEST = 2
 class Split:
     """Training and test rows, the same for every model.
 
-    Attributes
-    ----------
-    formula : str
-        Formula of the table; that of a model takes precedence.
-    response : Response
-        With the kind and the classes of the whole table.
-    probabilities : bool
-        Whether probabilities of the classes are to be predicted.
-    env : EvalEnvironment
-        Where functions in formulas are looked up.
-    structure : mapping of str to (n,) int64
-        By the argument of a fit, `groups`, `order` and `strata` of the training rows.
-    curves_at : (G,) float64 or None
-        The times at which survival is to be predicted, if it is.
+    `formula`: formula of the table; that of a model takes precedence.  `response`: with the kind
+    and the classes of the whole table.  `probabilities`: whether probabilities of the classes are
+    to be predicted.  `env`: where functions in formulas are looked up.  `structure` (n,): by the
+    argument of a fit, `groups`, `order` and `strata` of the training rows.  `curves_at` (G,): the
+    times at which survival is to be predicted, if it is.
     """
 
     formula: str

@@ -96,10 +96,7 @@ _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Di
 def numeric_of(evaluation: Evaluation, name: str) -> Numeric:
     """Return the expression of a formula that is called `name`.
 
-    Raises
-    ------
-    InputError
-        It uses something else than arithmetic and the functions known here.
+    Raises `InputError`: it uses something else than arithmetic and the functions known here.
     """
     code = evaluation.expression.code
     return _ExpressionReader(evaluation, name).read(ast.parse(code, mode="eval").body)
@@ -185,11 +182,7 @@ def _is_function(value: Any) -> bool:
 class Labelled:
     """A factor: the number of the label in a column, -1 for an empty cell or any other value.
 
-    Attributes
-    ----------
-    column : str
-    labels : tuple
-        None in the place of a level that no training row has.
+    `labels`: none in the place of a level that no training row has.
     """
 
     column: str

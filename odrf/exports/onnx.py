@@ -76,10 +76,7 @@ def tensor_type(dtype: Any) -> int:
 class GraphBuilder:
     """Nodes and constants of a graph, or of the body of a loop in one.
 
-    Attributes
-    ----------
-    inputs : dict of str to str
-        By column of the data the name of its tensor.
+    `inputs`: by column of the data the name of its tensor.
     """
 
     def __init__(self, outer: GraphBuilder | None = None) -> None:
@@ -323,26 +320,16 @@ class SplitTables:
     A term is a coefficient times a column of the matrix.  The levels of a factor that follow one
     another are one term: the coefficient of the row's own level, times 1.
 
-    Attributes
-    ----------
-    roots : (1, B) int32
-    left, right : (m,) int32
-    threshold : (m,) float32
-    first : (m,) int32
-        The first term of each node.
-    size, brief : (m,) int32
-        How many terms it has; and how many in rows without empty cells, where the last ones are 0.
-    column : (t,) int32
-        By term the column of the matrix.
-    factor : (t,) int32
-        0, or 1 + the place of the factor in `factors`.
-    base : (t,) int32
-        Where its coefficient is; of a factor that of no level, after which come the levels.
-    coefficient : float32
-    factors : list of int
-        The sources that are factors with terms.
-    depth : int
-        Most splits between a root and a leaf.
+    `roots` (1, B), `left`, `right` (m,), `threshold` (m,).
+    `first` (m,): the first term of each node.
+    `size`, `brief` (m,): how many terms it has; and how many in rows without empty cells, where
+      the last ones are 0.
+    `column` (t,): by term the column of the matrix.
+    `factor` (t,): 0, or 1 + the place of the factor in `factors`.
+    `base` (t,): where its coefficient is; of a factor that of no level, after which come the
+      levels.
+    `factors`: the sources that are factors with terms.
+    `depth`: most splits between a root and a leaf.
     """
 
     def __init__(self, fit: Description) -> None:

@@ -59,20 +59,10 @@ TINY, SCALE = 1e-250, 2.0**600
 class Dialect:
     """A dialect of SQL.
 
-    Attributes
-    ----------
-    title : str
-        What it is called.
-    double : str
-        The type of floats of 64 bits.
-    single : str or None
-        The type of floats of 32 bits, in which sums are added; None where there is none.
-    exponent : bool
-        Whether a number needs an exponent to be a float, not a decimal.
-    most_whole : int
-        The largest whole number that it has as such.
-    as_read : callable
-        Returns what it makes of the name of a column in quotes.
+    `title`: what it is called.  `double`: the type of floats of 64 bits.  `single`: the type of
+    floats of 32 bits, in which sums are added; None where there is none.  `exponent`: whether a
+    number needs an exponent to be a float, not a decimal.  `most_whole`: the largest whole number
+    that it has as such.  `as_read`: returns what it makes of the name of a column in quotes.
     """
 
     title: str

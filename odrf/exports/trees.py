@@ -69,14 +69,8 @@ class Term(NamedTuple):
 class Branch:
     """A split: a row goes left if the sum of its terms is at most the threshold.
 
-    Products and sums are in float32, from the first term to the last.
-
-    Attributes
-    ----------
-    terms : tuple of Term
-    threshold : float32
-    left, right : int
-        The number of a split among those of all trees; or -1 - i for leaf i.
+    Products and sums are in float32, from the first term to the last.  `left`, `right`: the number
+    of a split among those of all trees; or -1 - i for leaf i.
     """
 
     terms: tuple[Term, ...]
@@ -89,40 +83,23 @@ class Branch:
 class Description:
     """Trees as functions of the columns of a data frame; it holds no training rows.
 
-    Attributes
-    ----------
-    title : str
-        The call of the fit.
-    response : str
-        The name of the response.
-    labels : tuple
-        The classes; empty for a regression.
-    kinds : dict
-        By column of the data "number", "logical" or "text"; else what it holds, such as "dates".
-    whole : frozenset of str
-        The columns that held whole numbers in training.
-    fills : dict
-        By column what an empty cell is filled with.
-    required : tuple of str
-        A row with an empty cell in one of these columns has no prediction.
-    with_empty_text : frozenset of str
-        The columns that have an empty text among the levels of a factor.
-    sources : tuple of Source
-        What each atom of the formula is computed from.
-    columns : dict of int to MatrixColumn
-        The columns of the matrix that the splits use.
-    splits : tuple of Branch
-        The splits of all trees.
-    roots : (B,) tuple of int
-        The first split of each tree; or -1 - i for leaf i.
-    nodes : dict of int to int
-        By leaf i its number within its tree.
-    value : dict of int to (K,) float64
-        By leaf its mean response or class shares.
-    votes : bool
-        Whether values are votes, to be scaled to add up to 1.
-    ordered : bool
-        Whether the predicted class is the median, instead of the most probable class.
+    `title`: the call of the fit.
+    `response`: the name of the response.
+    `labels`: the classes; empty for a regression.
+    `kinds`: by column of the data "number", "logical" or "text"; else what it holds, such as
+      "dates".
+    `whole`: the columns that held whole numbers in training.
+    `fills`: by column what an empty cell is filled with.
+    `required`: a row with an empty cell in one of these columns has no prediction.
+    `with_empty_text`: the columns that have an empty text among the levels of a factor.
+    `sources`: what each atom of the formula is computed from.
+    `columns`: the columns of the matrix that the splits use.
+    `splits`: the splits of all trees.
+    `roots` (B,): the first split of each tree; or -1 - i for leaf i.
+    `nodes`: by leaf i its number within its tree.
+    `value` (K,): by leaf its mean response or class shares.
+    `votes`: whether values are votes, to be scaled to add up to 1.
+    `ordered`: whether the predicted class is the median, instead of the most probable class.
     """
 
     title: str
@@ -184,10 +161,7 @@ def cells_of(source: Source) -> tuple[str, ...]:
 def description_of(fit: AnyFit) -> Description:
     """Return the description of a fit whose prediction is the mean of its trees.
 
-    Raises
-    ------
-    InputError
-        Another language has no such term, or no such type of column.
+    Raises `InputError`: another language has no such term, or no such type of column.
     """
     design = fit.design
     sources, columns = sources_of(design), list(columns_of_matrix(design))
@@ -335,15 +309,8 @@ LARGEST = float(np.finfo(np.float64).max)
 class NumberSides:
     """Which numbers go left.
 
-    Attributes
-    ----------
-    column : str
-    upto : bool
-        Whether those up to `limit` go left; else those from `limit` on.
-    limit : float
-        If ±∞, all numbers go to the same side.
-    empty_left : bool
-        Whether an empty cell goes left.
+    `upto`: whether those up to `limit` go left; else those from `limit` on.  `limit`: if ±∞, all
+    numbers go to the same side.  `empty_left`: whether an empty cell goes left.
     """
 
     column: str
@@ -356,13 +323,7 @@ class NumberSides:
 class LabelSides:
     """Which labels go left.
 
-    Attributes
-    ----------
-    column : str
-    left, right : tuple
-        The known labels.
-    others_left : bool
-        Whether empty cells and other labels go left.
+    `left`, `right`: the known labels.  `others_left`: whether empty cells and other labels go left.
     """
 
     column: str

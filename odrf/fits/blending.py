@@ -104,15 +104,7 @@ class Judge(Protocol):
 class _JudgedPilots(NamedTuple):
     """Pilot trees and their validation rows.
 
-    Attributes
-    ----------
-    at : (m,), the rows
-    trees : of each of G kinds, b trees
-    leaves : of each kind, (m, b), the leaf of each row in the trees that it is out of bag for, else
-        the root
-    tables : of each kind, the values of all nodes, in which the leaves are then numbered; None if
-        they are many
-    unseen : of each kind, (m, b), which rows are out of bag for each tree
+    `at` (m,), `unseen` (m, b).  `leaves` (m, b): the root.  `tables`: they are many.
     """
 
     at: NDArray[np.int64]
@@ -334,12 +326,7 @@ class Kind(NamedTuple):
 class Blend:
     """The kinds of a blend's trees, and the result of stacking.
 
-    Attributes
-    ----------
-    of_tree : (B,), the kind of each tree, from 0
-    weights : (G,), the weight of each kind, by stacking
-    errors : (G,), out-of-bag mean squared error of each kind's pilot trees; for classes the Brier
-        score
+    `of_tree` (B,), `weights` (G,).  `errors` (G,): score.
     """
 
     of_tree: NDArray[np.int64]

@@ -38,14 +38,7 @@ FOLDS = 5
 class Recalibration:
     """A fit of K classes, and maps that calibrate its probabilities.
 
-    Attributes
-    ----------
-    fit : the fit
-    method : the kind of maps
-    maps : one for each class, of two classes the second is used; or one `Power` for all classes
-    before, after : (K,), the Brier score of each class; after, by maps that are learned on other
-        rows
-    rows : how many rows the maps are learned from, and which, in words
+    `before`, `after` (K,): rows.
     """
 
     fit: Fit | GuidedFit | BoostedFit | StackedFit

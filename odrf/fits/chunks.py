@@ -91,17 +91,8 @@ LEAST = 2.0**-52
 class BlockSums(NamedTuple):
     """The sums of a block of rows.
 
-    Attributes
-    ----------
-    path : (B, 2), weighted losses, and weights, by the number of trees
-    n_judged : number of rows of positive weight with an out-of-bag prediction, whose weights are
-        `judged`
-    judged, log_loss, brier : sums for class probabilities; 0 for a regression
-    confusion : (K, K), weights by observed and predicted class
-    weight, mean, squares : of the response: sum of weights, weighted mean, and weighted sum of
-        squares around it
-    columns : (p,), weighted sums of the columns that hold numbers, 0 for indicators
-    classes : (K,), weights of the classes; the sum of weights for a regression
+    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `n_judged`: `judged`.
+    `weight`, `mean`, `squares`: squares around it.
     """
 
     path: NDArray[np.float64]

@@ -159,12 +159,8 @@ DECIMALS = 12
 class CurveBlock(NamedTuple):
     """The predictions of a block of m rows at G points.
 
-    Attributes
-    ----------
-    rows : which rows these are
-    predicted : (m, G, K), mean responses (K = 1), or class probabilities
-    of_trees : (B, G, K), for each tree the sum over the rows of weight times predicted value; of
-        boosted trees these are steps of scores, of guided forests votes; for a stack B is 0
+    `predicted` (m, G, K).  `of_trees` (B, G, K): boosted trees these are steps of scores, of guided
+    forests votes; for a stack B is 0.
     """
 
     rows: slice

@@ -229,14 +229,7 @@ CELLS, FEWEST_ROWS_READ = 4_000_000, 2000
 class RowsLookedAt(NamedTuple):
     """Some rows of a new fit, which are searched for faults of the data.
 
-    Attributes
-    ----------
-    data : all rows of the table
-    row : (m,), the rows that are searched
-    y : (m,), their responses, or codes of classes
-    predictors : columns that the predictors are computed from
-    numbers : those that are NumPy's numbers, each (m,); thousands of these are read at once, while
-        one at a time takes as long as a fit
+    `row` (m,), `y` (m,).  `numbers` (m,): one at a time takes as long as a fit.
     """
 
     data: pd.DataFrame

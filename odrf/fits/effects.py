@@ -55,11 +55,7 @@ MOST_ROWS, FEWEST_ROWS, ROOM = 8192, 1024, 2**21
 class Averages(NamedTuple):
     """Sums of predictions over C groups of n rows; K is 1 for numbers, else the number of classes.
 
-    Attributes
-    ----------
-    mean : (C, K), of the fit
-    of_trees : (B, C, K), of each tree; None for a fit whose trees do not show how it varies
-    of_rows : (n, K), the predictions themselves
+    `mean` (C, K), `of_trees` (B, C, K), `of_rows` (n, K).
     """
 
     mean: NDArray[np.float64]
@@ -142,13 +138,7 @@ MOST_GROUPS = 100
 class GroupedRows:
     """Rows in groups, with a share of each in the average of its group.
 
-    Attributes
-    ----------
-    rows : the n rows
-    group : (n,), the group of each row, from 0
-    labels : C rows, what the rows of each group have in common, by `shown_name`; without columns if
-        there is one group
-    share : (n,), case weights, divided by their sum in the group
+    `group` (n,), `share` (n,).  `labels`: there is one group.
     """
 
     rows: RawRows
@@ -255,12 +245,7 @@ DIFFERENCE, RATIO = "difference", "ratio"
 class Estimand(NamedTuple):
     """What is estimated over each group of rows: an average, or a contrast of two.
 
-    Attributes
-    ----------
-    labels : its columns of the table
-    low : values of variables in the first average of a contrast; None for an average alone
-    high : values of variables in the second average, or in the average alone
-    width : (n,), for a slope, the divisor of the difference in each row; or None
+    `width` (n,).
     """
 
     labels: dict[str, Any]
@@ -273,13 +258,8 @@ class Estimand(NamedTuple):
 class Uncertainty:
     """What the covariance of M estimates is computed from.
 
-    Attributes
-    ----------
-    of_trees : (B, M), the values of each tree, to first order
-    kinds : (B,), the kind of each tree
-    draws : how the trees drew their rows
-    of_units : (k, M), if the rows are a sample: the covariance of averages over it is the product
-        of this matrix, transposed, with itself; None if the rows are fixed
+    `of_trees` (B, M), `kinds` (B,).  `of_units` (k, M): of this matrix, transposed, with itself;
+    None if the rows are fixed.
     """
 
     of_trees: NDArray[np.float64]

@@ -56,12 +56,7 @@ LARGEST_EXACT = 2**53
 class Contrast(NamedTuple):
     """Two values that a variable is set to.
 
-    Attributes
-    ----------
-    label : in words, such as "+1" or "b - a"
-    low : a value, or (n,) values, one for each row; None if the variable stays as it is
-    high : a value, or (n,) values
-    width : (n,), for a slope, high - low; or None
+    `low` (n,), `high` (n,), `width` (n,).
     """
 
     label: str

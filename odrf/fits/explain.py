@@ -72,14 +72,7 @@ MIN_LEAF = 5
 class Imitation(NamedTuple):
     """A tree that imitates a fit (a surrogate model).
 
-    Attributes
-    ----------
-    fit : the pruned tree, whose response is the prediction of the fit
-    fidelity : R² of the tree's predictions of the fit's, on validation rows
-    agreement : for classes, the share of these rows whose predicted class is the same; or None
-    error : mean squared error, or misclassification rate, of the tree on these rows; None if
-        responses have offsets, which the tree's predictions lack
-    by : which rows the validation rows are, in words
+    `error`: responses have offsets, which the tree's predictions lack.
     """
 
     fit: Fit

@@ -110,13 +110,7 @@ class AnyFit(Protocol):
 class Pruning:
     """How a fit was pruned.
 
-    Attributes
-    ----------
-    grown : the fit before pruning
-    by_options : True if its options pruned it; False after a call of `prune`, and for one tree of a
-        pruned forest
-    path : the pruning path that the tree was chosen from, or None
-    choice : if out-of-bag rows have chosen α, the α that they choose for each other; or None
+    `by_options`: pruned forest.
     """
 
     grown: Fit
@@ -133,27 +127,9 @@ class Pruning:
 class Fit:
     """A fit of a tree or forest, from which results are computed.  It can be pickled.
 
-    Attributes
-    ----------
-    call : the call that made it, as shown in summaries
-    design : the recipe from a data frame to predictors and response
-    data : the training rows
-    control : the options, resolved
-    forest : the trees; a single tree is a forest of one tree
-    streams : (B, 4), the random stream of each tree, from which its resample can be drawn again
-    request : the options of the call, functions of n replaced by their values; with it the same
-        model is grown on other predictors; its functions are evaluated again when rows are added
-    blend : the kinds of the trees and their weights; None without a blend
-    kinds : the options of each kind, by its name; empty without a blend
-    further_seeds : in a combined forest, the seeds of the forests after the first, whose seed is in
-        `control`
-    changes : what the last update changed, one row for each tree; or None
-    n_at_split : (m,), after an update, how many rows each node had when its split was made; or None
-    pruning : how the fit was pruned, or None
-    scale_errors : the out-of-bag errors by which the scale of the splits was chosen; empty if it
-        was given
-    votes : False, values of leaves are means or class shares, not votes
-    summed : False, a prediction is the mean of the trees, not their sum
+    `streams` (B, 4), `n_at_split` (m,).  `request`: model is grown on other predictors; its
+    functions are evaluated again when rows are added.  `further_seeds`: `control`.  `scale_errors`:
+    was given.
     """
 
     votes: ClassVar[bool] = False
@@ -241,15 +217,7 @@ ALMOST_ONE = 1.0 - 1e-9
 class BoostedFit:
     """A fit of boosted trees, from which results are computed.  It can be pickled.
 
-    Attributes
-    ----------
-    call, design, control : as of `Fit`
-    data : the training rows, including validation rows
-    offset : the offsets, which are added to the scores
-    boosted : the trees, and the loss after each round
-    held : (n,), True for the validation rows, which choose the number of rounds
-    votes : False, values of leaves are not votes
-    summed : True, a prediction is the sum of the trees, not their mean
+    `held` (n,).
     """
 
     votes: ClassVar[bool] = False
@@ -423,20 +391,8 @@ def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> ND
 class GuidedFit:
     """A fit of a guided forest, from which results are computed.  It can be pickled.
 
-    Attributes
-    ----------
-    call, design, data, control : as of `Fit`
-    frame : a copy of the training rows as the user gave them
-    guided : the trees
-    streams : (B, 4), the random stream of each tree
-    further_seeds : in a combined forest, the seeds of the forests after the first, whose seed is in
-        `control`
-    ordered : False, ordered classes are treated as unordered
-    reader : the trees for rows with missing cells that training does not have, or None; see
-        `odrf.fits.missing`
-    votes : True, values of leaves are votes, which are scaled to add up to 1; see
-        `odrf.engine.guided.forest.GuidedForest`
-    summed : False, a prediction is the mean of the trees, not their sum
+    `streams` (B, 4).  `further_seeds`: `control`.  `reader`: `odrf.fits.missing`.  `votes`:
+    `odrf.engine.guided.forest.GuidedForest`.
     """
 
     ordered: ClassVar[bool] = False
@@ -510,14 +466,7 @@ def grow_guided_trees(
 class RawRows:
     """Rows whose variables can be given other values; see `odrf.design.new_rows.with_values`.
 
-    Attributes
-    ----------
-    frame : the n rows, with the columns that the predictors are computed from
-    X : (p, n), their scaled predictors
-    weights : (n,), case weights of training rows; 1 for new rows
-    training : whether they are the training rows
-    complete : (N,), which rows of the new data frame these are; all of the training rows
-    offset : (n,), what is added to the scores of boosted trees
+    `X` (p, n), `weights` (n,), `complete` (N,), `offset` (n,).
     """
 
     frame: pd.DataFrame
@@ -577,18 +526,9 @@ def offsets_of(
 class RowSums:
     """Sums of one pass over all rows, most of them of out-of-bag predictions.
 
-    Attributes
-    ----------
-    error_path : (B,), weighted mean loss (squared error; 0-1 for classes) of the first b trees,
-        over the rows that have an out-of-bag prediction by them
-    n_judged : number of rows of positive weight with an out-of-bag prediction by all trees
-    variance : weighted variance of the response over all rows; NaN for classes
-    log_loss, brier : weighted means for class probabilities, NaN for a regression; a probability of
-        0 counts as 2⁻⁵² in the log loss
-    confusion : (K, K), sums of case weights by observed and predicted class; None for a regression
-    column_means : (p,), weighted mean of each scaled column, 0 for indicators of levels: the value
-        of a missing cell of a new row, if no training row has one in the column
-    importance : (P,), out-of-bag importance of each predictor; see `odrf.statistics.importance`
+    `confusion` (K, K), `importance` (P,).  `error_path` (B,): over the rows that have an out-of-bag
+    prediction by them.  `log_loss`, `brier`: 0 counts as 2⁻⁵² in the log loss.  `column_means`
+    (p,): of a missing cell of a new row, if no training row has one in the column.
     """
 
     error_path: NDArray[np.float64]

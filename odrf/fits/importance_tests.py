@@ -244,13 +244,7 @@ def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
 class DistinctDraws(NamedTuple):
     """The different rows that some conditional resamples make of the rows of a matrix.
 
-    Attributes
-    ----------
-    changed : (p, d), rows that differ from those of the matrix, and from each other if they are of
-        the same row
-    row : (d,), the row of the matrix that each of them is of
-    number : (D, n), which of the changed rows each resample makes of each row; -1 if the row is
-        unchanged
+    `row` (d,).  `changed` (p, d): the same row.  `number` (D, n): unchanged.
     """
 
     changed: Matrix
@@ -329,11 +323,7 @@ DRAWS = 10
 class LossRises(NamedTuple):
     """Rises of the losses of validation rows.
 
-    Attributes
-    ----------
-    rises : (T, m), of each set of variables and each row
-    rows : (m,), which training rows these are
-    inflation : the variance of the mean rise, divided by that over rows; see `_inflation`
+    `rises` (T, m), `rows` (m,).
     """
 
     rises: NDArray[np.float64]

@@ -198,13 +198,8 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "leaf", "trees")
 class RowsToPredict:
     """Rows to predict.
 
-    Attributes
-    ----------
-    fit : the fit that reads them; for new missing cells, with their imputation values
-    X : (p, m), scaled predictors of the rows that can be predicted
-    complete : (n,), which of the n rows those are
-    oob : (n, K), of training rows that are predicted out of bag, the mean response or the class
-        probabilities, NaN for a row that every tree drew; None if all trees predict each row
+    `X` (p, m), `complete` (n,).  `oob` (n, K): probabilities, NaN for a row that every tree drew;
+    None if all trees predict each row.
     """
 
     fit: AnyFit
@@ -380,26 +375,16 @@ class RowPredictor:
     In memory it keeps the fit until the first row with a missing cell comes, in a predictor that
     has none in training: then the values for such cells are computed from the training rows.
 
-    Parameters
-    ----------
-    type : {"response", "class", "prob"}
-        What it returns.
-    plan : RowPlan
-        How raw values become scaled predictors.
-    packed : Packed
-        The trees.
-    filling : FillingRule or None
-        The trees for rows with missing cells in predictors that have none in training: with an
-        imputation value for each term, or surrogates.  None unless ``missing`` is "split" or
-        "surrogate".
-    value : (m, K) float64
-        Mean response, or class shares, of the nodes.
-    labels : (K,) tuple
-        The classes; empty for a regression.
-    votes : bool
-        Whether the values are votes, to be scaled to add up to 1.
-    ordered : bool
-        Whether the predicted class is the median, instead of the most probable class.
+    `type`: what it returns.
+    `plan`: how raw values become scaled predictors.
+    `packed`: the trees.
+    `filling`: the trees for rows with missing cells in predictors that have none in training:
+      with an imputation value for each term, or surrogates.  None unless ``missing`` is "split" or
+      "surrogate".
+    `value` (m, K): mean response, or class shares, of the nodes.
+    `labels` (K,): the classes; empty for a regression.
+    `votes`: whether the values are votes, to be scaled to add up to 1.
+    `ordered`: whether the predicted class is the median, instead of the most probable class.
 
     Examples
     --------
@@ -432,27 +417,12 @@ class RowPredictor:
     def __call__(self, row: RawRow) -> Any:
         """Predict one row.
 
-        Parameters
-        ----------
-        row : array, list, tuple, mapping or Series
-            A raw value for each of the `predictors`, in their order or by their names.  Other names
-            are ignored.
-
-        Returns
-        -------
-        float, label or dict
-            The mean response, or the class; for ``"prob"`` the probability of each class, by its
-            label.  With ``missing="drop"``, missing if a value of the row is missing.
-
-        Raises
-        ------
-        InputError
-            If the row does not have one value for each predictor, or `predict` refuses it.
-
-        Warns
-        -----
-        UserWarning
-            A value is a level that no training row has.
+        `row`: a raw value for each of the `predictors`, in their order or by their names.  Other
+        names are ignored.  Returns the mean response, or the class; for ``"prob"`` the probability
+        of each class, by its label.  With ``missing="drop"``, missing if a value of the row is
+        missing.  Raises `InputError` if the row does not have one value for each predictor, or
+        `predict` refuses it.  Warns with `UserWarning`: a value is a level that no training row
+        has.
         """
         x = self.plan.scaled(row)
         if x is None:

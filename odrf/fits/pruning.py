@@ -240,13 +240,7 @@ def cut_by_call(fit: Fit) -> tuple[str, float | None] | None:
 class ForestSizes:
     """A forest pruned at increasing α, the same for each tree.
 
-    Attributes
-    ----------
-    rule : which subtrees of each tree are candidates, "weakest_link" or "growth"
-    table : the table of `odrf.reports.paths.ForestPath`
-    fold : (n,), the fold of each training row
-    elsewhere : for "min" and "1se", which row of the table is chosen by the rows outside of each
-        fold
+    `fold` (n,).  `elsewhere`: fold.
     """
 
     rule: str

@@ -184,12 +184,7 @@ the rows that are explained."""
 class ExplainedRows:
     """Shapley values, or interaction values, of n rows, and what they add up to.
 
-    Attributes
-    ----------
-    shares : the values (n, P, K) or (n, P, P, K), and their standard errors
-    base : (K,), the mean prediction of the background rows
-    predicted : (n, K)
-    data : the values of the P terms in the n rows
+    `shares` (n, P, K), `base` (K,), `predicted` (n, K).
     """
 
     shares: Shares

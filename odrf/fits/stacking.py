@@ -72,15 +72,7 @@ class LogLoss(NamedTuple):
 class Evidence:
     """Out-of-bag mean products of G kinds of trees, from which their weights are computed.
 
-    Attributes
-    ----------
-    products : (G, G), mean products of the kinds' errors; for classes, of their predictions minus
-        the class shares
-    relations : (G,), for classes, mean products of these predictions with the target minus the
-        class shares; or None
-    errors : (G,), mean squared errors; for classes Brier scores
-    rows : the fewest rows that a kind was evaluated on
-    log_loss : for classes, twice the log loss of a weighted sum, as a parabola; or None
+    `errors` (G,).  `products` (G, G): the class shares.  `relations` (G,): class shares; or None.
     """
 
     products: NDArray[np.float64]

@@ -147,20 +147,11 @@ FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
 class ResolvedBoostingOptions:
     """The options of boosting, with the values that were used.
 
-    Attributes
-    ----------
-    kind : str
-        ``"regression"``, ``"classification"`` or ``"survival"``.
-    plan : BoostingParams
-        The options as the engine reads them.
-    mixture : Mixture
-        How many directions of each family a node tries.
-    split_search : str
-        ``"auto"`` or ``"exact"``.
-    validation : float, "oob" or None
-        How the number of rounds is chosen: by a share of validation rows, or out of bag.
-    patience : int
-        Boosting stops after this many rounds without a smaller loss on these rows.
+    `kind`: ``"regression"``, ``"classification"`` or ``"survival"``.  `plan`: the options as the
+    engine reads them.  `mixture`: how many directions of each family a node tries.  `split_search`:
+    ``"auto"`` or ``"exact"``.  `validation`: how the number of rounds is chosen: by a share of
+    validation rows, or out of bag.  `patience`: boosting stops after this many rounds without a
+    smaller loss on these rows.
     """
 
     kind: str

@@ -63,12 +63,8 @@ def require_no_structure(options: Mapping[str, Any]) -> None:
 def streamed_request(request: Options) -> Options:
     """Return the request of a forest whose rows come in chunks.
 
-    Trees are of one kind, and draw without replacement, by default `share_of_rows`.
-
-    Raises
-    ------
-    InputError
-        An option is given that needs all rows at once.
+    Trees are of one kind, and draw without replacement, by default `share_of_rows`.  Raises
+    `InputError`: an option is given that needs all rows at once.
     """
     if checked_switch("blend", request.blend) is True:
         raise InputError(f"blend=True with rows in chunks: {ONE_KIND}")

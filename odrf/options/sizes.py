@@ -51,20 +51,12 @@ KINDS = (NONE, FIXED, FUNCTION, RATE, CV, ONE_SE, OOB)
 class Rule:
     """How an option that may depend on n was determined.
 
-    Attributes
-    ----------
-    kind : str
-        ``"none"``, ``"fixed"``, ``"function"``, ``"rate"``, ``"cv"``, ``"1se"`` or ``"oob"``.
-    name : str
-        The name of the function or the rate.
-    constant : float or None
-        c of a rate c·r(n); None until it has been chosen on validation rows.
-    along : tuple of float
-        Values of the function or the rate at n times 10 to the `EXPONENTS`; empty without either.
-    found_by : str
-        The validation rows that chose the value or the constant, in words; empty for none.
-    earlier : bool
-        Whether these were rows before an update, which kept the value or the constant.
+    `kind`: ``"none"``, ``"fixed"``, ``"function"``, ``"rate"``, ``"cv"``, ``"1se"`` or ``"oob"``.
+    `name`: the name of the function or the rate.  `constant`: c of a rate c·r(n); None until it has
+    been chosen on validation rows.  `along`: values of the function or the rate at n times 10 to
+    the `EXPONENTS`; empty without either.  `found_by`: the validation rows that chose the value or
+    the constant, in words; empty for none.  `earlier`: whether these were rows before an update,
+    which kept the value or the constant.
     """
 
     kind: str

@@ -61,31 +61,20 @@ NO_LIMIT = int(np.iinfo(np.int64).max)
 class ResolvedOptions:
     """The options of a tree or forest, with the values that were used.
 
-    Attributes
-    ----------
-    kind : str
-        ``"regression"``, ``"classification"`` or ``"survival"``.
-    mixture : Mixture
-        How many directions of each family a node tries.
-    settings : KernelParams
-        The options of growth as the engine reads them.
-    sampling : Sampling
-        How each tree's rows are drawn.
-    split_search : str
-        ``"exact"`` if nodes of any size try every cut point, as single trees of few rows do by
-        default, else ``"auto"``.
-    pruning : str
-        ``"weakest_link"`` or ``"growth"``: which subtrees are candidates of pruning.
-    alpha : float or None
-        Complexity parameter α_n.
-    max_leaves_rule, alpha_rule, sample_fraction_rule : Rule
-        How t_n, α_n and the share of the rows were determined.
-    inference : bool
-        Whether the argument `inference` is True.
-    cause : str or None
-        The cause of events that splits are about; None if about all.
-    subdistribution : bool
-        Whether they are about its incidence: rows stay at risk after events of other causes.
+    `kind`: ``"regression"``, ``"classification"`` or ``"survival"``.
+    `mixture`: how many directions of each family a node tries.
+    `settings`: the options of growth as the engine reads them.
+    `sampling`: how each tree's rows are drawn.
+    `split_search`: ``"exact"`` if nodes of any size try every cut point, as single trees of few
+      rows do by default, else ``"auto"``.
+    `pruning`: ``"weakest_link"`` or ``"growth"``: which subtrees are candidates of pruning.
+    `alpha`: complexity parameter α_n.
+    `max_leaves_rule`, `alpha_rule`, `sample_fraction_rule`: how t_n, α_n and the share of the
+      rows were determined.
+    `inference`: whether the argument `inference` is True.
+    `cause`: the cause of events that splits are about; None if about all.
+    `subdistribution`: whether they are about its incidence: rows stay at risk after events of
+      other causes.
     """
 
     kind: str

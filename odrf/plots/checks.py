@@ -83,19 +83,9 @@ def plot_thresholds(
 ) -> Axes:
     """Plot a curve for each class.
 
-    Parameters
-    ----------
-    thresholds : DataFrame
-        Columns ``class``, ``sensitivity``, ``specificity``, ``precision``.
-    table : DataFrame
-        Columns ``class``, ``measure``, ``estimate``, ``conf_low``, ``conf_high``.
-    kind : {"roc", "precision"}
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `thresholds`: columns ``class``, ``sensitivity``, ``specificity``, ``precision``.  `table`:
+    columns ``class``, ``measure``, ``estimate``, ``conf_low``, ``conf_high``.  `ax`: by default the
+    axes of a new figure.
     """
     if ax is None:
         ax = axes_for(thresholds["class"].nunique())
@@ -130,16 +120,8 @@ def plot_thresholds(
 def plot_benefit(benefit: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the net benefit of acting above a threshold, for each class.
 
-    Parameters
-    ----------
-    benefit : DataFrame
-        Columns ``class``, ``threshold``, ``benefit``, ``all``.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `benefit`: columns ``class``, ``threshold``, ``benefit``, ``all``.  `ax`: by default the axes of
+    a new figure.
     """
     if ax is None:
         ax = axes_for(benefit["class"].nunique())
@@ -183,18 +165,9 @@ def _finished(ax: Axes) -> None:
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot observed shares against probabilities.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``class``, ``predicted``, ``observed``, ``conf_low``, ``conf_high``.
-    curves : DataFrame
-        Columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``class``, ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `curves`:
+    columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.  `ax`: by default
+    the axes of a new figure.
     """
     if ax is None:
         ax = axes_for(table["class"].nunique())
@@ -230,18 +203,8 @@ def plot_maps(
 ) -> Axes:
     """Plot calibrated against predicted probabilities.
 
-    Parameters
-    ----------
-    at : (m,) float64
-        Predicted probabilities.
-    curves : mapping of str to (m,) float64
-        By class the calibrated ones.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `at` (m,): predicted probabilities.  `curves` (m,): by class the calibrated ones.  `ax`: by
+    default the axes of a new figure.
     """
     if ax is None:
         ax = axes_for(len(curves))
@@ -272,25 +235,9 @@ def plot_check(
 ) -> Axes:
     """Plot one view of residuals and predicted distributions.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Columns ``fitted``, ``residual``, ``pit``.
-    coverage : DataFrame
-        Columns ``region``, ``coverage``, ``conf_low``, ``conf_high``.
-    level : float
-    kind : {"pit", "coverage", "residuals", "quantiles"}
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    InputError
-        `kind` is unknown.
+    `rows`: columns ``fitted``, ``residual``, ``pit``.  `coverage`: columns ``region``,
+    ``coverage``, ``conf_low``, ``conf_high``.  `ax`: by default the axes of a new figure.  Raises
+    `InputError`: `kind` is unknown.
     """
     drawings = {"pit": _shares, "residuals": _residuals, "quantiles": _quantiles}
     if checked_choice("kind", kind, (*drawings, "coverage")) == "coverage":
@@ -365,16 +312,8 @@ FONT_SIZE, LABEL_HEIGHT, BESIDE_CIRCLE = 8.0, 12.0, 2.0
 def plot_influence(influence: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot residuals against leverage, as circles whose area is the squared influence.
 
-    Parameters
-    ----------
-    influence : DataFrame
-        Columns ``leverage``, ``residual``, ``influence``, the most influential row first.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `influence`: columns ``leverage``, ``residual``, ``influence``, the most influential row first.
+    `ax`: by default the axes of a new figure.
     """
     if ax is None:
         ax = plt.subplots(figsize=SIZE, layout="constrained")[1]

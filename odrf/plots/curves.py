@@ -86,19 +86,8 @@ def plot_effect(
 ) -> Axes:
     """Plot curves over the points of a variable.
 
-    Parameters
-    ----------
-    axis : VariablePoints
-    curves : mapping of str to 5 arrays (G,)
-        By label: estimate, ends of the interval, ends of the band; the ends NaN if unknown.
-    scale : str
-        What the curves show.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `curves` (G,): by label: estimate, ends of the interval, ends of the band; the ends NaN if
+    unknown.  `scale`: what the curves show.  `ax`: by default the axes of a new figure.
     """
     if not axis.numeric:
         return _points(axis, curves, scale, ax)
@@ -222,22 +211,8 @@ def plot_individual(
 ) -> Axes:
     """Plot a line for each row and their mean in black.
 
-    Rows whose colouring variable is empty are grey.
-
-    Parameters
-    ----------
-    axis : VariablePoints
-    curves : (m, G) float64
-    scale : str
-        What they show.
-    by : Series of m values, optional
-        What colours the lines.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    Rows whose colouring variable is empty are grey.  `curves` (m, G).  `scale`: what they show.
+    `by`: what colours the lines.  `ax`: by default the axes of a new figure.
     """
     if ax is None:
         width = WIDTH + (0.0 if by is None else BESIDE)
@@ -316,17 +291,8 @@ def plot_interactions(
 ) -> Axes:
     """Plot the strength of each interaction as a dot, and the noise as a line.
 
-    Parameters
-    ----------
-    names : sequence of one or two names for each row
-    table : DataFrame
-        Columns ``strength``, falling, and ``noise``, if known; the first 30 rows are drawn.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``strength``, falling, and ``noise``, if known; the first 30 rows are drawn.
+    `ax`: by default the axes of a new figure.
     """
     shown = table.head(MOST)
     ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
@@ -377,21 +343,9 @@ def plot_effect_surface(
 ) -> Axes:
     """Plot a surface (G, H) over the points of two variables.
 
-    Parameters
-    ----------
-    first, second : VariablePoints
-        On the horizontal and the vertical axis.
-    surface : (G, H) float64
-    rows : (G, H) int64
-        Cells with 0 rows, and none near, are hatched.
-    scale : str
-        What the colours show.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `surface` (G, H).  `first`, `second`: on the horizontal and the vertical axis.  `rows` (G, H):
+    cells with 0 rows, and none near, are hatched.  `scale`: what the colours show.  `ax`: by
+    default the axes of a new figure.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(WIDTH + 0.8, HEIGHT), layout="constrained")

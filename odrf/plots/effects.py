@@ -34,24 +34,11 @@ def plot_effects(
 ) -> Axes:
     """Plot each estimate as a point with its interval, the first on top.
 
-    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.
-
-    Parameters
-    ----------
-    labels : DataFrame of M rows
-        What names each estimate; columns in which all rows are the same are in the title.
-    numbers : DataFrame of M rows
-        Columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.
-    words : str
-        What the estimates are.
-    null : float, optional
-        The value without an effect, drawn as a line.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    An infinite estimate is an arrow at the edge, and an infinite end is at the edge.  `labels`:
+    what names each estimate; columns in which all rows are the same are in the title.  `numbers`:
+    columns ``estimate``, ``conf_low`` and ``conf_high``; NaN without an interval.  `words`: what
+    the estimates are.  `null`: the value without an effect, drawn as a line.  `ax`: by default the
+    axes of a new figure.
     """
     shown = numbers.head(MOST)
     ax = named_panel(len(shown)) if ax is None else ax

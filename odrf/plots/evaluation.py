@@ -67,22 +67,9 @@ def plot_option(
 ) -> Axes:
     """Plot the error against the values of one option.
 
-    Parameters
-    ----------
-    option : str
-        Name of the option.
-    values : Series of numbers
-        In the order of the table.
-    table : DataFrame
-        Columns ``error`` and ``std_error``, the best candidate first.
-    error : str
-        Name of the error.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `option`: name of the option.  `values`: in the order of the table.  `table`: columns ``error``
+    and ``std_error``, the best candidate first.  `error`: name of the error.  `ax`: by default the
+    axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     order = np.argsort(values.to_numpy(dtype=float))
@@ -117,20 +104,9 @@ def plot_candidates(
 ) -> Axes:
     """Plot the error of each candidate as a dot, the best on top, beside its options.
 
-    Parameters
-    ----------
-    options : (k, q) DataFrame
-        The values of the q options of the candidates.
-    table : DataFrame
-        Columns ``error`` and ``std_error``, the best candidate first; the first 20 are drawn.
-    error : str
-        Name of the error.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `options` (k, q): the values of the q options of the candidates.  `table`: columns ``error`` and
+    ``std_error``, the best candidate first; the first 20 are drawn.  `error`: name of the error.
+    `ax`: by default the axes of a new figure.
     """
     shown = table.head(MOST)
     ax = named_panel(len(shown) + 1, WIDTH) if ax is None else ax
@@ -196,21 +172,9 @@ def plot_ranks(
 ) -> Axes:
     """Plot the diagram, the best method on the left.
 
-    Parameters
-    ----------
-    ranks : Series
-        Mean rank of each method.
-    difference : float
-        Critical difference.
-    base : str, optional
-        Method to be highlighted.
-    ax : Axes, optional
-        The diagram hides its axis lines.  By default the axes of a new figure, as high as the
-        diagram needs.
-
-    Returns
-    -------
-    Axes
+    `ranks`: mean rank of each method.  `difference`: critical difference.  `base`: method to be
+    highlighted.  `ax`: the diagram hides its axis lines.  By default the axes of a new figure, as
+    high as the diagram needs.
     """
     ordered = ranks.sort_values(kind="stable")
     bars = groups_alike(ordered, difference)
@@ -301,16 +265,8 @@ def plot_bias_variance(
 ) -> NDArray[np.object_]:
     """Plot a panel for each term: lines against n, or dots if there is only one n.
 
-    Parameters
-    ----------
-    table, std_error : DataFrame
-        Terms and their standard errors; index ``model`` and ``n``.
-    axes : array of 4 Axes for classes, of 3 for numbers, optional
-        By default those of a new figure.
-
-    Returns
-    -------
-    array of Axes
+    `table`, `std_error`: terms and their standard errors; index ``model`` and ``n``.  `axes`: by
+    default those of a new figure.
     """
     labels = OF_CLASSES if "variance_effect" in table else OF_NUMBERS
     models, sizes = table.index.unique("model"), table.index.unique("n")
@@ -384,20 +340,9 @@ def plot_approximation(
 ) -> NDArray[np.object_]:
     """Plot a panel for each model, a line for each method of choosing the rows.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``error`` and ``std_error``; index ``model``, ``method`` and ``fraction``.
-    methods : mapping of str to str
-        The label of each method.
-    error : str
-        Name of the error.
-    ax : Axes or array of Axes, optional
-        One for each model; by default those of a new figure.
-
-    Returns
-    -------
-    array of Axes
+    `table`: columns ``error`` and ``std_error``; index ``model``, ``method`` and ``fraction``.
+    `methods`: the label of each method.  `error`: name of the error.  `ax`: one for each model; by
+    default those of a new figure.
     """
     models = table.index.unique("model")
     panels = _panels(len(models), ax)
@@ -438,22 +383,10 @@ def plot_learning(
 ) -> Axes:
     """Plot mean errors as dots with bars, and the fitted power laws as lines with bands.
 
-    Axes are logarithmic; that of the errors is not if one of them is 0 or below.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``error`` and ``std_error``; index ``model`` and ``n``.
-    curves : mapping of str to DataFrame
-        For each model the fitted curve: columns ``n``, ``error``, ``conf_low``, ``conf_high``.
-    error : str
-        Name of the error.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    Axes are logarithmic; that of the errors is not if one of them is 0 or below.  `table`: columns
+    ``error`` and ``std_error``; index ``model`` and ``n``.  `curves`: for each model the fitted
+    curve: columns ``n``, ``error``, ``conf_low``, ``conf_high``.  `error`: name of the error.
+    `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     for at, (model, curve) in enumerate(curves.items()):

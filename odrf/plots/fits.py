@@ -63,24 +63,10 @@ def plot_consistency(
 ) -> NDArray:
     """Plot the four panels.
 
-    Parameters
-    ----------
-    n : int
-        Number of training rows.
-    ratios : mapping of str to tuple of float
-        Quantities that must go to 0, by name: their values at n, 10·n, … rows.
-    tails : (n,) float64 or None
-        Sorted standardised residuals; None if there are none.
-    leaf_sizes : (k,) int64
-        Training rows in each leaf.
-    per_split : (q,) int64
-        Number of splits that combine 1, 2, 3 … predictors.
-    axes : array of 4 Axes, optional
-        By default those of a new figure.
-
-    Returns
-    -------
-    array of 4 Axes
+    `n`: number of training rows.  `ratios`: quantities that must go to 0, by name: their values at
+    n, 10·n, … rows.  `tails` (n,): sorted standardised residuals; None if there are none.
+    `leaf_sizes` (k,): training rows in each leaf.  `per_split` (q,): number of splits that combine
+    1, 2, 3 … predictors.  `axes`: by default those of a new figure.
     """
     if axes is None:
         axes = plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")[1]
@@ -164,16 +150,8 @@ def _note(ax: Axes, words: str) -> None:
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of the first trees.
 
-    Parameters
-    ----------
-    path : Series
-        Error by number of trees; its name labels the axis.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `path`: error by number of trees; its name labels the axis.  `ax`: by default the axes of a new
+    figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     ax.plot(path.index, path.to_numpy(), color=ACCENT, linewidth=1.6)
@@ -200,20 +178,9 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
     """Plot mean losses against the number of rounds, with a vertical line at the rounds kept.
 
-    Parameters
-    ----------
-    path : DataFrame
-        Mean losses by number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
-    kept : int
-        Number of rounds kept.
-    loss : str
-        Name of the loss.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `path`: mean losses by number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
+    `kept`: number of rounds kept.  `loss`: name of the loss.  `ax`: by default the axes of a new
+    figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     for name, colour in zip(path, (ACCENT, CLASSES[1]), strict=False):
@@ -241,17 +208,8 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the remaining impurity against the number of planes.
 
-    Parameters
-    ----------
-    path : DataFrame
-        By number of planes: the ``mean`` over the trees, and ``low`` and ``high``, between which
-        are 80 % of the trees.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `path`: by number of planes: the ``mean`` over the trees, and ``low`` and ``high``, between
+    which are 80 % of the trees.  `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     draw_band(ax, path.index.to_numpy(), path["low"], path["high"], ACCENT, alpha=0.2)
@@ -274,20 +232,9 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot the out-of-bag error of each model as a dot, the larger the more weight it has.
 
-    Parameters
-    ----------
-    parts : DataFrame
-        One row for each model, with ``weight`` and ``oob_error``.
-    together : float
-        The error of the weighted mean, at which a vertical line is drawn.
-    words : str
-        What the errors are.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `parts`: one row for each model, with ``weight`` and ``oob_error``.  `together`: the error of
+    the weighted mean, at which a vertical line is drawn.  `words`: what the errors are.  `ax`: by
+    default the axes of a new figure.
     """
     ax = named_panel(len(parts)) if ax is None else ax
     at = np.arange(len(parts))[::-1]
@@ -327,17 +274,8 @@ def _numbers(sizes: pd.Series) -> NDArray[np.float64]:
 def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[np.object_]:
     """Plot strength (or tree error), correlation and error against trees or subset size.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns: first ``trees`` or ``subset_size``, then ``strength`` or ``tree_error``,
-        ``correlation``, ``bound``, ``error``.
-    axes : array of 3 Axes, optional
-        By default those of a new figure.
-
-    Returns
-    -------
-    array of 3 Axes
+    `table`: columns: first ``trees`` or ``subset_size``, then ``strength`` or ``tree_error``,
+    ``correlation``, ``bound``, ``error``.  `axes`: by default those of a new figure.
     """
     panels = (
         new_panels(STRENGTH_PANELS) if axes is None else np.ravel(np.asarray(axes, dtype=object))

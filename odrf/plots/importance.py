@@ -57,22 +57,9 @@ def plot_elimination(
 ) -> Axes:
     """Plot the error of each step against the number of predictors, on a logarithmic scale.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``predictors``, ``error``, ``std_error``, from all predictors to one.
-    best, chosen : int
-        The row of the smallest error, and the row that is marked.
-    choice : str
-        The rule that chose it, in words.
-    error : str
-        Name of the error.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``predictors``, ``error``, ``std_error``, from all predictors to one.  `best`,
+    `chosen`: the row of the smallest error, and the row that is marked.  `choice`: the rule that
+    chose it, in words.  `error`: name of the error.  `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     numbers = table["predictors"].to_numpy()
@@ -90,17 +77,8 @@ def plot_elimination(
 def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the importance of each predictor as a dot, and of the best shadow as a bar.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``decision``, ``importance``, ``shadow`` by predictor, falling; the first 30 are
-        drawn.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``decision``, ``importance``, ``shadow`` by predictor, falling; the first 30
+    are drawn.  `ax`: by default the axes of a new figure.
     """
     shown = table.head(MOST)
     ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
@@ -129,18 +107,8 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None) -> Axes:
     """Plot the importance of each predictor less that of its knockoff, filled if it is selected.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``selected`` and ``importance`` by predictor, falling; the first 30 are drawn.
-    threshold : float
-        Drawn as a line, unless it is infinite.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``selected`` and ``importance`` by predictor, falling; the first 30 are drawn.
+    `threshold`: drawn as a line, unless it is infinite.  `ax`: by default the axes of a new figure.
     """
     shown = table.head(MOST)
     ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
@@ -174,18 +142,8 @@ MOST_PREDICTORS = 15
 def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -> Axes:
     """Plot the importance of each predictor as a dot, the largest on top.
 
-    Parameters
-    ----------
-    importance : Series
-        Importances by predictor, falling; the first 15 are drawn.
-    words : str
-        What they are.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `importance`: importances by predictor, falling; the first 15 are drawn.  `words`: what they
+    are.  `ax`: by default the axes of a new figure.
     """
     shown = importance.head(MOST_PREDICTORS)
     ax = named_panel(len(shown)) if ax is None else ax
@@ -217,17 +175,9 @@ LABEL = "share of splits"
 def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -> Axes | NDArray:
     """Plot one image for each channel, all on one scale; a series as a curve.
 
-    Parameters
-    ----------
-    shares : (C, H, W) float64
-        Series have H = 1; the channels of a series are drawn as the rows of one image.
-    ax : Axes or array of Axes, optional
-        One, or C for images of several channels.  By default those of a new figure.
-
-    Returns
-    -------
-    Axes or array of Axes
-        One, or C for images of several channels.
+    `shares` (C, H, W): series have H = 1; the channels of a series are drawn as the rows of one
+    image.  `ax`: one, or C for images of several channels.  By default those of a new figure.
+    Returns one, or C for images of several channels.
     """
     C, H, _ = shares.shape
     count = 1 if H == 1 else C
@@ -303,21 +253,10 @@ BAR, SIZE = 100.0, 10.0
 def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | None = None) -> Axes:
     """Plot directions as columns of a heat map; its rows are the columns of the design.
 
-    Only columns that take part in one of the directions are drawn, and of these at most the 40
-    with the largest coefficients; at most 40 directions.
-
-    Parameters
-    ----------
-    coefficients : DataFrame
-        Index: columns of the design; columns: ranks of the directions.
-    share : Series
-        The share of each direction in the impurity removed.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    Only columns that take part in one of the directions are drawn, and of these at most the 40 with
+    the largest coefficients; at most 40 directions.  `coefficients`: index: columns of the design;
+    columns: ranks of the directions.  `share`: the share of each direction in the impurity removed.
+    `ax`: by default the axes of a new figure.
     """
     note = f" (first {MOST_DIRECTIONS} of {len(share)})" if len(share) > MOST_DIRECTIONS else ""
     coefficients, share = coefficients.iloc[:, :MOST_DIRECTIONS], share.head(MOST_DIRECTIONS)

@@ -51,25 +51,10 @@ def plot_regions(
 ) -> Axes:
     """Plot the most probable class at each point of a plane, paler where it is less certain.
 
-    Parameters
-    ----------
-    on_plane : callable
-        From the two predictors, (n,) each, to the probabilities of the classes, (n, K); points
-        where they are NaN stay white.
-    classes : (K,) sequence of str
-    box : two pairs of float
-        The limits of the axes.
-    names : (2,) sequence of str
-        The predictors.
-    title : str
-    dots : DataFrame or None
-        Rows to be drawn as dots: columns of the predictors and ``y``.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `classes` (K,).  `on_plane`: from the two predictors, (n,) each, to the probabilities of the
+    classes, (n, K); points where they are NaN stay white.  `box`: the limits of the axes.  `names`
+    (2,): the predictors.  `dots`: rows to be drawn as dots: columns of the predictors and ``y``.
+    `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     first, second = (_middles(*ends) for ends in box)

@@ -48,22 +48,9 @@ def plot_row_map(
 ) -> Axes:
     """Plot rows at two coordinates.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``first``, ``second``, and the response.
-    response : str
-        Its name.
-    classes : sequence or None
-        The classes; None for a numeric response.
-    explained : (float, float)
-        The shares that the coordinates explain.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``first``, ``second``, and the response.  `response`: its name.  `classes`: the
+    classes; None for a numeric response.  `explained` (float, float): the shares that the
+    coordinates explain.  `ax`: by default the axes of a new figure.
     """
     if ax is None:
         beside = COLUMN * (legend_columns(len(classes)) - 1) if classes is not None else 0.0

@@ -56,26 +56,14 @@ def plot_error_path(
     The number of leaves rises to the right, on a logarithmic scale, which shows the differences
     between small trees.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``alpha``, ``leaves``, ``xerror``, ``xstd``, from the largest tree to the root.
-    best : int
-        The row of the smallest error.
-    chosen : int
-        The row that is marked.
-    choice : str
-        The rule that chose it, in words.
-    error : str
-        Name of the error.
-    ax : Axes, optional
-        By default the axes of a new figure.
-    sizes, alphas : str, optional
-        What the sizes are, and what the values of α.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``alpha``, ``leaves``, ``xerror``, ``xstd``, from the largest tree to the
+      root.
+    `best`: the row of the smallest error.
+    `chosen`: the row that is marked.
+    `choice`: the rule that chose it, in words.
+    `error`: name of the error.
+    `ax`: by default the axes of a new figure.
+    `sizes`, `alphas`: what the sizes are, and what the values of α.
     """
     ax = new_panels(1)[0] if ax is None else ax
     at = np.log2(table["leaves"].to_numpy(dtype=float))
@@ -111,20 +99,9 @@ def plot_path(
 ) -> Axes:
     """Plot the training error of the nested subtrees against their leaves.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``alpha``, ``leaves``, ``error``: the subtrees that are optimal for some α.
-    along : (t,) float64 or None
-        Errors of all trees along the growth, with 1, …, t leaves; None to leave them out.
-    error : str
-        Name of the error.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``alpha``, ``leaves``, ``error``: the subtrees that are optimal for some α.
+    `along` (t,): errors of all trees along the growth, with 1, …, t leaves; None to leave them out.
+    `error`: name of the error.  `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     if along is not None:
@@ -178,29 +155,15 @@ def plot_growth(
 
     Numbers of leaves are on a logarithmic scale, as a full level of splits doubles them.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns `along`, ``train``, ``test``, ``std_error``, and for a forest ``mean_leaves``;
-        sizes rising.
-    along : {"leaves", "depth"}
-        How size is measured.
-    chosen : int
-        The row that is marked.
-    choice : str
-        The rule that chose it, in words.
-    size : int
-        The size of the present fit.
-    error : str
-        Name of the error.
-    by : str
-        Which rows the test error was computed on, in words.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns `along`, ``train``, ``test``, ``std_error``, and for a forest
+      ``mean_leaves``; sizes rising.
+    `along`: how size is measured.
+    `chosen`: the row that is marked.
+    `choice`: the rule that chose it, in words.
+    `size`: the size of the present fit.
+    `error`: name of the error.
+    `by`: which rows the test error was computed on, in words.
+    `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     at, test, width = (table[name].to_numpy() for name in (along, "test", "std_error"))

@@ -50,24 +50,11 @@ def plot_sensitivity(
 ) -> NDArray[np.object_]:
     """Plot all rows by their probability, then one panel with the rows that each method keeps.
 
-    Parameters
-    ----------
-    places : (n, 2) DataFrame
-        Two predictors, the axes of the plots.
-    relative : (n,) float64
-        The probability of each row to be drawn, as a multiple of the mean probability.
-    kept : mapping of str to (k,) int64
-        For each method, by the title of its panel, the positions of the rows kept.
-    y : (n,) float64
-        Responses, or class codes.
-    classes : (K,) Index or None
-        None for a numeric response.
-    ax : array of Axes, optional
-        One, and one more for each method.  By default those of a new figure.
-
-    Returns
-    -------
-    array of Axes
+    `places` (n, 2): two predictors, the axes of the plots.  `relative` (n,): the probability of
+    each row to be drawn, as a multiple of the mean probability.  `kept` (k,): for each method, by
+    the title of its panel, the positions of the rows kept.  `y` (n,): responses, or class codes.
+    `classes` (K,): none for a numeric response.  `ax`: one, and one more for each method.  By
+    default those of a new figure.
     """
     panels = _panels(1 + len(kept), ax)
     first, second = (places[name].to_numpy(dtype=np.float64) for name in places.columns)

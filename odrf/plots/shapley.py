@@ -52,20 +52,8 @@ def plot_shapley_sizes(
 ) -> Axes:
     """Plot the mean absolute Shapley value of each term or pair as a dot, the largest on top.
 
-    Parameters
-    ----------
-    sizes : Series
-        By term, falling; the first 15 are drawn.
-    measure : str
-        Label of the axis.
-    ax : Axes, optional
-        By default the axes of a new figure.
-    of : str, default "terms"
-        What they are.
-
-    Returns
-    -------
-    Axes
+    `sizes`: by term, falling; the first 15 are drawn.  `measure`: label of the axis.  `ax`: by
+    default the axes of a new figure.  `of`: what they are.
     """
     shown = sizes.head(MOST)
     ax = named_panel(len(shown)) if ax is None else ax
@@ -83,22 +71,9 @@ def plot_shapley_swarm(
     """Plot the Shapley value of each row and term as a dot.
 
     Dots are coloured by the rank of the value of the term among the rows; those of factors without
-    an order, and of empty cells, are grey.
-
-    Parameters
-    ----------
-    data : DataFrame of n rows
-        A column for each term, the largest on average first; the first 15 are drawn.
-    values : (n, P) float64
-        What the terms add.
-    words : str
-        What is explained.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    an order, and of empty cells, are grey.  `data`: a column for each term, the largest on average
+    first; the first 15 are drawn.  `values` (n, P): what the terms add.  `words`: what is
+    explained.  `ax`: by default the axes of a new figure.
     """
     shown = data.iloc[:, :MOST]
     ax = named_panel(len(shown.columns), 6.4) if ax is None else ax
@@ -176,21 +151,9 @@ MOST_OF_VALUE, MOST_CHARACTERS = 12, 25
 def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot how the terms lead from the mean background prediction to the prediction of a row.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Index: terms, the largest value first; the first 12 are drawn, the others as one bar.
-        Columns ``data``, ``value`` and ``std_error``.
-    base : float
-        The mean prediction of the background rows.
-    words : str
-        What is explained.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: index: terms, the largest value first; the first 12 are drawn, the others as one bar.
+    Columns ``data``, ``value`` and ``std_error``.  `base`: the mean prediction of the background
+    rows.  `words`: what is explained.  `ax`: by default the axes of a new figure.
     """
     names = [_named(term, row["data"]) for term, row in table.iterrows()]
     values, errors = table["value"].to_numpy(), table["std_error"].to_numpy()
@@ -245,22 +208,9 @@ def plot_shapley_term(
 ) -> Axes:
     """Plot what a term adds against its value, one dot for each row.
 
-    Levels of a factor are rows of the plot, the 20 most frequent ones.
-
-    Parameters
-    ----------
-    column : Series of n rows
-        The values of the term; its name is the term.
-    values : (n,) float64
-        What the term adds.
-    words : str
-        What is explained.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    Levels of a factor are rows of the plot, the 20 most frequent ones.  `column`: the values of the
+    term; its name is the term.  `values` (n,): what the term adds.  `words`: what is explained.
+    `ax`: by default the axes of a new figure.
     """
     told = f"Shapley value ({words})"
     if is_ranked(column) and not isinstance(column.dtype, pd.CategoricalDtype):

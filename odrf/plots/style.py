@@ -304,12 +304,7 @@ def room_of(ax: Axes) -> tuple[float, float]:
 def label_x(ax: Axes, words: str, beside: float = 0.0) -> None:
     """Label the horizontal axis, on several lines if need be.
 
-    Parameters
-    ----------
-    ax : Axes
-    words : str
-    beside : float
-        Points that the names of rows take up beside the axes.
+    `beside`: points that the names of rows take up beside the axes.
     """
     room = room_of(ax)[0] - max(beside, AROUND_TEXT) - 2 * GAP
     ax.set_xlabel(_broken(words, room), parse_math=False)
@@ -331,15 +326,8 @@ def named_rows(
 ) -> float:
     """Label the rows of a plot, the first on top; return the width of the names in points.
 
-    Parameters
-    ----------
-    ax : Axes
-    names : sequence of str
-        Shortened in their middle to at most `most` characters, or fewer on narrow axes; set
-        smaller where rows are low.
-    most : int, default 28
-    family : str, optional
-        The family of the font.
+    `names`: shortened in their middle to at most `most` characters, or fewer on narrow axes; set
+    smaller where rows are low.  `family`: the family of the font.
     """
     width, height = room_of(ax)
     most = min(most, max(5, int(NAMES * width / (LETTER * SIZE))))
@@ -375,15 +363,9 @@ def shown_ticks(
 ) -> list[int]:
     """Return those of the `wanted` ticks whose labels do not overlap, the ends first.
 
-    Parameters
-    ----------
-    ax : Axes
-    at : (k,) float64
-        Positions on the horizontal axis, on a linear scale; the vertical axis has its label.
-    labels : sequence of sequences of k str
-        Labels of the ticks: those below the axes, and those above.
-    wanted : sequence of int
-        Numbers of the ticks, the most important first.
+    `at` (k,): positions on the horizontal axis, on a linear scale; the vertical axis has its label.
+    `labels`: labels of the ticks: those below the axes, and those above.  `wanted`: numbers of the
+    ticks, the most important first.
     """
     beside = ax.yaxis.label.get_text().count("\n") * ROW_OF_TEXT * SIZE
     width = room_of(ax)[0] - 2 * AROUND_TEXT - beside
@@ -425,14 +407,7 @@ def draw_band(
 ) -> None:
     """Fill what is between two curves; at a single point, where this has no width, draw a line.
 
-    Parameters
-    ----------
-    ax : Axes
-    at : (k,) array
-    low, high : (k,) float64
-    colour : str
-    alpha : float, default 0.15
-        How opaque the band is.
+    `at` (k,), `low`, `high` (k,).  `alpha`: how opaque the band is.
     """
     if len(at) == 1:
         ax.vlines(at, low, high, color=colour, alpha=alpha, linewidth=8.0)
@@ -459,19 +434,9 @@ def draw_errors(
 ) -> None:
     """Plot errors (k,) at the positions `at`, ± 1 standard error.
 
-    Parameters
-    ----------
-    ax : Axes
-    at : (k,) float64
-    error, std_error : Series of length k
-        Errors and their standard errors.
-    best : int
-        The row of the smallest error; a line is drawn one standard error above it, if that is
-        known.
-    chosen : int
-        The row that is marked.
-    words : str
-        The legend of the mark.
+    `at` (k,).  `error`, `std_error`: errors and their standard errors.  `best`: the row of the
+    smallest error; a line is drawn one standard error above it, if that is known.  `chosen`: the
+    row that is marked.  `words`: the legend of the mark.
     """
     level, width = error.to_numpy(), std_error.to_numpy()
     if len(level) <= MOST_BARS:
@@ -499,18 +464,8 @@ def draw_errors(
 def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     """Plot the estimate of each model as a dot, ± 1 standard error.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``estimate`` and ``std_error``; index: the models, the first drawn on top.
-    score : str
-        Label of the axis.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``estimate`` and ``std_error``; index: the models, the first drawn on top.
+    `score`: label of the axis.  `ax`: by default the axes of a new figure.
     """
     ax = named_panel(len(table)) if ax is None else ax
     at = np.arange(len(table))[::-1]
@@ -536,20 +491,9 @@ def draw_panels(
 ) -> Axes | NDArray:
     """Draw the plot named `kind`, or all plots for None, and return the axes.
 
-    If a plot cannot be drawn, no new figure stays open.
-
-    Parameters
-    ----------
-    drawings : mapping of str to callable
-        For each name, a function that draws on the axes it is called with.
-    kind : str or None
-    ax : Axes, array of Axes or None
-        One for each plot; None for a new figure.
-
-    Raises
-    ------
-    InputError
-        If `kind` is not a name of `drawings`, or `ax` holds another number of axes.
+    If a plot cannot be drawn, no new figure stays open.  `drawings`: for each name, a function that
+    draws on the axes it is called with.  `ax`: one for each plot; None for a new figure.  Raises
+    `InputError` if `kind` is not a name of `drawings`, or `ax` holds another number of axes.
     """
     kinds = list(drawings) if kind is None else [checked_choice("kind", kind, drawings)]
     panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))

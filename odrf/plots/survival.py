@@ -71,23 +71,15 @@ class CurvesInLeaves:
     The curve is the Kaplan–Meier estimate of survival, or the Aalen–Johansen estimate of the
     incidence of a cause.
 
-    Attributes
-    ----------
-    count, events, relative : (m,) arrays
-        Numbers of rows and of events of each node, and its relative hazard.
-    curves : LeafCurves
-        The curve of each node.
-    event_times : (R,) float64
-    digits : int
-        Significant digits.
-    by_cause : dict of str to (m,) float64
-        The numbers of events of each cause, if there are several.
-    cause : str, optional
-        The one of them whose incidence is drawn.
-    code : int, default 0
-        Its number.
-    subjects : (m,) int64
-        The numbers of subjects, where these have several rows each; else empty.
+    `event_times` (R,).
+    `count`, `events`, `relative` (m,): numbers of rows and of events of each node, and its
+      relative hazard.
+    `curves`: the curve of each node.
+    `digits`: significant digits.
+    `by_cause` (m,): the numbers of events of each cause, if there are several.
+    `cause`: the one of them whose incidence is drawn.
+    `code`: its number.
+    `subjects` (m,): the numbers of subjects, where these have several rows each; else empty.
     """
 
     count: NDArray[np.int32]
@@ -214,16 +206,8 @@ def draw_numbers_at_risk(
 ) -> None:
     """Write below the axis how many rows are at risk, a line for each group in its colour.
 
-    Parameters
-    ----------
-    ax : Axes
-        Its horizontal axis has its label already.
-    times : (k,) float64
-    counts : sequence of (k,) float64
-        Weights of rows at risk in each group.
-    colours : sequence of str
-    names : sequence of str, optional
-        Of the groups, beside the numbers.
+    `times` (k,).  `ax`: its horizontal axis has its label already.  `counts` (k,): weights of rows
+    at risk in each group.  `names`: of the groups, beside the numbers.
     """
     place: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
@@ -266,20 +250,9 @@ def plot_survival_bands(
 ) -> Axes:
     """Plot survival curves, or incidences, as steps.
 
-    Parameters
-    ----------
-    times : (G,) float64
-        Ascending.
-    curves : mapping of str to 5 arrays (G,)
-        By label of the row: estimate, ends of the intervals, ends of the band.
-    ax : Axes, optional
-        By default the axes of a new figure.
-    cause : str, optional
-        The cause of incidences; by default the curves are of survival.
-
-    Returns
-    -------
-    Axes
+    `times` (G,): ascending.  `curves` (G,): by label of the row: estimate, ends of the intervals,
+    ends of the band.  `ax`: by default the axes of a new figure.  `cause`: the cause of incidences;
+    by default the curves are of survival.
     """
     ax = new_panels(1)[0] if ax is None else ax
     names = shortened_names(list(curves), MOST_CHARACTERS)
@@ -315,19 +288,8 @@ def plot_survival_calibration(
 ) -> Axes:
     """Plot the observed probability of each group of rows, with its limits.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.
-    time : float
-    estimate : str
-        How it was estimated, in words.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: columns ``predicted``, ``observed``, ``conf_low``, ``conf_high``.  `estimate`: how it
+    was estimated, in words.  `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
@@ -359,25 +321,11 @@ def plot_risk_groups(
 ) -> Axes:
     """Plot the predicted and the observed curve of each group, numbers at risk below.
 
-    Parameters
-    ----------
-    groups : sequence of RiskGroup
-        From the lowest risk to the highest.
-    curves : (n, m) float64
-        The predicted survival of all rows at the times, or the incidence of the cause.
-    times : (m,) float64
-        The first is 0, or if rows enter late the time since when they are judged; the plot ends
-        with the last one.
-    source : str
-        Which rows they are, in words.
-    ax : Axes, optional
-        By default the axes of a new figure.
-    cause : str, optional
-        The cause that is judged; by default all.
-
-    Returns
-    -------
-    Axes
+    `groups`: from the lowest risk to the highest.  `curves` (n, m): the predicted survival of all
+    rows at the times, or the incidence of the cause.  `times` (m,): the first is 0, or if rows
+    enter late the time since when they are judged; the plot ends with the last one.  `source`:
+    which rows they are, in words.  `ax`: by default the axes of a new figure.  `cause`: the cause
+    that is judged; by default all.
     """
     ax = new_panels(1)[0] if ax is None else ax
     colours = [CLASSES[g % len(CLASSES)] for g in range(len(groups))]
@@ -427,20 +375,9 @@ def plot_predicted_curves(
 ) -> Axes:
     """Plot the predicted curve of each row, numbers of training rows at risk below.
 
-    Parameters
-    ----------
-    curves : DataFrame
-        A row for each curve, with the times, ascending, as columns.
-    at_risk : callable
-        Returns the weight of the training rows at risk at times (k,).
-    ax : Axes, optional
-        By default the axes of a new figure.
-    cause : str, optional
-        The cause whose incidences they are; by default they are of survival.
-
-    Returns
-    -------
-    Axes
+    `curves`: a row for each curve, with the times, ascending, as columns.  `at_risk`: returns the
+    weight of the training rows at risk at times (k,).  `ax`: by default the axes of a new figure.
+    `cause`: the cause whose incidences they are; by default they are of survival.
     """
     ax = new_panels(1)[0] if ax is None else ax
     shown, first = curves.head(MOST), 1.0 if cause is None else 0.0
@@ -473,19 +410,8 @@ def plot_predicted_curves(
 def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:
     """Plot sensitivity against 1 - specificity.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        Columns ``sensitivity`` and ``specificity``, both from the highest threshold on.
-    time : float
-    words : str
-        The area in words, for the legend.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `curve`: columns ``sensitivity`` and ``specificity``, both from the highest threshold on.
+    `words`: the area in words, for the legend.  `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
@@ -505,18 +431,8 @@ def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = 
 def plot_areas_along_time(table: pd.DataFrame, time: float, ax: Axes | None = None) -> Axes:
     """Plot the area under the ROC curve at each time, with its interval.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Index: times; columns ``auc``, ``conf_low``, ``conf_high``.
-    time : float
-        The time that is marked.
-    ax : Axes, optional
-        By default the axes of a new figure.
-
-    Returns
-    -------
-    Axes
+    `table`: index: times; columns ``auc``, ``conf_low``, ``conf_high``.  `time`: the time that is
+    marked.  `ax`: by default the axes of a new figure.
     """
     ax = new_panels(1)[0] if ax is None else ax
     at = table.index.to_numpy()

@@ -50,20 +50,10 @@ MOST_OF_A_NAME = 20
 class Box:
     """A box of the drawing: a split or a leaf.
 
-    Attributes
-    ----------
-    lines : tuple of str
-        Its text.
-    colour : (3,) tuple of float, or None
-        Red, green and blue; None for a split.
-    below : int
-        Number of leaves below the box that are not drawn.
-    bold : int
-        Number of its first lines that are bold: the prediction.
-    width, height : float
-        In points, at the font size `FONT_SIZE`.
-    panel : float
-        How much of the height, below the text, is for a drawing.
+    `lines`: its text.  `colour` (3,): red, green and blue; None for a split.  `below`: number of
+    leaves below the box that are not drawn.  `bold`: number of its first lines that are bold: the
+    prediction.  `width`, `height`: in points, at the font size `FONT_SIZE`.  `panel`: how much of
+    the height, below the text, is for a drawing.
     """
 
     lines: tuple[str, ...]
@@ -168,21 +158,11 @@ def centres(
 ) -> dict[int, float]:
     """Return the horizontal centre of each box.
 
-    A parent is centred above its two children; two boxes on a level are at least `gap` apart.
-    This is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.
-
-    Parameters
-    ----------
-    children : mapping of int to (int, int)
-        Left and right child of each box that has any; a child's number is above its parent's.
-    width : mapping of int to float
-        Width of every box; box 0 is the root.
-    gap : float
-
-    Returns
-    -------
-    dict of int to float
-        From 0 at the left edge of the leftmost box.
+    A parent is centred above its two children; two boxes on a level are at least `gap` apart.  This
+    is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.  `children`
+    (int, int): left and right child of each box that has any; a child's number is above its
+    parent's.  `width`: width of every box; box 0 is the root.  Returns from 0 at the left edge of
+    the leftmost box.
     """
     half: dict[int, float] = {}
     contour: dict[int, list[tuple[float, float]]] = {}
@@ -255,28 +235,15 @@ def plot_tree(
 ) -> Axes:
     """Plot a tree, its root on top.
 
-    Parameters
-    ----------
-    tree : Forest
-        A forest of one tree.
-    design : Design
-    ax : Axes, optional
-        By default the axes of a new figure of the size that the tree needs.
-    max_depth : int, optional
-        Levels of splits drawn; by default as many as stay readable: at most 32 boxes at the ends,
-        a figure of at most 20 inches, letters of at least 5 points on given axes.
-    max_terms : int, default 3
-        Largest number of terms of a linear combination, or levels of a factor, written in a box.
-    digits : int, default 3
-        Significant digits.
-    ends : Ends, optional
-        What leaves show; by default what they predict.
-    of_leaves : str, optional
-        What the title says of the curves in leaves.
-
-    Returns
-    -------
-    Axes
+    `tree`: a forest of one tree.
+    `ax`: by default the axes of a new figure of the size that the tree needs.
+    `max_depth`: levels of splits drawn; by default as many as stay readable: at most 32 boxes at
+      the ends, a figure of at most 20 inches, letters of at least 5 points on given axes.
+    `max_terms`: largest number of terms of a linear combination, or levels of a factor, written
+      in a box.
+    `digits`: significant digits.
+    `ends`: what leaves show; by default what they predict.
+    `of_leaves`: what the title says of the curves in leaves.
     """
     depth = tree.depth()
     levels = _readable_levels(tree, depth) if max_depth is None else max_depth

@@ -55,15 +55,9 @@ __all__ = [
 class AxisSampler(NamedTuple):
     """Single predictors.
 
-    Attributes
-    ----------
-    number : int
-    singles : (P,) int64
-        The predictors that the node tries, in its first `number` entries.
-    direction_rows : int
-        A factor's levels are scored on at most so many rows; or ten per level, if more.
-    shares : ClassShares
-        Scratch for factors and more than two classes.
+    `singles` (P,): the predictors that the node tries, in its first `number` entries.
+    `direction_rows`: a factor's levels are scored on at most so many rows; or ten per level, if
+    more.  `shares`: scratch for factors and more than two classes.
     """
 
     number: int

@@ -42,22 +42,15 @@ __all__ = [
 class Table(NamedTuple):
     """What the defaults of a family depend on.
 
-    Attributes
-    ----------
-    P, p : int
-        Number of predictors, and of their columns.
-    n_classes : int
-        K; 1 for a regression.
-    single_tree : bool
-        Whether a single tree is grown.
-    ranges : (p,) float64 or None
-        Range (largest minus least value) of each column in training, by which it is scaled.
-    grid : (int, int, int) or None
-        Channels, height and width, if the data declare that predictors are pixels.
-    terms : int, optional
-        Number of columns, a factor of many levels counting as one; p by default.
-    empty : (p,) bool or None
-        Which columns tell the empty cells of a predictor; None if there are none.
+    `P`, `p`: number of predictors, and of their columns.
+    `n_classes`: k; 1 for a regression.
+    `single_tree`: whether a single tree is grown.
+    `ranges` (p,): range (largest minus least value) of each column in training, by which it is
+      scaled.
+    `grid` (int, int, int): channels, height and width, if the data declare that predictors are
+      pixels.
+    `terms`: number of columns, a factor of many levels counting as one; p by default.
+    `empty` (p,): which columns tell the empty cells of a predictor; None if there are none.
     """
 
     P: int
@@ -298,12 +291,7 @@ def _is_pair(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class AbsentFunction:
-    """A function that was not given when the fit was loaded; calling it says so.
-
-    Attributes
-    ----------
-    name : str
-    """
+    """A function that was not given when the fit was loaded; calling it says so."""
 
     name: str
 

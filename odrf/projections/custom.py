@@ -38,15 +38,8 @@ propose_at: Any = called_at(types.int64, *ARGUMENTS)
 class CustomSampler(NamedTuple):
     """Directions proposed by a function of the user.
 
-    Attributes
-    ----------
-    number : int
-    address : int
-        Of the function of `proposal`.
-    columns : (p, n) float64
-    X : (n, p) float64
-    y, weights : (n,) float64
-        Scratch for the rows of a node.
+    `columns` (p, n), `X` (n, p).  `address`: of the function of `proposal`.  `y`, `weights` (n,):
+    scratch for the rows of a node.
     """
 
     number: int

@@ -69,22 +69,10 @@ UNCORRELATED = 1e-9
 class CanonicalSampler(NamedTuple):
     """Canonical directions on random subsets of predictors.
 
-    Attributes
-    ----------
-    number : int
-    size : int
-        Number of predictors in each subset.
-    each : int
-        Most directions of a subset.
-    direction_rows : int
-        Most rows of a node on which directions are estimated; or ten per column, if more.
-    bootstrap : bool
-        Whether they are estimated on a bootstrap sample of these rows.
-    times : (most rows,) int64
-        How often each row is drawn.
-    classes : ClassScatter
-    spectrum : Spectrum
-        Scratch.
+    `size`: number of predictors in each subset.  `each`: most directions of a subset.
+    `direction_rows`: most rows of a node on which directions are estimated; or ten per column, if
+    more.  `bootstrap`: whether they are estimated on a bootstrap sample of these rows.  `times`
+    (most rows,): how often each row is drawn.  `spectrum`: scratch.
     """
 
     number: int
@@ -309,18 +297,9 @@ def canonical_directions(d, m, y, K, total, classes, spectrum, work):
 class PenalisedSampler(NamedTuple):
     """Penalised discriminants on random subsets of predictors.
 
-    Attributes
-    ----------
-    number : int
-    subset_size : int
-        Number of predictors in each subset; 0 draws the size anew for every direction.
-    direction_rows : int
-        Most rows of a node on which a direction is estimated; or ten per column, if more.
-    penalty : float
-        λ.
-    classes : ClassScatter
-    spectrum : Spectrum
-        Scratch.
+    `subset_size`: number of predictors in each subset; 0 draws the size anew for every direction.
+    `direction_rows`: most rows of a node on which a direction is estimated; or ten per column, if
+    more.  `penalty`: λ.  `spectrum`: scratch.
     """
 
     number: int

@@ -45,13 +45,7 @@ __all__ = [
 class UsualSampler(NamedTuple):
     """First single predictors, then sparse directions, then estimated ones.
 
-    Attributes
-    ----------
-    number : int
-        Number of all candidates; a round has candidates of one part only.
-    axis : AxisSampler
-    sparse : SparseSampler
-    estimated : EstimatedSampler
+    `number`: number of all candidates; a round has candidates of one part only.
     """
 
     number: int
@@ -116,10 +110,7 @@ class Share(NamedTuple):
 class Mixture:
     """The families from which the candidates of a forest are drawn.
 
-    Attributes
-    ----------
-    shares : tuple of Share
-        Single predictors come first.
+    `shares`: single predictors come first.
     """
 
     shares: tuple[Share, ...]
@@ -203,15 +194,7 @@ class Mixture:
 def read_projection(value: Any) -> dict[Family, float]:
     """Return the families of ``projection=`` and their shares.
 
-    Parameters
-    ----------
-    value : str, Family, function, or mapping of these to numbers above 0
-        The shares need not add up to 1.
-
-    Raises
-    ------
-    InputError
-        If the value is none of these.
+    `value`: the shares need not add up to 1.  Raises `InputError` if the value is none of these.
     """
     if not isinstance(value, Mapping):
         return {_family(value): 1.0}
@@ -229,10 +212,7 @@ def read_projection(value: Any) -> dict[Family, float]:
 def without_share(value: Any) -> Any:
     """Return ``projection=`` with a single family in place of a mapping of it to its share.
 
-    Raises
-    ------
-    InputError
-        The family or its share is invalid.
+    Raises `InputError`: the family or its share is invalid.
     """
     if not isinstance(value, Mapping) or len(read_projection(value)) > 1:
         return value
@@ -262,20 +242,10 @@ def mixture_for(
 ) -> Mixture:
     """Return how many directions of each family a node tries.
 
-    Parameters
-    ----------
-    families : mapping of Family to float
-        As `read_projection` gives them.
-    n_singles, n_projections : "auto" or int
-        Number of predictors tried singly, and of other directions; with several families,
-        n_projections is the number of all candidates.
-    table : Table
-        What defaults depend on.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range, or does not apply to the family.
+    `families`: as `read_projection` gives them.  `n_singles`, `n_projections`: number of predictors
+    tried singly, and of other directions; with several families, n_projections is the number of all
+    candidates.  `table`: what defaults depend on.  Raises `InputError` if a number is out of range,
+    or does not apply to the family.
     """
     families = {family.settled(table): share for family, share in families.items()}
     if len(families) > 1:

@@ -29,23 +29,14 @@ MANY = 50
 class PatchSampler(NamedTuple):
     """Patches of a grid of pixels.
 
-    Attributes
-    ----------
-    number : int
-    rows, columns : int
-        H and W, the grid's height and width.
-    least_height, most_height, least_width, most_width : int
-        Limits of a patch.
-    wrap : bool
-        Whether the grid wraps around.
-    channel : (C,) int64
-        A permutation of the channels.
-    ranges : (p,) float64
-        Coefficient of each pixel, up to scaling.
-    place : (p,) int64
-        The column of each pixel, beside which there may be one that tells its empty cells.
-    weight : (widest,) float64
-        Scratch.
+    `rows`, `columns`: h and W, the grid's height and width.
+    `least_height`, `most_height`, `least_width`, `most_width`: limits of a patch.
+    `wrap`: whether the grid wraps around.
+    `channel` (C,): a permutation of the channels.
+    `ranges` (p,): coefficient of each pixel, up to scaling.
+    `place` (p,): the column of each pixel, beside which there may be one that tells its empty
+      cells.
+    `weight` (widest,): scratch.
     """
 
     number: int

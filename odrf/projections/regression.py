@@ -134,20 +134,12 @@ LOGISTIC_ROWS = 50
 class EstimatedSampler(NamedTuple):
     """Directions estimated on random subsets of predictors.
 
-    Attributes
-    ----------
-    number : int
-    estimator : int
-        `LOGISTIC`, `LEAST_SQUARES` or `LDA`.
-    subset_size : int
-        Number of predictors in each subset; 0 draws the size anew for every direction.
-    direction_rows : int
-        Most rows of a node on which a direction is estimated; or ten per column, if more.
-    newton_steps : int
-        Newton steps of a logistic model.
-    class_weight, class_mean : (K,) float64 or None
-        Scratch of `odrf.engine.directions.estimation.lda`; None for the other estimators of
-        numbers and two classes.
+    `estimator`: `LOGISTIC`, `LEAST_SQUARES` or `LDA`.  `subset_size`: number of predictors in each
+    subset; 0 draws the size anew for every direction.  `direction_rows`: most rows of a node on
+    which a direction is estimated; or ten per column, if more.  `newton_steps`: Newton steps of a
+    logistic model.  `class_weight`, `class_mean` (K,): scratch of
+    `odrf.engine.directions.estimation.lda`; None for the other estimators of numbers and two
+    classes.
     """
 
     number: int
@@ -311,19 +303,10 @@ PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 class RidgeSampler(NamedTuple):
     """Ridge regressions on random subsets of predictors.
 
-    Attributes
-    ----------
-    number : int
-    subset_size : int
-        Number of predictors in each subset; 0 draws the size anew for every direction.
-    direction_rows : int
-        Most rows of a node on which a direction is estimated; or ten per column, if more.
-    penalty : float
-        k, in units of the mean variance of the columns; 0 chooses one of `PENALTIES` for each
-        direction.
-    factor : (D, D) float64
-    trial, chosen : (D,) float64
-        Scratch.
+    `factor` (D, D).  `subset_size`: number of predictors in each subset; 0 draws the size anew for
+    every direction.  `direction_rows`: most rows of a node on which a direction is estimated; or
+    ten per column, if more.  `penalty`: k, in units of the mean variance of the columns; 0 chooses
+    one of `PENALTIES` for each direction.  `trial`, `chosen` (D,): scratch.
     """
 
     number: int
@@ -478,15 +461,8 @@ SMOOTH_ROWS = 50
 class ProjectionPursuitSampler(NamedTuple):
     """Directions of projection pursuit.
 
-    Attributes
-    ----------
-    number, subset_size, direction_rows : int
-        As in `EstimatedSampler`.
-    steps : int
-        Most Gauss-Newton steps.
-    span : float
-        Share of the rows to which a running line is fitted.
-    scratch : Pursuit
+    `number`, `subset_size`, `direction_rows`: as in `EstimatedSampler`.  `steps`: most Gauss-Newton
+    steps.  `span`: share of the rows to which a running line is fitted.
     """
 
     number: int

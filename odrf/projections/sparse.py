@@ -42,13 +42,8 @@ ROUNDING = 1e-9
 class SparseSampler(NamedTuple):
     """Sparse random directions.
 
-    Attributes
-    ----------
-    number : int
-    density : float
-        λ, the share of nonzeros.
-    nonzeros : (number,) int64
-        Number of columns of each direction of a node.
+    `density`: λ, the share of nonzeros.  `nonzeros` (number,): number of columns of each direction
+    of a node.
     """
 
     number: int
@@ -197,13 +192,7 @@ def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, prop
 class RandomCombinationSampler(NamedTuple):
     """Random linear combinations of L columns.
 
-    Attributes
-    ----------
-    number : int
-    size : int
-        L, the number of columns of each.
-    weight : (L,) float64
-        Scratch.
+    `size`: l, the number of columns of each.  `weight` (L,): scratch.
     """
 
     number: int
@@ -300,11 +289,7 @@ def _draw_combination(sampler, state, rows, lo, m, n_rows, first, feature_groups
 class SphereSampler(NamedTuple):
     """Directions uniform on the sphere.
 
-    Attributes
-    ----------
-    number : int
-    normal : (p,) float64
-        Scratch.
+    `normal` (p,): scratch.
     """
 
     number: int

@@ -100,20 +100,11 @@ def root_errors(forest: Forest) -> NDArray[np.float64]:
 def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     """Return the decrease (m,) of the training error R of the tree by each split.
 
-    Parameters
-    ----------
-    forest : Forest
-    loss : {"error", "impurity", "log_rank"}
-        How R is measured for classes: ``"error"`` is the misclassification rate, for ordered
-        classes the mean rank error; ``"impurity"`` the impurity by which the tree grew.  For a
-        numeric response R is the mean squared error.  ``"log_rank"``: the trees are those of
-        `with_split_statistics`.
-
-    Returns
-    -------
-    (m,) float64
-        0 at leaves and at nodes that were pruned away.  Only rates that are shrunken
-        (`odrf.pruning.event_deviance`) can raise R, by a negative decrease.
+    `loss`: how R is measured for classes: ``"error"`` is the misclassification rate, for ordered
+    classes the mean rank error; ``"impurity"`` the impurity by which the tree grew.  For a numeric
+    response R is the mean squared error.  ``"log_rank"``: the trees are those of
+    `with_split_statistics`.  Returns (m,): 0 at leaves and at nodes that were pruned away.  Only
+    rates that are shrunken (`odrf.pruning.event_deviance`) can raise R, by a negative decrease.
     """
     losses = _node_losses(forest, loss)
     splits = np.flatnonzero(forest.is_split())
@@ -131,12 +122,7 @@ def critical_alphas(
 ) -> NDArray[np.float64]:
     """Return the α from which on each split is pruned (m,), 0 at nodes without a split.
 
-    Parameters
-    ----------
-    forest : Forest
-    rule : {"weakest_link", "growth"}
-    loss : {"error", "impurity", "log_rank"}
-        As in `decreases`.
+    `loss`: as in `decreases`.
     """
     decrease = decreases(forest, loss)
     if rule == WEAKEST_LINK:
@@ -220,17 +206,10 @@ ROUNDING_OF_SUMS = 1e-12
 class Subtrees:
     """The subtrees of a tree that are optimal for some α, from the largest to the root.
 
-    Attributes
-    ----------
-    critical : (m,) float64
-        The critical α of each split, from `critical_alphas`.
-    alpha : (k,) float64
-        Smallest α for which the subtree is optimal.  Subtree i is optimal for
-        ``alpha[i] <= α < alpha[i + 1]``.  ``alpha[0]`` is 0, or the α at which the tree was cut.
-    leaves : (k,) int64
-        Its number of leaves, falling to 1.
-    error : (k,) float64
-        Its training error R.
+    `critical` (m,): the critical α of each split, from `critical_alphas`.  `alpha` (k,): smallest α
+    for which the subtree is optimal.  Subtree i is optimal for ``alpha[i] <= α < alpha[i + 1]``.
+    ``alpha[0]`` is 0, or the α at which the tree was cut.  `leaves` (k,): its number of leaves,
+    falling to 1.  `error` (k,): its training error R.
     """
 
     critical: NDArray[np.float64]
@@ -351,12 +330,8 @@ def chosen_row(
 ) -> int:
     """Return the number of the row that `rule` chooses from a table, the largest size first.
 
-    `error` and `std_error` name its columns.
-
-    Raises
-    ------
-    InputError
-        If `rule` is neither ``"min"`` nor ``"1se"``.
+    `error` and `std_error` name its columns.  Raises `InputError` if `rule` is neither ``"min"``
+    nor ``"1se"``.
     """
     checked_choice("rule", rule, CHOICES)
     return chosen(table[error].to_numpy(), table[std_error].to_numpy(), rule)

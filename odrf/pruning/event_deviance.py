@@ -37,16 +37,10 @@ LEAST = 1e-300
 class NodeEvents(NamedTuple):
     """What the training rows of each node say of its hazard.
 
-    Attributes
-    ----------
-    events : (m, C) float64
-        D: the number of events of each cause.
-    exposure : (m,) float64
-        E: the sum of the rows' exposures; rows that are drawn twice count twice, and each as often
-        as its case weight says.
-    deviance : (m,) float64
-        2·Σ (δ·log(δ/(r·e)) - (δ - r·e)) over the rows of the node, where δ is 0 or 1 event, e the
-        exposure, and r = D/E; the sum over the causes.
+    `events` (m, C): d: the number of events of each cause.  `exposure` (m,): e: the sum of the
+    rows' exposures; rows that are drawn twice count twice, and each as often as its case weight
+    says.  `deviance` (m,): 2·Σ (δ·log(δ/(r·e)) - (δ - r·e)) over the rows of the node, where δ is 0
+    or 1 event, e the exposure, and r = D/E; the sum over the causes.
     """
 
     events: NDArray[np.float64]
@@ -65,22 +59,12 @@ def node_events(
 ) -> NodeEvents:
     """Return events, exposure and deviance of all nodes.
 
-    Parameters
-    ----------
-    forest : Forest
-    leaf : (n, B) int64
-        The leaf of each training row in each tree, from `odrf.engine.trees.routing.leaf_nodes`.
-    event : (n,) int64
-        0 for a censored row, else the cause; any cause is the same if there is one.
-    exposure : (n,) float64
-        Positive: times of observation on the scale on which the hazard of all rows is constant, see
-        `odrf.statistics.survival.time_scales`.
-    weights : (n,) float64
-        Case weights.
-    counts : (n, B) int64, optional
-        How often each tree drew each row; once by default.
-    n_causes : int, default 1
-        C.
+    `leaf` (n, B): the leaf of each training row in each tree, from
+    `odrf.engine.trees.routing.leaf_nodes`.  `event` (n,): 0 for a censored row, else the cause; any
+    cause is the same if there is one.  `exposure` (n,): positive: times of observation on the scale
+    on which the hazard of all rows is constant, see `odrf.statistics.survival.time_scales`.
+    `weights` (n,): case weights.  `counts` (n, B): how often each tree drew each row; once by
+    default.  `n_causes`: c.
     """
     occurred = events_by_cause(event, n_causes)
     logs = -occurred.sum(axis=1) * np.log(exposure)
@@ -150,19 +134,10 @@ def with_shrunken_rates(forest: Forest, variation: float) -> Forest:
     below it, or pruned at every α.  Where splits raise it, rpart takes some branches that lower it
     for worthless, and its path can be another one.  Each cause has a prior of its own.
 
-    Parameters
-    ----------
-    forest : Forest
-        Grown by `odrf.engine.splits.impurity.POISSON`, or from `with_event_deviance`.
-    variation : float
-        k > 0; ``np.inf`` shrinks nothing.  That of rpart, `shrink`, is 1 by default, and there 0
-        shrinks nothing.
-
-    Returns
-    -------
-    Forest
-        With other `value` and `impurity`.  The `gain` is that of rates that are not shrunken, by
-        which splits are chosen.
+    `forest`: grown by `odrf.engine.splits.impurity.POISSON`, or from `with_event_deviance`.
+    `variation`: k > 0; ``np.inf`` shrinks nothing.  That of rpart, `shrink`, is 1 by default, and
+    there 0 shrinks nothing.  Returns with other `value` and `impurity`.  The `gain` is that of
+    rates that are not shrunken, by which splits are chosen.
     """
     overall = np.repeat(forest.value[forest.root[:-1]], np.diff(forest.root), axis=0)
     prior = np.where(overall > 0.0, variation**-2.0, 0.0)
@@ -179,14 +154,8 @@ def event_losses(
 ) -> NDArray[np.float64]:
     """Return the deviance (m,) of rows for predicted hazards.
 
-    Parameters
-    ----------
-    value : (m, C) float64
-        The hazards of each row, of each cause.
-    y : (m, C + 1) float64
-        0 or 1 event of each cause, and the exposure of the row.
-    ordered : bool
-        False: there are no classes.
+    `value` (m, C): the hazards of each row, of each cause.  `y` (m, C + 1): 0 or 1 event of each
+    cause, and the exposure of the row.  `ordered`: false: there are no classes.
     """
     event, expected = y[:, :-1], np.maximum(value * y[:, -1:], LEAST)
     return np.asarray((2.0 * (expected - event - event * np.log(expected))).sum(axis=1))

@@ -46,14 +46,8 @@ EVERY, PER_DOUBLING = 30, 4
 class Stages:
     """Sizes at which all trees of a forest stop, and their leaves then.
 
-    Attributes
-    ----------
-    critical : (m,) float64
-        The critical values of its splits, from `stage_alphas`.
-    sizes : (k,) int64
-        Sizes, rising.
-    leaves : (k,) float64
-        Mean number of leaves of the trees.
+    `critical` (m,): the critical values of its splits, from `stage_alphas`.  `sizes` (k,): sizes,
+    rising.  `leaves` (k,): mean number of leaves of the trees.
     """
 
     critical: NDArray[np.float64]

@@ -64,14 +64,7 @@ class HeldOut:
     """Sums over held-out rows of case weight w and loss l, for each of k values of α.
 
     Rows that belong together count as one unit: w is the sum of their weights, and l their mean
-    loss.
-
-    Attributes
-    ----------
-    weight, squares : float
-        Σw and Σw².
-    loss, crossed, squared : (k,) float64
-        Σwl, Σw²l and Σw²l².
+    loss.  `weight`, `squares`: Σw and Σw².  `loss`, `crossed`, `squared` (k,): Σwl, Σw²l and Σw²l².
     """
 
     weight: float
@@ -242,15 +235,9 @@ def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> H
 class EvaluationRows(NamedTuple):
     """How trees are evaluated, if not by the responses and weights that they are grown from.
 
-    Attributes
-    ----------
-    described : callable
-        It takes a grown tree, the mask (n,) of the rows it was grown on and its stream (1, 4), and
-        returns the tree with the values and impurities by which it is pruned and evaluated.
-    y : (n, …) float64
-        What rows are evaluated by.
-    weights : (n,) float64
-    losses : RowLosses
+    `weights` (n,).  `described`: it takes a grown tree, the mask (n,) of the rows it was grown on
+    and its stream (1, 4), and returns the tree with the values and impurities by which it is pruned
+    and evaluated.  `y` (n, …): what rows are evaluated by.
     """
 
     described: Callable[[Forest, NDArray[np.bool_], NDArray[np.uint64]], Forest]
@@ -357,14 +344,8 @@ JUDGED_FOLDS = 5
 class OutOfBagChoice:
     """The α that the out-of-bag rows outside of each fold choose.
 
-    Attributes
-    ----------
-    rule : {"weakest_link", "growth"}
-        Which subtrees of each tree are candidates.
-    fold : (n,) int64
-        The fold of each training row.
-    alphas : (F, B) or (F, 1) float64
-        For the rows of each fold, the α of each tree, or of all of them.
+    `rule`: which subtrees of each tree are candidates.  `fold` (n,): the fold of each training row.
+    `alphas` (F, B): for the rows of each fold, the α of each tree, or of all of them.
     """
 
     rule: str
@@ -395,18 +376,9 @@ def chosen_elsewhere(folds: Sequence[HeldOut], rule: str) -> list[int]:
 class SubtreePath:
     """The subtrees of a tree that are optimal for some complexity parameter α.
 
-    Attributes
-    ----------
-    rule : {"weakest_link", "growth"}
-        Which subtrees are candidates.
-    loss : {"error", "impurity", "log_rank"}
-        How the training error is measured.
-    by : str
-        Which rows were held out, in words; empty if none were.
-    critical : (m,) float64
-        The critical α of each split of the tree.
-    table : DataFrame
-        The table of `odrf.reports.paths.PruningPath`.
+    `rule`: which subtrees are candidates.  `loss`: how the training error is measured.  `by`: which
+    rows were held out, in words; empty if none were.  `critical` (m,): the critical α of each split
+    of the tree.  `table`: the table of `odrf.reports.paths.PruningPath`.
     """
 
     rule: str
@@ -423,10 +395,7 @@ class SubtreePath:
     def row(self, rule: str) -> int:
         """Return the number of the table's row that `rule`, "min" or "1se", chooses.
 
-        Raises
-        ------
-        InputError
-            If `rule` is unknown, or no rows were held out.
+        Raises `InputError` if `rule` is unknown, or no rows were held out.
         """
         checked_choice("rule", rule, CHOICES)
         if not self.is_evaluated:
@@ -471,10 +440,7 @@ STEPS = 20
 def common_alphas(critical: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return values of α, rising from 0, that keep fewer and fewer splits; the last keeps none.
 
-    Parameters
-    ----------
-    critical : (m,) float64
-        Critical α of the splits of all trees; 0 where there is no split.
+    `critical` (m,): critical α of the splits of all trees; 0 where there is no split.
     """
     rising = np.sort(critical[critical > 0])
     if len(rising) == 0:
@@ -496,21 +462,10 @@ def out_of_bag_alphas(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
 
-    With it the α (F, B) that these rows choose if those of one fold are left out.
-
-    Parameters
-    ----------
-    forest : Forest
-    critical : (m,) float64
-        Critical α of each split; 0 where there is no split.
-    X, y
-        The training rows, as in `odrf.engine.growth.forest_builder.grow_forest`.
-    draws : Draws
-        How the trees drew them.
-    fold : (n,) int64
-        The fold of each row, 0 to F - 1.
-    advance : callable
-        Called after each tree.
+    With it the α (F, B) that these rows choose if those of one fold are left out.  `critical` (m,):
+    critical α of each split; 0 where there is no split.  `X`, `y`: the training rows, as in
+    `odrf.engine.growth.forest_builder.grow_forest`.  `draws`: how the trees drew them.  `fold`
+    (n,): the fold of each row, 0 to F - 1.  `advance`: called after each tree.
     """
     weights, F = draws.weights, int(fold.max()) + 1
 

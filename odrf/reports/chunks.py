@@ -82,10 +82,7 @@ def streamed_scores(fit: StreamedFit) -> pd.Series:
 def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
     """Return the weights of rows by observed and predicted class, with error rates.
 
-    Raises
-    ------
-    InputError
-        For a regression.
+    Raises `InputError`: for a regression.
     """
     classes, counts = fit.design.response.classes, summed_rows(fit).confusion
     if classes is None or counts is None:

@@ -280,10 +280,7 @@ class EffectCurve(Carded):
 def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[int]:
     """Return the numbers of the classes to draw.
 
-    Raises
-    ------
-    InputError
-        There are no classes, or one of `wanted` is none of them.
+    Raises `InputError`: there are no classes, or one of `wanted` is none of them.
     """
     if classes is None:
         if wanted is not None:
@@ -539,10 +536,7 @@ def _without_errors(fit: AnyFit) -> str:
 def checked_variables(variables: Any) -> list[str]:
     """Return one or two names of variables.
 
-    Raises
-    ------
-    InputError
-        They are not one or two different names.
+    Raises `InputError`: they are not one or two different names.
     """
     names = list(variables) if is_list(variables) else [variables]
     if not 1 <= len(names) <= 2 or not all(isinstance(name, str) for name in names):

@@ -183,11 +183,8 @@ def tested(
 ) -> HypothesisTests:
     """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`.
 
-    Raises
-    ------
-    InputError
-        If a hypothesis cannot be read, or is about a ratio that is not finite; if there are no
-        standard errors.
+    Raises `InputError` if a hypothesis cannot be read, or is about a ratio that is not finite; if
+    there are no standard errors.
     """
     if estimates.uncertainty is None:
         raise InputError(
@@ -482,16 +479,9 @@ def effects_of(
 ) -> Effects:
     """Return the effects of the estimands; the other arguments are those of the results' methods.
 
-    Raises
-    ------
-    InputError
-        A column of `by` is one that estimands set to other values.
-
-    Warns
-    -----
-    UserWarning
-        The forest has too few trees for standard errors; or a variable is set to levels that no
-        training row has.
+    Raises `InputError`: a column of `by` is one that estimands set to other values.  Warns with
+    `UserWarning`: the forest has too few trees for standard errors; or a variable is set to levels
+    that no training row has.
     """
     grouped = grouped_rows(fit, newdata, by)
     twice = [name for name in grouped.labels if name in estimands[0].labels]

@@ -236,14 +236,8 @@ BY_THEIR_OWN_ROWS = (
 class MeasuredImportance(NamedTuple):
     """The importances that a summary and a plot show first.
 
-    Attributes
-    ----------
-    table : DataFrame
-        Predictors with ``importance`` and ``share``, the largest first.
-    measure : str
-        What is shared out, in words.
-    notes : tuple of str
-        What should be known of it.
+    `table`: predictors with ``importance`` and ``share``, the largest first.  `measure`: what is
+    shared out, in words.  `notes`: what should be known of it.
     """
 
     table: pd.DataFrame

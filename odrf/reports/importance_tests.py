@@ -200,12 +200,8 @@ def importance_tests(
 ) -> pd.DataFrame:
     """Return a test of each variable, or of each set of variables, the largest estimate first.
 
-    Parameters are those of `odrf.results.scores.Measured.importance`.
-
-    Raises
-    ------
-    InputError
-        An argument is invalid; there are too few rows.
+    Parameters are those of `odrf.results.scores.Measured.importance`.  Raises `InputError`: an
+    argument is invalid; there are too few rows.
     """
     from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - slow to load
 
@@ -238,11 +234,8 @@ def sets_of_variables(
 ) -> dict[str, list[str]]:
     """Return what is tested, by name: the sets in `groups`, and each variable in none of them.
 
-    Raises
-    ------
-    InputError
-        A variable is unknown or in two sets; a set has the name of a variable in none; `groups` is
-        no mapping of names to lists.
+    Raises `InputError`: a variable is unknown or in two sets; a set has the name of a variable in
+    none; `groups` is no mapping of names to lists.
     """
     names = variables(fit.design)
     sets: dict[str, list[str]] = {}

@@ -185,10 +185,8 @@ def interactions_of(
 def _chosen(fit: AnyFit, names: Any) -> list[str]:
     """Return the names of two or more variables, by default all.
 
-    Raises
-    ------
-    InputError
-        They are fewer, not different, or no predictor is computed from one of them.
+    Raises `InputError`: they are fewer, not different, or no predictor is computed from one of
+    them.
     """
     if names is not None and not is_list(names):
         raise InputError(f"variables={names!r}: give a list of two or more names")

@@ -298,22 +298,10 @@ def growth_path(
 ) -> GrowthPath:
     """Return the growth path of a fit.
 
-    Parameters
-    ----------
-    fit : Fit
-    along, newdata, n_jobs
-        As in `odrf.results.tree.ODTResults.growth_path`.
-    evaluate : callable or None
-        Returns the test errors if there is no `newdata`; None if there is.
-    by : str
-        Which rows `evaluate` uses, in words.
-    progress : bool
-        Show a progress bar of the training rows.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown or out of range, or there are no test rows.
+    `along`, `newdata`, `n_jobs`: as in `odrf.results.tree.ODTResults.growth_path`.  `evaluate`:
+    returns the test errors if there is no `newdata`; None if there is.  `by`: which rows `evaluate`
+    uses, in words.  `progress`: show a progress bar of the training rows.  Raises `InputError` if
+    an option is unknown or out of range, or there are no test rows.
     """
     checked_choice("along", along, ALONG)
     jobs = checked_jobs(n_jobs)

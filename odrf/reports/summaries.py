@@ -83,12 +83,8 @@ LITTLE, ROUNDING = 1e-3, 1e-12
 def training_score(error: float, r_squared: float | None) -> dict[str, str]:
     """Return the training error, in words, under its name.
 
-    Parameters
-    ----------
-    error : float
-        The mean squared error or, of classes, the error rate.
-    r_squared : float or None
-        1 less the share that the error is of that of a constant; None for classes.
+    `error`: the mean squared error or, of classes, the error rate.  `r_squared`: 1 less the share
+    that the error is of that of a constant; None for classes.
 
     Examples
     --------

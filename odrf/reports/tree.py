@@ -222,12 +222,8 @@ MOST_ROWS, MOST_TERMS = 30, 3
 def surrogates_table(tree: Forest, design: Design, max_terms: int | None = None) -> pd.DataFrame:
     """Return one row for each surrogate of the splits that rows can reach, best first at each node.
 
-    `tree` is a forest of one tree.  Splits are written as the condition to go left.
-
-    Raises
-    ------
-    InputError
-        The tree has no surrogates.
+    `tree` is a forest of one tree.  Splits are written as the condition to go left.  Raises
+    `InputError`: the tree has no surrogates.
     """
     surrogates = tree.surrogates
     if surrogates is None:

@@ -109,13 +109,7 @@ def effective_rows(
 class BrierParts(NamedTuple):
     """The Brier score and its parts: score = miscalibration - discrimination + uncertainty.
 
-    Attributes
-    ----------
-    score : the mean squared difference of probability and event
-    miscalibration : by how much the score falls if the probabilities are replaced by the best
-        increasing function of them
-    discrimination : by how much that score is below the one of the mean event rate
-    uncertainty : the score of the mean event rate
+    `miscalibration`: increasing function of them.
     """
 
     score: float
@@ -403,12 +397,7 @@ class ClassEvents(NamedTuple):
 class EvaluatedRows(NamedTuple):
     """Rows with predicted probabilities (n, K) and observed classes.
 
-    Attributes
-    ----------
-    code : (n,), the observed class
-    source : which rows they are and how they were predicted, in words
-    groups : (n,), the group of each row, of a fit with groups: these are independent of each other;
-        or None
+    `code` (n,).  `groups` (n,): or None.
     """
 
     probabilities: NDArray[np.float64]

@@ -46,13 +46,7 @@ DRAWS = 10_000
 class CurveSpread(NamedTuple):
     """How a curve at G points varies over training samples.
 
-    Attributes
-    ----------
-    covariance : (G, G)
-    raw : (G, G), the covariance before its Monte Carlo bias was subtracted, see
-        `odrf.statistics.jackknife`
-    n_units : the number of rows, or of groups of rows, that it is a sum over
-    most_df : most degrees of freedom; infinite for rows
+    `covariance` (G, G).  `raw` (G, G): `odrf.statistics.jackknife`.
     """
 
     covariance: NDArray[np.float64]
@@ -358,13 +352,7 @@ def similarity_order(
 class VariablePoints:
     """A variable and its points.
 
-    Attributes
-    ----------
-    name : the column of the data
-    values : (G,), numbers, rising; or levels of a factor
-    numeric : whether they are numbers
-    observed : (n,), the numbers of the rows, or the positions of their levels among `values`; NaN
-        for a missing cell, or a level that is not among them
+    `values` (G,).  `observed` (n,): for a missing cell, or a level that is not among them.
     """
 
     name: str

@@ -213,15 +213,7 @@ NO_VARIANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class FunctionalCovariance:
-    """Covariances (M, M) of M functionals of a forest over training samples.
-
-    Attributes
-    ----------
-    raw : the jackknife estimate from a finite number of trees
-    bias : its Monte Carlo bias: what the finite number of trees adds on average
-    of_trees : the Monte Carlo covariance of the means of these trees
-    n_rows : the number of training rows that the estimate is a sum over
-    """
+    """Covariances (M, M) of M functionals of a forest over training samples."""
 
     raw: NDArray[np.float64]
     bias: NDArray[np.float64]

@@ -52,14 +52,7 @@ __all__ = [
 class Stratum(NamedTuple):
     """Units that were drawn together: the first ones, a stratum of these, or a batch added later.
 
-    A unit is a row of positive weight, or a group that has one.
-
-    Attributes
-    ----------
-    begin, end : where these units are among the columns of `out_of_bag_units`
-    n : how many of them the trees draw from
-    missed : (B,), the probability that a tree draws a unit not at all
-    scale : (B,), the factor from the covariances of each tree to the influence of a unit
+    A unit is a row of positive weight, or a group that has one.  `missed` (B,), `scale` (B,).
     """
 
     begin: int
@@ -213,13 +206,7 @@ RESERVE = 1.25
 class Variance(NamedTuple):
     """Variances (m,) of a forest's means for m rows.
 
-    Attributes
-    ----------
-    raw : the jackknife estimate from a finite number of trees
-    bias : its Monte Carlo bias: what the finite number of trees adds on average
-    of_trees : the Monte Carlo variance of the mean itself: that of one tree divided by their
-        number; NaN where a single tree predicts
-    n : the number of training rows that the estimate is a sum over
+    `of_trees`: number; NaN where a single tree predicts.
     """
 
     raw: NDArray[np.float64]
@@ -348,11 +335,7 @@ def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
 class RowsOfTrees(NamedTuple):
     """The rows that trees drew, as the jackknife needs them; the same for all predicted rows.
 
-    Attributes
-    ----------
-    kinds : (B,), the kind of each tree, from 0; trees of one kind draw in the same way
-    unseen : (B, u), which units each tree did not draw
-    pairs : for each stratum, as `pairs_of_one_stream` returns them
+    `kinds` (B,), `unseen` (B, u).
     """
 
     kinds: NDArray[np.int64]
@@ -378,14 +361,7 @@ def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = Fals
 
 
 class Sums(NamedTuple):
-    """Sums of products of M numbers, of the shape that these products have.
-
-    Attributes
-    ----------
-    raw : the jackknife estimate of their variances or covariances
-    bias : its Monte Carlo bias
-    of_trees : the Monte Carlo variances or covariances of their means over trees
-    """
+    """Sums of products of M numbers, of the shape that these products have."""
 
     raw: NDArray[np.float64]
     bias: NDArray[np.float64]

@@ -209,12 +209,7 @@ LEAST_SHARE = 1e-10
 class ObliqueKernelRidge(NamedTuple):
     """A kernel ridge regression on directions.
 
-    Attributes
-    ----------
-    directions : (p, r), a row counts as its products with the columns of this matrix
-    ridge : the regression on these products
-    left_out : (n, K), predictions of the rows by regressions, on directions, that were estimated
-        without their fold
+    `directions` (p, r).  `left_out` (n, K): without their fold.
     """
 
     directions: Array

@@ -61,14 +61,7 @@ LIGHTEST = 3.0
 class Game:
     """What is divided among the terms: the trees, the rows, and the background rows.
 
-    Attributes
-    ----------
-    value : (m, K), the values of the leaves
-    n_outputs : outputs; if K is 1, tree b belongs to output b modulo this
-    scale : what sums of trees are multiplied by: 1 / B for a mean of B trees
-    used : (B, P), which terms each tree reads
-    term_of : (r,), the term of each number of a row
-    rows : (n_background + n, r), the background rows, then the rows that are explained
+    `value` (m, K), `used` (B, P), `term_of` (r,), `rows` (n_background + n, r).
     """
 
     packed: Packed

@@ -36,15 +36,8 @@ STEPS = 15
 class Strength(NamedTuple):
     """Strength and correlation of the first `trees` of a forest.
 
-    All other figures are NaN if no row is out of bag for any of the trees.
-
-    Attributes
-    ----------
-    strength : mean margin; for a numeric response the mean squared error of a tree
-    correlation : ρ̄, at most 1; NaN if no two trees left out the same rows, or if no tree errs
-    bound : Breiman's bound for the error of a forest of very many trees; NaN if ρ̄ is below 0,
-        which chance can bring about: no error is below 0
-    error : out-of-bag error of these trees together
+    All other figures are NaN if no row is out of bag for any of the trees.  `bound`: which chance
+    can bring about: no error is below 0.
     """
 
     trees: int

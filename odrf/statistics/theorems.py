@@ -67,44 +67,7 @@ SLOWING = 0.7
 class FitProperties:
     """The properties of a fit that the conditions of the theorems are about.
 
-    Attributes
-    ----------
-    forest : whether the fit is a forest; else a tree
-    classes : whether it predicts classes, by regressing their indicators
-    n, P : numbers of training rows and of predictors
-    subset_size : number of predictors in each subset; None for a random number
-    family : the family of projections, if directions are not estimated on random subsets of the
-        predictors; else empty
-    axis_trees : whether some of the trees split on single predictors only
-    leaves : t_n, or the mean number of leaves if there is no limit
-    leaves_along : values of the rule of t_n at n, 10·n, …; empty without a rule
-    limited : whether t_n limits the number of leaves
-    alpha : α_n; None without pruning
-    alpha_along : values of the rule of α_n at n, 10·n, …; empty without a rule
-    drawn : rows that each tree draws, as a share of n; 1 for a bootstrap of n rows, or for all rows
-    drawn_along : values of the rule of that share at n, 10·n, …; empty without a rule
-    replaced : whether rows are drawn with replacement
-    honest : whether leaf values are from other rows than those that choose the splits
-    single_columns : whether every predictor alone may be tried at every node; None if unknown
-    full : whether trees grow until their leaves are small, without any other limit
-    summed : whether trees are summed, each fitted to the residuals of those before it, not averaged
-    scale : what splits were chosen on, in words, if it is not the response; else empty
-    n_classes : number of classes; 0 for numbers
-    penalty : ``"aic"`` or ``"bic"`` if splits pay a penalty; else empty
-    criterion : the criterion of splits if it is neither variance nor the Gini index; else empty
-    random_cuts : share of the trees that try random cuts of a direction only
-    stopped : options that stop growth at a size which does not depend on n, as a call has them
-    cut : whether `prune` has set the number of leaves without an α
-    no_rule : why the size of the trees follows no rule in n, in words, if it is no fixed number
-    constant_by : the validation rows that have chosen the constant of a rate, in words; empty for
-        none
-    cut_at : where directions are cut, in words, if the cut is not searched for; else empty
-    smallest : the option for how small leaves of full trees are
-    min_leaf : fewest rows of a leaf
-    exact_rows : most rows of a node in which all cuts are tried; in larger ones those between bins
-    short : why trees have far fewer leaves than the theorems require, in words; else empty
-    tails : the test by which residuals have heavier tails than normal ones, in words; else empty
-    factors : how many of the predictors are factors
+    `family`: predictors; else empty.  `constant_by`: none.
     """
 
     forest: bool

@@ -53,20 +53,13 @@ class UserSplits:
     """Directions and thresholds of a forest's m nodes, for predictors in the units of the data.
 
     A split on a single column is divided by the absolute value of its coefficient, so that it is
-    ±1·column ≤ t.  The missing indicator of this column does not count as another one.
-
-    Attributes
-    ----------
-    coef : (z,) float64
-        θ_j / range_j for each entry of ``forest.coef``; 0 for a column that was constant in
-        training, which has no influence.
-    threshold : (m,) float64
-        s + Σ θ_j·low_j / range_j; NaN for a node without a split.
-    fill : (z,) float64
-        The imputation value of the term, ±∞ in a split on one predictor; NaN if the predictor has
-        no missing cells in training, or is a factor, or has several columns.
-    told : (z,) bool
-        Whether the term is a missing indicator that another term's `fill` already describes.
+    ±1·column ≤ t.  The missing indicator of this column does not count as another one.  `coef`
+    (z,): θ_j / range_j for each entry of ``forest.coef``; 0 for a column that was constant in
+    training, which has no influence.  `threshold` (m,): s + Σ θ_j·low_j / range_j; NaN for a node
+    without a split.  `fill` (z,): the imputation value of the term, ±∞ in a split on one predictor;
+    NaN if the predictor has no missing cells in training, or is a factor, or has several columns.
+    `told` (z,): whether the term is a missing indicator that another term's `fill` already
+    describes.
     """
 
     coef: NDArray[np.float64]
@@ -294,18 +287,11 @@ def _rounded(value: float, unit: float, digits: int) -> str:
 class SplitText:
     """One split as text.
 
-    Attributes
-    ----------
-    terms : tuple of str
-        The terms of the left-hand side, not to be broken across lines:
-        ``("0.42*bmi", "- 1.3*age")``.
-    left, right : str
-        The comparisons of rows that go left and right: ``"<= 3.2"`` and ``"> 3.2"``.
-    missing : str
-        Where rows with a missing cell go: ``"left"`` or ``"right"``, ``""`` if there were none in
-        training, or if the `terms` are several.
-    fills : tuple of str
-        The imputation values of several terms: ``("bmi as 26.4",)``.
+    `terms`: the terms of the left-hand side, not to be broken across lines:
+    ``("0.42*bmi", "- 1.3*age")``.  `left`, `right`: the comparisons of rows that go left and right:
+    ``"<= 3.2"`` and ``"> 3.2"``.  `missing`: where rows with a missing cell go: ``"left"`` or
+    ``"right"``, ``""`` if there were none in training, or if the `terms` are several.  `fills`: the
+    imputation values of several terms: ``("bmi as 26.4",)``.
     """
 
     terms: tuple[str, ...]

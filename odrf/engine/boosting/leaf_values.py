@@ -38,18 +38,11 @@ TOLERANCE, MOST_STEPS = 1e-8, 1000
 class NewTrees(NamedTuple):
     """Trees of a run whose leaves are to be filled, for outputs that follow each other.
 
-    Attributes
-    ----------
-    root : (T + 1,) int64
-        The nodes of tree t are numbers ``root[t]:root[t + 1]`` of all nodes of these trees.
-    k : int
-        The output whose score the first tree adds to; the next tree adds to the next.
-    leaf : (T, n) int32
-        Number of the leaf, within its tree, that each training row reaches.
-    held : (T, m) int32
-        Number of the leaf that each row held out reaches.
-    drawn : slice or row numbers
-        The rows that the trees were grown on; numbers if it is one tree.
+    `root` (T + 1,): the nodes of tree t are numbers ``root[t]:root[t + 1]`` of all nodes of these
+    trees.  `k`: the output whose score the first tree adds to; the next tree adds to the next.
+    `leaf` (T, n): number of the leaf, within its tree, that each training row reaches.  `held`
+    (T, m): number of the leaf that each row held out reaches.  `drawn`: the rows that the trees
+    were grown on; numbers if it is one tree.
     """
 
     root: NDArray[np.int64]
@@ -62,10 +55,7 @@ class NewTrees(NamedTuple):
 class LeafValues(ABC):
     """How the leaf values of one run's trees are computed.
 
-    Parameters
-    ----------
-    run : Run
-        Its scores are updated as trees are filled.
+    `run`: its scores are updated as trees are filled.
     """
 
     def __init__(self, run: Run) -> None:
@@ -83,14 +73,8 @@ class LeafValues(ABC):
 class Newton(LeafValues):
     """Newton steps of the loss, times the learning rate.
 
-    Parameters
-    ----------
-    run : Run
-    loss : Loss
-    rate : float
-        Learning rate, by which leaf values are multiplied.
-    l2 : float
-        Penalty on the squares of leaf values.
+    `rate`: learning rate, by which leaf values are multiplied.  `l2`: penalty on the squares of
+    leaf values.
     """
 
     def __init__(self, run: Run, loss: Loss, rate: float, l2: float) -> None:
@@ -138,18 +122,8 @@ class Refitting(LeafValues):
     """Least squares for the leaves of all trees together, with a ridge penalty.
 
     Orthogonal matching pursuit, as in the boosting ensemble of Zhan, Liu and Xia (arXiv
-    2211.12653v4).  Conjugate gradients start from the last solution.
-
-    Parameters
-    ----------
-    run : Run
-    l2 : float
-        Penalty on the squares of leaf values.
-
-    Attributes
-    ----------
-    value : (m,) float64
-        Values of the nodes of all trees so far, tree by tree.
+    2211.12653v4).  Conjugate gradients start from the last solution.  `l2`: penalty on the squares
+    of leaf values.  `value` (m,): values of the nodes of all trees so far, tree by tree.
     """
 
     def __init__(self, run: Run, l2: float) -> None:

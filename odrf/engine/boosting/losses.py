@@ -68,19 +68,10 @@ class LeafRows(NamedTuple):
     """The rows that trees were grown on, with what leaf values are computed from.
 
     With several trees, each row is there once for each of them, and leaves are numbered over all.
-
-    Attributes
-    ----------
-    leaf : (n,) int64
-        Number of each row's leaf, from 0 to `n_leaves` - 1.
-    n_leaves : int
-        How many numbers there are; some may have no row.
-    residuals : (n,) float64
-        Response minus score.
-    first, second : (n,) float64
-        First and second derivative of the loss with respect to the score.
-    weights : (n,) float64
-        Case weights, above 0.
+    `leaf` (n,): number of each row's leaf, from 0 to `n_leaves` - 1.  `n_leaves`: how many numbers
+    there are; some may have no row.  `residuals` (n,): response minus score.  `first`, `second`
+    (n,): first and second derivative of the loss with respect to the score.  `weights` (n,): case
+    weights, above 0.
     """
 
     leaf: NDArray[np.int64]
@@ -183,10 +174,7 @@ MOST_STEPS = 1000
 class Derivatives(NamedTuple):
     """First and second derivatives of each row's loss with respect to its scores.
 
-    Attributes
-    ----------
-    first, second : (K, n) float64
-        `second` is 1 for losses whose second derivative is not used.
+    `first`, `second` (K, n): `second` is 1 for losses whose second derivative is not used.
     """
 
     first: Array
@@ -197,21 +185,12 @@ class Derivatives(NamedTuple):
 class Loss(ABC):
     """A loss function of the response and the scores.
 
-    Attributes
-    ----------
-    name : str
-        The name that users type: ``loss=name``.
-    kind : str
-        The kind of response that it is for: ``"regression"``, ``"classification"`` or
-        ``"survival"``.
-    least_squares : bool
-        Whether it is the squared error, so that all leaves can be refitted by least squares.
-    penalised : bool
-        Whether its leaf values have the penalty λ on their squares.
-    of_counts : bool
-        Whether responses are at least 0, and some above.
-    binary, ordered : bool
-        Whether it is for two classes only, or for ordered ones, whose median is predicted.
+    `name`: the name that users type: ``loss=name``.  `kind`: the kind of response that it is for:
+    ``"regression"``, ``"classification"`` or ``"survival"``.  `least_squares`: whether it is the
+    squared error, so that all leaves can be refitted by least squares.  `penalised`: whether its
+    leaf values have the penalty λ on their squares.  `of_counts`: whether responses are at least 0,
+    and some above.  `binary`, `ordered`: whether it is for two classes only, or for ordered ones,
+    whose median is predicted.
     """
 
     name: ClassVar[str]
@@ -304,10 +283,7 @@ class Huber(Loss):
     as of counts that are nearly all 0, it is the quantile of those that are not 0: with a δ of 0
     nothing would be learned.
 
-    Attributes
-    ----------
-    quantile : float
-        The level of the quantile.
+    `quantile`: the level of the quantile.
     """
 
     name: ClassVar[str] = "huber"
@@ -518,10 +494,7 @@ NO_RANKS = event_ranks(np.empty(0), np.empty(0, dtype=np.int64), None, np.empty(
 class SurvivalLoss(Loss):
     """A loss of times to an event; responses are numbers of the rows that it knows.
 
-    Attributes
-    ----------
-    of_logarithms : bool
-        Whether it is of logarithms of times, which must then be above 0.
+    `of_logarithms`: whether it is of logarithms of times, which must then be above 0.
     """
 
     kind: ClassVar[str] = "survival"
@@ -531,12 +504,8 @@ class SurvivalLoss(Loss):
     def knowing(self, time: Array, event: NDArray[np.bool_], start: Array | None) -> SurvivalLoss:
         """Return the loss that knows these rows.
 
-        Parameters
-        ----------
-        time, event : (n,)
-            End of the observation, and whether the event happened then.
-        start : (n,) or None
-            The row is observed after this time; None: from the beginning.
+        `time`, `event` (n,): end of the observation, and whether the event happened then.  `start`
+        (n,): the row is observed after this time; None: from the beginning.
         """
 
 
@@ -546,12 +515,7 @@ class Cox(SurvivalLoss):
 
     The score is the logarithm of the hazard relative to a baseline.  A constant changes nothing, so
     boosting starts from 0.  An event of weight 2 is one event, and no tie of two: in this a weight
-    differs from the row twice.
-
-    Attributes
-    ----------
-    ranks : EventRanks
-        The times of all training rows.
+    differs from the row twice.  `ranks`: the times of all training rows.
     """
 
     name: ClassVar[str] = "cox"
@@ -604,13 +568,7 @@ class FailureTimeLoss(SurvivalLoss):
 
     The score is f.  σ is estimated anew from the scores whenever it is needed, by maximum
     likelihood: in each round, as by Schmid and Hothorn (2008), and for the loss of any rows.
-
-    Attributes
-    ----------
-    law : ErrorLaw
-        The law of ε.
-    times : LogTimes
-        Those of all training rows.
+    `law`: the law of ε.  `times`: those of all training rows.
     """
 
     law: ClassVar[ErrorLaw]

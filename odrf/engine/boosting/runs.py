@@ -83,18 +83,9 @@ Array = NDArray[np.float64]
 class Sample(NamedTuple):
     """Rows with predictors, responses, case weights and offsets.
 
-    Attributes
-    ----------
-    X : Matrix (p, n)
-        Scaled predictors.
-    y : (n,) float64
-        Response, or class codes.
-    weights : (n,) float64
-        Case weights.
-    offset : (n,) float64
-        Known part of each row's score, added to it.
-    codes : RowCodes or None
-        Groups of rows that are resampled as one.
+    `X` (p, n): scaled predictors.  `y` (n,): response, or class codes.  `weights` (n,): case
+    weights.  `offset` (n,): known part of each row's score, added to it.  `codes`: groups of rows
+    that are resampled as one.
     """
 
     X: Matrix
@@ -107,14 +98,9 @@ class Sample(NamedTuple):
 class RunRows(NamedTuple):
     """The rows and predictors that a run draws.
 
-    Attributes
-    ----------
-    counts : (n,) int64
-        How often it draws each row.
-    predictors : (q,) int64
-        Predictors on which its trees are grown, in ascending order.
-    unseen : (n,) bool or None
-        Which rows are out of its bag; None if these are all that it does not draw.
+    `counts` (n,): how often it draws each row.  `predictors` (q,): predictors on which its trees
+    are grown, in ascending order.  `unseen` (n,): which rows are out of its bag; None if these are
+    all that it does not draw.
     """
 
     counts: NDArray[np.int64]
@@ -130,18 +116,10 @@ class RunRows(NamedTuple):
 class Run(NamedTuple):
     """A boosting run.
 
-    Attributes
-    ----------
-    rows : Sample
-        All rows, weights multiplied by how often the run drew them: 0 for out-of-bag rows.
-    predictors : (q,) int64
-        Predictors on which its trees are grown.
-    start : (K,) float64
-        Scores before the first round, without offsets.
-    scores : (K, n) float64
-        Scores of the rows, updated by each round.
-    held : (K, m) float64
-        Scores of the rows held out, updated by each round.
+    `rows`: all rows, weights multiplied by how often the run drew them: 0 for out-of-bag rows.
+    `predictors` (q,): predictors on which its trees are grown.  `start` (K,): scores before the
+    first round, without offsets.  `scores` (K, n): scores of the rows, updated by each round.
+    `held` (K, m): scores of the rows held out, updated by each round.
     """
 
     rows: Sample
@@ -188,14 +166,8 @@ def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: in
 def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
     """Return the out-of-bag scores (K, n): the mean over the runs that did not draw the row.
 
-    They are NaN for rows that all runs drew.
-
-    Parameters
-    ----------
-    scores : sequence of (K, n) float64
-        Scores by each of M runs.
-    missed : (M, n) bool
-        Which rows each run did not draw.
+    They are NaN for rows that all runs drew.  `scores` (K, n): scores by each of M runs.  `missed`
+    (M, n): which rows each run did not draw.
     """
     total, times = np.zeros_like(scores[0]), missed.sum(axis=0)
     for of_run, is_missed in zip(scores, missed, strict=True):
@@ -230,18 +202,10 @@ def added_up(
 ) -> NDArray[np.float64]:
     """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
 
-    Parameters
-    ----------
-    forest : Forest
-        Trees round by round, within a round run by run, within a run one for each of the K outputs;
-        values (m, 1).
-    X : (p, n) float32
-    starts : (M, K) float64
-        Scores of each run before the first round.
-    n_jobs : int
-        Threads; the sums are the same for any number.
-    advance : callable
-        Told the rows that are done.
+    `X` (p, n).  `forest`: trees round by round, within a round run by run, within a run one for
+    each of the K outputs; values (m, 1).  `starts` (M, K): scores of each run before the first
+    round.  `n_jobs`: threads; the sums are the same for any number.  `advance`: told the rows that
+    are done.
     """
     start = starts.sum(axis=0)
     out = np.empty((len(start), X.shape[1]))
@@ -262,13 +226,8 @@ def added_up_by_round(
 ) -> NDArray[np.float64]:
     """Return the scores (R, K, n) after each of the R rounds.
 
-    Parameters
-    ----------
-    forest, X, starts, n_jobs
-        As in `added_up`.
-    stages : sequence of arrays
-        If leaves are refitted in each round, the values of the nodes of all trees so far; else
-        empty.
+    `forest`, `X`, `starts`, `n_jobs`: as in `added_up`.  `stages`: if leaves are refitted in each
+    round, the values of the nodes of all trees so far; else empty.
     """
     start, of_round = starts.sum(axis=0), starts.size
     out = _held(forest.n_trees // of_round, len(start), X.shape[1], "rounds")

@@ -63,32 +63,20 @@ __all__ = [
 class BoostingParams(NamedTuple):
     """The options of boosting.
 
-    Attributes
-    ----------
-    loss : Loss
-    n_outputs : int
-        K, the trees of a round of one run: ``loss.outputs(n_classes)``.
-    n_runs : int
-        M, the number of runs whose mean is the fit.
-    n_rounds : int
-        Most rounds.
-    rate : float
-        Learning rate, by which leaf values are multiplied.
-    l2 : float
-        Penalty on the squares of leaf values.
-    refit : bool
-        Whether the leaves of all trees are refitted by least squares whenever a tree is added.
-    patience : int or None
-        Boosting ends after so many rounds without a smaller held-out or out-of-bag loss; rounds up
-        to the smallest loss are kept.  None for all rounds.
-    run_predictors, tree_predictors : int
-        How many predictors each run draws, and of these each tree.
-    sampling : Sampling
-        How each tree's rows are drawn; without replacement, or all.
-    settings : KernelParams
-        Options for growing each tree, a regression tree.
-    mixture : SamplerMixture
-        Where candidate directions come from.
+    `n_outputs`: k, the trees of a round of one run: ``loss.outputs(n_classes)``.
+    `n_runs`: m, the number of runs whose mean is the fit.
+    `n_rounds`: most rounds.
+    `rate`: learning rate, by which leaf values are multiplied.
+    `l2`: penalty on the squares of leaf values.
+    `refit`: whether the leaves of all trees are refitted by least squares whenever a tree is
+      added.
+    `patience`: boosting ends after so many rounds without a smaller held-out or out-of-bag loss;
+      rounds up to the smallest loss are kept.  None for all rounds.
+    `run_predictors`, `tree_predictors`: how many predictors each run draws, and of these each
+      tree.
+    `sampling`: how each tree's rows are drawn; without replacement, or all.
+    `settings`: options for growing each tree, a regression tree.
+    `mixture`: where candidate directions come from.
     """
 
     loss: Loss
@@ -115,24 +103,14 @@ class BoostingParams(NamedTuple):
 class Boosted(NamedTuple):
     """The result of boosting.
 
-    Attributes
-    ----------
-    starts : (M, K) float64
-        Scores of each run before its first round.
-    forest : Forest
-        The trees of the rounds that are kept: round by round, within a round run by run, within a
-        run output by output.  The value of a leaf is added to the score of its run; inner nodes
-        have 0.
-    stages : tuple of arrays
-        If leaves were refitted, the values (m,) of the nodes of all trees so far after each kept
-        round; else empty.
-    drawn : tuple of RunRows
-        The rows and predictors that each run drew.
-    training : (R + 1,) float64
-        Mean loss of the training rows before the first round and after each round, including
-        rounds that are not kept.
-    held_out : (R + 1,) float64
-        The same for the rows held out or, with several runs, out of bag; empty without such rows.
+    `starts` (M, K): scores of each run before its first round.  `forest`: the trees of the rounds
+    that are kept: round by round, within a round run by run, within a run output by output.  The
+    value of a leaf is added to the score of its run; inner nodes have 0.  `stages`: if leaves were
+    refitted, the values (m,) of the nodes of all trees so far after each kept round; else empty.
+    `drawn`: the rows and predictors that each run drew.  `training` (R + 1,): mean loss of the
+    training rows before the first round and after each round, including rounds that are not kept.
+    `held_out` (R + 1,): the same for the rows held out or, with several runs, out of bag; empty
+    without such rows.
     """
 
     starts: Array
@@ -151,20 +129,10 @@ class Boosted(NamedTuple):
 class SharedColumns(NamedTuple):
     """What trees on q of the predictors share.
 
-    Attributes
-    ----------
-    X : (r, n) float32
-    factors : Factors
-        As `odrf.engine.growth.tree_builder.read_by_growth` returns them, of these predictors.
-    feature_groups : FeatureGroups
-        Those of these predictors.
-    columns : (p,) int64 or None
-        The columns of these predictors; None if they are all predictors.
-    copied : bool
-        Whether a tree copies X.
-    pool : ScratchPool
-    growers : list of TreeBatch
-        Those that no thread uses.
+    `X` (r, n).  `factors`: as `odrf.engine.growth.tree_builder.read_by_growth` returns them, of
+    these predictors.  `feature_groups`: those of these predictors.  `columns` (p,): the columns of
+    these predictors; None if they are all predictors.  `copied`: whether a tree copies X.
+    `growers`: those that no thread uses.
     """
 
     X: NDArray[np.float32]
@@ -217,13 +185,8 @@ def shared_columns(
 class TreesOfRound(NamedTuple):
     """Trees for outputs that follow each other, and the rows that they were grown on.
 
-    Attributes
-    ----------
-    trees : Forest
-        T of them.
-    drawn : slice or row numbers
-    leaf : (T, n) int32 or None
-        The number, within its tree, of each row's leaf, if all rows were drawn.
+    `trees`: t of them.  `leaf` (T, n): the number, within its tree, of each row's leaf, if all rows
+    were drawn.
     """
 
     trees: Forest
@@ -569,25 +532,16 @@ def boost(
     With a patience, the rounds up to the smallest held-out or out-of-bag loss are kept, at least
     one.
 
-    Parameters
-    ----------
-    rows : Sample
-        Training rows.
-    held : Sample or None
-        Rows held out, whose loss decides how many rounds are kept.  None if there are none: then
-        the out-of-bag rows of several runs decide.
-    feature_groups : FeatureGroups
-        Which columns make up each predictor.
-    plan : BoostingParams
-        Options.
-    seed : int
-        Seed of the random streams; tree b uses stream b.
-    n_jobs : int
-        Threads; the result is the same for any number.
-    advance : callable
-        Called after each round.
-    before : Boosted, optional
-        A fit by the same arguments with fewer rounds, all of them kept: boosting continues from it.
+    `rows`: training rows.
+    `held`: rows held out, whose loss decides how many rounds are kept.  None if there are none:
+      then the out-of-bag rows of several runs decide.
+    `feature_groups`: which columns make up each predictor.
+    `plan`: options.
+    `seed`: seed of the random streams; tree b uses stream b.
+    `n_jobs`: threads; the result is the same for any number.
+    `advance`: called after each round.
+    `before`: a fit by the same arguments with fewer rounds, all of them kept: boosting continues
+      from it.
     """
     course = BoostingState(rows, held, feature_groups, plan, seed)
     if before is None:

@@ -41,21 +41,14 @@ NO_LEVEL = np.empty(0, dtype=np.bool_)
 class FeatureGroups(NamedTuple):
     """Which columns make up each predictor.
 
-    Attributes
-    ----------
-    first : (P + 1,) int64
-        Predictor j has the columns ``first[j]:first[j + 1]``.
-    types : (P,) int8
-        `PLAIN` (one column), `INDICATORS` (one 0/1 column per level) or `BASIS` (several
-        numeric columns, such as a spline).
-    holes : (P,) bool or None
-        Whether cells of the predictor are empty, and it is no factor.  The last of its columns is
-        then 1 in these rows, where the others are 0, and 0 elsewhere.  None if no predictor has
-        empty cells or is a factor, and trees have no surrogates: as None has a type of its own in
-        Numba, such tables need no code for any of these.  All other tables share one kernel.
-    missing_level : (P,) bool, or (0,)
-        In a tree with surrogates, whether the predictor is a factor whose last column is the level
-        of its empty cells.
+    `first` (P + 1,): predictor j has the columns ``first[j]:first[j + 1]``.  `types` (P,): `PLAIN`
+    (one column), `INDICATORS` (one 0/1 column per level) or `BASIS` (several numeric columns, such
+    as a spline).  `holes` (P,): whether cells of the predictor are empty, and it is no factor.  The
+    last of its columns is then 1 in these rows, where the others are 0, and 0 elsewhere.  None if
+    no predictor has empty cells or is a factor, and trees have no surrogates: as None has a type of
+    its own in Numba, such tables need no code for any of these.  All other tables share one kernel.
+    `missing_level` (P,): in a tree with surrogates, whether the predictor is a factor whose last
+    column is the level of its empty cells.
     """
 
     first: np.ndarray
@@ -144,42 +137,28 @@ def columns_of(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> 
 class Proposals(NamedTuple):
     """The candidate directions of a round: up to `ROUND`, on up to W columns each; and scratch.
 
-    Attributes
-    ----------
-    columns : (ROUND, W) int64
-        Columns of each direction.
-    theta : (ROUND, W) float32
-        Their coefficients.
-    sizes : (ROUND,) int64
-        Number of columns of each direction.
-    reliability : (ROUND,) float64
-        The share of a direction's relation with the target that would remain in new rows; below 1
-        if it has levels scored by the target, see `odrf.engine.directions.factors`.
-    two_sided : (ROUND,) bool or None
-        Whether the direction is a single predictor whose empty cells are tried on both sides; None
-        if `FeatureGroups.holes` is.
-    factor : (ROUND,) int64
-        The factor that all columns of the direction belong to; -1 if there is none.
-    order : (P,) int64
-        A permutation of the predictors.
-    mixed : (p',) int64
-        A permutation of the columns, without those of empty cells.
-    units : (U,) int64
-        The same with one entry -1 - j for all columns of predictor j if it is a factor of many
-        levels.
-    empty : (p,) int64 or None
-        For each column the column of its predictor's empty cells; -1 if there are none.  None if
-        `FeatureGroups.holes` is.
-    singly : (1,) bool
-        Whether every predictor is tried singly at the node.
-    class_weight : (K,) float64
-        Scratch.
-    chosen : (K,) bool
-        The classes that the target of a direction marks.
-    ordered : bool
-        Whether classes are ordered: targets then separate low from high classes.
-    indicator_levels : int
-        Most levels of a factor that enters a direction of several predictors by its indicators.
+    `columns` (ROUND, W): columns of each direction.
+    `theta` (ROUND, W): their coefficients.
+    `sizes` (ROUND,): number of columns of each direction.
+    `reliability` (ROUND,): the share of a direction's relation with the target that would remain
+      in new rows; below 1 if it has levels scored by the target, see
+      `odrf.engine.directions.factors`.
+    `two_sided` (ROUND,): whether the direction is a single predictor whose empty cells are tried
+      on both sides; None if `FeatureGroups.holes` is.
+    `factor` (ROUND,): the factor that all columns of the direction belong to; -1 if there is
+      none.
+    `order` (P,): a permutation of the predictors.
+    `mixed`: a permutation of the columns, without those of empty cells.
+    `units` (U,): the same with one entry -1 - j for all columns of predictor j if it is a factor
+      of many levels.
+    `empty` (p,): for each column the column of its predictor's empty cells; -1 if there are none.
+      None if `FeatureGroups.holes` is.
+    `singly` (1,): whether every predictor is tried singly at the node.
+    `class_weight` (K,): scratch.
+    `chosen` (K,): the classes that the target of a direction marks.
+    `ordered`: whether classes are ordered: targets then separate low from high classes.
+    `indicator_levels`: most levels of a factor that enters a direction of several predictors by
+      its indicators.
     """
 
     columns: np.ndarray

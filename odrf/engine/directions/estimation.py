@@ -350,18 +350,10 @@ NO_VARIANCE = 1e-10
 class Pursuit(NamedTuple):
     """Scratch for projection pursuit on up to D columns and R rows.
 
-    Attributes
-    ----------
-    sorting : DigitScratch
-        Its keys are the rows sorted by their projections.
-    begin, end : (R,) int64
-        Where rows with the same projection begin and end in that order.
-    sums : (5, R + 1) float64
-        Cumulative sums, over the rows before each, of a, a·u, a·u², a·t and a·u·t.
-    slopes : (D, R) float64
-        Derivative of the fit at each row by each coefficient.
-    trial : (D,) float64
-        The direction after the next step.
+    `sorting`: its keys are the rows sorted by their projections.  `begin`, `end` (R,): where rows
+    with the same projection begin and end in that order.  `sums` (5, R + 1): cumulative sums, over
+    the rows before each, of a, a·u, a·u², a·t and a·u·t.  `slopes` (D, R): derivative of the fit at
+    each row by each coefficient.  `trial` (D,): the direction after the next step.
     """
 
     sorting: DigitScratch
@@ -520,20 +512,10 @@ VARIANCE_OF_ROUNDING = 1e-14
 class ClassScatter(NamedTuple):
     """Scratch for up to K classes and D columns.
 
-    Attributes
-    ----------
-    weight : (K,) float64
-        Weights of the classes that are present.
-    roots : (K, D) float64
-        Roots of the scatter B between the classes present.
-    whitened : (K, D) float64
-        The roots in coordinates where another scatter is the identity.
-    total : (D, D) float64
-        T, lower triangle.
-    position : (K,) float64
-        Projected means of the classes present.
-    side : (K,) bool
-        Which of two groups each class present belongs to.
+    `weight` (K,): weights of the classes that are present.  `roots` (K, D): roots of the scatter B
+    between the classes present.  `whitened` (K, D): the roots in coordinates where another scatter
+    is the identity.  `total` (D, D): t, lower triangle.  `position` (K,): projected means of the
+    classes present.  `side` (K,): which of two groups each class present belongs to.
     """
 
     weight: np.ndarray

@@ -55,24 +55,14 @@ THREE = 3
 class ClassShares(NamedTuple):
     """Scratch for the classes in the levels of a factor: up to K classes in L levels.
 
-    Attributes
-    ----------
-    entropy : bool
-        Whether the criterion is the entropy.
-    table : (L + 1, K) float64
-        The weight of each class in each level; then the deviations of the shares.  The last row in
-        use is that of rows without a level.
-    row : (L + 1,) int64
-        1 + the row of each level of a factor of many levels; 0 between calls.
-    levels : (L,) int64
-        The level in each row of the table.
-    roots : (L,) float64
-        √w, with w the weight of a level.
-    value : (K,) float64
-        The weight of each class; then its target.
-    share, unit : (K,) float64
-        The share of each class, and what its deviations are multiplied by.
-    spectrum : Spectrum
+    `entropy`: whether the criterion is the entropy.
+    `table` (L + 1, K): the weight of each class in each level; then the deviations of the shares.
+      The last row in use is that of rows without a level.
+    `row` (L + 1,): 1 + the row of each level of a factor of many levels; 0 between calls.
+    `levels` (L,): the level in each row of the table.
+    `roots` (L,): √w, with w the weight of a level.
+    `value` (K,): the weight of each class; then its target.
+    `share`, `unit` (K,): the share of each class, and what its deviations are multiplied by.
     """
 
     entropy: bool

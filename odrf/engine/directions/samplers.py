@@ -58,30 +58,20 @@ __all__ = [
 class LevelScores(NamedTuple):
     """Scratch for scoring the levels of factors, and the scores that a node keeps.
 
-    Attributes
-    ----------
-    weight, moment : (W + 1,) float64
-        Sums over the rows of each level of a factor.
-    seen : (W + 1,) bool
-        Scratch, False between calls.
-    present : (W,) int64
-        The levels that a node has.
-    dismissed : (F,) int64
-        On how many rows of the node each factor, of many levels, was seen to differ by no more than
-        chance for the present target; 0 if it was not.
-    kept : (F, 3) int64
-        For each factor of many levels, on how many rows its levels were scored for the present
-        target, how many of these rows are used, and how many levels were scored.  The first is 0
-        if they were not.
-    kept_columns : (F, L) int64
-    kept_scores : (F, L) float64
-    kept_rows : (F, R) float64
-    kept_covariance : (F, 2) float64
-        Their columns and scores, the scores of the rows, covariance and excess; for the next
-        direction with the factor.  F is 0 if every direction has a target of its own.
-    freedom : (1,) float64
-        In how many other directions the target could vary, if it was chosen by the levels that it
-        scores, see `odrf.engine.directions.factors`; else 0.
+    `kept_columns` (F, L), `kept_scores` (F, L), `kept_rows` (F, R).
+    `weight`, `moment` (W + 1,): sums over the rows of each level of a factor.
+    `seen` (W + 1,): scratch, False between calls.
+    `present` (W,): the levels that a node has.
+    `dismissed` (F,): on how many rows of the node each factor, of many levels, was seen to differ
+      by no more than chance for the present target; 0 if it was not.
+    `kept` (F, 3): for each factor of many levels, on how many rows its levels were scored for the
+      present target, how many of these rows are used, and how many levels were scored.  The first
+      is 0 if they were not.
+    `kept_covariance` (F, 2): their columns and scores, the scores of the rows, covariance and
+      excess; for the next direction with the factor.  F is 0 if every direction has a target of its
+      own.
+    `freedom` (1,): in how many other directions the target could vary, if it was chosen by the
+      levels that it scores, see `odrf.engine.directions.factors`; else 0.
     """
 
     weight: np.ndarray
@@ -102,32 +92,17 @@ class Workspace(NamedTuple):
 
     The levels of factors are scored on up to S rows, of which the first R are used for the rest.
 
-    A term is a column, or the scores of a factor of many levels.
-
-    Attributes
-    ----------
-    Z, weighted : (D, R) float64
-    weights, target, moment : (S,) float64
-    product, eta, mean, variance, residual : (R,) float64
-    power : (R,) int64
-    term : (W,) int64
-    scores : (W,) float64
-        The term that each column of a direction belongs to, and its coefficient in that term.
-    column : (W,) int64
-    coefficient : (W,) float64
-        The columns and their coefficients.
-    levels : LevelScores or None
-        None if no predictor has empty cells or is a factor: as None has a type of its own in Numba,
-        such tables need no code for scores of levels.
-    covariance, excess : (D,) float64
-        Covariance of each term with the target, and what is only noise besides; see
-        `odrf.engine.directions.factors`.
-    size : (5,) int64
-        Number of columns; of terms if one of them is a factor whose levels are scored with
-        shrinkage, else 0; of free coefficients of factors of more than two levels that enter by
-        indicators; of terms; and of rows on which the direction is estimated.
-    A : (D + 1, D + 1) float64
-    theta, step, sums : (D + 1,) float64
+    A term is a column, or the scores of a factor of many levels.  `Z`, `weighted` (D, R),
+    `weights`, `target`, `moment` (S,), `product`, `eta`, `mean`, `variance`, `residual` (R,),
+    `power` (R,), `term` (W,), `column` (W,), `A` (D + 1, D + 1), `theta`, `step`, `sums` (D + 1,).
+    `scores` (W,): the term that each column of a direction belongs to, and its coefficient in that
+    term.  `coefficient` (W,): the columns and their coefficients.  `levels`: none if no predictor
+    has empty cells or is a factor: as None has a type of its own in Numba, such tables need no code
+    for scores of levels.  `covariance`, `excess` (D,): covariance of each term with the target, and
+    what is only noise besides; see `odrf.engine.directions.factors`.  `size` (5,): number of
+    columns; of terms if one of them is a factor whose levels are scored with shrinkage, else 0; of
+    free coefficients of factors of more than two levels that enter by indicators; of terms; and of
+    rows on which the direction is estimated.
     """
 
     Z: np.ndarray
@@ -304,16 +279,9 @@ class Calls(NamedTuple):
     """What the kernel that grows a tree knows of k samplers.
 
     Where nothing is compiled, by NUMBA_DISABLE_JIT, there are functions instead of addresses, and
-    tuples instead of places.
-
-    Attributes
-    ----------
-    numbers : (k,) int64
-        Their numbers of candidates at a node.
-    begin, draw : (k,) int64
-        Addresses of the kernels that prepare them for a node, and that draw a round.
-    place : (k,) int64
-        Where their arguments are stored.
+    tuples instead of places.  `numbers` (k,): their numbers of candidates at a node.  `begin`,
+    `draw` (k,): addresses of the kernels that prepare them for a node, and that draw a round.
+    `place` (k,): where their arguments are stored.
     """
 
     numbers: Any
@@ -325,12 +293,7 @@ class Calls(NamedTuple):
 class PlacedSamplers(NamedTuple):
     """Samplers whose arguments are stored for a tree.
 
-    Attributes
-    ----------
-    calls : Calls
-        Valid as long as `kept` exists.
-    kept : tuple
-        What the calls use.
+    `calls`: valid as long as `kept` exists.  `kept`: what the calls use.
     """
 
     calls: Calls

@@ -78,16 +78,9 @@ def trees_in_order(
 ) -> Iterator[Forest]:
     """Yield the trees of all tasks, in their order.
 
-    Parameters
-    ----------
-    growers : sequence of callable
-        Each returns the tree of a stream.  They can be pickled.
-    tasks : sequence of (int, (4,) uint64)
-        Which of the growers a tree needs, and its stream.
-    n_jobs : int
-        Threads, if trees grow in threads.
-    size : int
-        As in `odrf.engine.running.in_order`.
+    `growers`: each returns the tree of a stream.  They can be pickled.  `tasks` (4,): which of the
+    growers a tree needs, and its stream.  `n_jobs`: threads, if trees grow in threads.  `size`: as
+    in `odrf.engine.running.in_order`.
     """
     place = _elsewhere.get()
     if place is None:
@@ -138,11 +131,7 @@ def groups_of_tasks(tasks: Sequence[Any], n_workers: int) -> list[Sequence[Any]]
 class JoblibTrees(NamedTuple):
     """Grows trees by `joblib.Parallel`, with the backend that `joblib.parallel_config` names.
 
-    Attributes
-    ----------
-    joblib : module
-    n_jobs : int or None
-        Processes; None: as many as `joblib.parallel_config` says, or as there are cores.
+    `n_jobs`: processes; None: as many as `joblib.parallel_config` says, or as there are cores.
     """
 
     joblib: Any
@@ -186,10 +175,7 @@ def prefixed(what: str) -> str:
 def scattered(client: Any, value: Any) -> Any:
     """Return the future of a value that is copied to all workers that there are now.
 
-    Raises
-    ------
-    RuntimeError
-        The cluster has no worker.
+    Raises `RuntimeError`: the cluster has no worker.
     """
     import asyncio  # noqa: PLC0415 - Dask has loaded it
 
@@ -206,10 +192,7 @@ def scattered(client: Any, value: Any) -> Any:
 def computed_by_workers(client: Any, graph: dict[Any, Any], keys: Sequence[Any]) -> Sequence[Any]:
     """Hand out the tasks of a graph of Dask that are needed for the keys; return their futures.
 
-    Raises
-    ------
-    ConnectionError
-        The scheduler is lost.
+    Raises `ConnectionError`: the scheduler is lost.
     """
     with _scheduler_of(client):
         return cast("Sequence[Any]", client.get(graph, list(keys), sync=False))
@@ -232,13 +215,8 @@ def _scheduler_of(client: Any) -> Iterator[None]:
 class TasksOnWorkers(Generic[Result]):
     """Tasks that were handed out, and their results.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    hand_out : callable
-        Hands out the tasks of these numbers, and returns their futures in this order.
-    n : int
-        How many tasks there are: all are handed out at once.
+    `hand_out`: hands out the tasks of these numbers, and returns their futures in this order.  `n`:
+    how many tasks there are: all are handed out at once.
     """
 
     def __init__(
@@ -251,16 +229,9 @@ class TasksOnWorkers(Generic[Result]):
     def results(self) -> Iterator[Result]:
         """Yield the results in the order of the tasks; each once.
 
-        If the caller ends early, or is interrupted, the tasks that are left are cancelled.
-
-        Raises
-        ------
-        ConnectionError
-            The scheduler is lost.
-        RuntimeError
-            Workers died again and again.
-        Exception
-            A task has raised it.
+        If the caller ends early, or is interrupted, the tasks that are left are cancelled.  Raises
+        `ConnectionError`: the scheduler is lost.  Raises `RuntimeError`: workers died again and
+        again.  Raises `Exception`: a task has raised it.
         """
         try:
             for number in list(self._left):
@@ -308,12 +279,7 @@ def _died(what: object) -> str:
 
 
 class DaskTrees(NamedTuple):
-    """Grows trees on the workers of a client, to all of which the rows are sent.
-
-    Attributes
-    ----------
-    client : distributed.Client
-    """
+    """Grows trees on the workers of a client, to all of which the rows are sent."""
 
     client: Any
 

@@ -28,17 +28,9 @@ LEFT, RIGHT = 0, 1
 class GrowingBranch(NamedTuple):
     """A branch that is to grow.
 
-    Attributes
-    ----------
-    number : int
-        1 for the whole tree; the branches that begin at the children of number b are 2·b and
-        2·b + 1.
-    begin, end : int
-        It has the rows ``begin:end`` of the tree's `Rows`.
-    depth : int
-        Depth of its first node.
-    state : (4,) uint64
-        Its random stream.
+    `number`: 1 for the whole tree; the branches that begin at the children of number b are 2·b and
+    2·b + 1.  `begin`, `end`: it has the rows ``begin:end`` of the tree's `Rows`.  `depth`: depth of
+    its first node.  `state` (4,): its random stream.
     """
 
     number: int
@@ -56,12 +48,7 @@ class GrowingBranch(NamedTuple):
 class GrownBranch(NamedTuple):
     """A grown branch: what `grow_tree` has written, for the first `n_nodes` nodes.
 
-    Attributes
-    ----------
-    number : int
-    buffers : TreeBuffers
-    n_nodes : int
-        Number of its nodes.  1 if it was divided: its children are in other branches.
+    `n_nodes`: number of its nodes.  1 if it was divided: its children are in other branches.
     """
 
     number: int
@@ -84,22 +71,9 @@ def grow_branches(
 ) -> tuple[TreeBuffers, NDArray[np.int64]]:
     """Grow a tree of n distinct rows in branches.
 
-    Parameters
-    ----------
-    grow : callable
-        Grows a branch: all of it, or only its first node if it `is_divided`.
-    n : int
-    state : (4,) uint64
-        The tree's random stream.
-    n_jobs : int
-        Threads.
-
-    Returns
-    -------
-    buffers : TreeBuffers
-        Of the whole tree, its nodes breadth-first.
-    reached : (4,) int64
-        As `grow_tree` updates it.
+    `grow`: grows a branch: all of it, or only its first node if it `is_divided`.  `state` (4,): the
+    tree's random stream.  `n_jobs`: threads.  Returns `buffers`: of the whole tree, its nodes
+    breadth-first.  `reached` (4,): as `grow_tree` updates it.
     """
 
     def grown(branch: GrowingBranch) -> tuple[GrownBranch, list[GrowingBranch]]:

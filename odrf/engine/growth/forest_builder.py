@@ -52,35 +52,20 @@ def grow_forest(
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
-    Parameters
-    ----------
-    X : Matrix (p, n)
-        Predictors, one column of the design per row of the array, scaled to [0, 1].
-    y : (n,) float64
-        Response, or class codes 0 … K - 1.
-    weights : (n,) float64
-        Case weights.
-    feature_groups : FeatureGroups
-        Which columns make up each predictor.
-    sampling : Sampling
-        How each tree's rows are drawn.
-    settings : KernelParams
-        Options of growth.
-    mixture : SamplerMixture
-        Where candidate directions come from.
-    streams : (B, 4) uint64
-        Initial state of each tree's random stream; not modified.
-    n_jobs : int
-        Threads.
-    advance : callable
-        Called after each tree, in the order of the trees.
-    codes : RowCodes, optional
-        Groups of rows that are resampled as one.
-    ranks : EventRanks, optional
-        If the response is a time to an event: each node is then split by its log-rank scores, and y
-        has those of all rows.
-    case_weights : (n,) float64, optional
-        What rows count for surrogates, if `weights` are others.
+    `X` (p, n): predictors, one column of the design per row of the array, scaled to [0, 1].
+    `y` (n,): response, or class codes 0 … K - 1.
+    `weights` (n,): case weights.
+    `feature_groups`: which columns make up each predictor.
+    `sampling`: how each tree's rows are drawn.
+    `settings`: options of growth.
+    `mixture`: where candidate directions come from.
+    `streams` (B, 4): initial state of each tree's random stream; not modified.
+    `n_jobs`: threads.
+    `advance`: called after each tree, in the order of the trees.
+    `codes`: groups of rows that are resampled as one.
+    `ranks`: if the response is a time to an event: each node is then split by its log-rank
+      scores, and y has those of all rows.
+    `case_weights` (n,): what rows count for surrogates, if `weights` are others.
     """
     grow = TreeGrower(
         X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes,

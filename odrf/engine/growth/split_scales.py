@@ -42,14 +42,8 @@ def splitting_response(
 ) -> NDArray[np.float64] | None:
     """Return the responses (n,) by which splits are chosen; None if these are y itself.
 
-    Rows of weight 0 have no part, and get 0.
-
-    Parameters
-    ----------
-    y, weights : (n,) float64
-        Response and case weights; a row of weight 2 counts as two equal rows.
-    scale : int
-        A code of `odrf.engine.kernel_params`.
+    Rows of weight 0 have no part, and get 0.  `y`, `weights` (n,): response and case weights; a row
+    of weight 2 counts as two equal rows.  `scale`: a code of `odrf.engine.kernel_params`.
     """
     if scale == ON_RESPONSE:
         return None
@@ -99,12 +93,8 @@ def box_cox_power(z: NDArray[np.float64], weights: NDArray[np.float64]) -> float
     """Return the power of largest likelihood, a multiple of 0.1 from -2 to 2.
 
     It is the power at which the responses, divided by their geometric mean, have the smallest
-    variance (Box and Cox 1964, section 3); 0 stands for the logarithm.
-
-    Parameters
-    ----------
-    z, weights : (n,) float64
-        The logarithms of positive responses less their mean, and case weights above 0.
+    variance (Box and Cox 1964, section 3); 0 stands for the logarithm.  `z`, `weights` (n,): the
+    logarithms of positive responses less their mean, and case weights above 0.
     """
     tried = POWERS[np.abs(POWERS) * np.ptp(z) <= MOST_STRETCHED]
     return float(min(tried, key=lambda power: (_variance(_to_power(z, power), weights), power)))

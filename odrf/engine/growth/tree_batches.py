@@ -86,15 +86,9 @@ TREES, ALL_NODES, ALL_TERMS, BEGUN = 0, 1, 2, 3
 class TreeTargets(NamedTuple):
     """What T trees are grown on.
 
-    Attributes
-    ----------
-    first, second : (T, n) float64
-        First and second derivatives g and h: the response of a row is -g/h, and its weight h times
-        its case weight.
-    weights : (n,) float64
-        Case weights, above 0.
-    states : (T, 4) uint64
-        The random stream of each tree; not modified.
+    `first`, `second` (T, n): first and second derivatives g and h: the response of a row is -g/h,
+    and its weight h times its case weight.  `weights` (n,): case weights, above 0.  `states`
+    (T, 4): the random stream of each tree; not modified.
     """
 
     first: NDArray[np.float64]
@@ -188,28 +182,18 @@ def grow_batch(
 ):  # fmt: skip
     """Grow trees on the same rows, until all are complete, or buffers or the budget are used up.
 
-    Parameters
-    ----------
-    grow : int
-        Address of the kernel that grows a tree; its arguments are those from `rows` to `budget`.
-    rows : Rows
-        Filled anew for each tree.
-    budget : int
-        As in `odrf.engine.growth.tree_kernel.grow_tree`.
-    targets : TreeTargets
-        Of T trees.
-    columns : (X, codes)
-        What rows.X and rows.codes are filled from if they are copies.
-    permutations : tuple of arrays
-        Those of the proposals as they are before a tree is grown.
-    out : TreeBuffers
-        Receives the complete trees, one after the other, but for the values of their nodes.
-    root : (T + 1,) int64
-        Receives the numbers of their roots.
-    leaf : (T, n) int32
-        Receives the number of each row's leaf within its tree.
-    done : (4,) int64
-        Complete trees, their nodes and terms, and whether the next tree has begun; updated.
+    `grow`: address of the kernel that grows a tree; its arguments are those from `rows` to
+      `budget`.
+    `rows`: filled anew for each tree.
+    `budget`: as in `odrf.engine.growth.tree_kernel.grow_tree`.
+    `targets`: of T trees.
+    `columns` (X, codes): what rows.X and rows.codes are filled from if they are copies.
+    `permutations`: those of the proposals as they are before a tree is grown.
+    `out`: receives the complete trees, one after the other, but for the values of their nodes.
+    `root` (T + 1,): receives the numbers of their roots.
+    `leaf` (T, n): receives the number of each row's leaf within its tree.
+    `done` (4,): complete trees, their nodes and terms, and whether the next tree has begun;
+      updated.
     """
     n, T = len(rows.at), len(targets.states)
     tree, begun = done[TREES], done[BEGUN]
@@ -245,15 +229,8 @@ def grow_batch(
 class TreeBatch:
     """Grows several trees on the same rows, one after the other; for one thread.
 
-    Parameters
-    ----------
-    X : (r, n) float32
-    factors : Factors
-        As `odrf.engine.growth.tree_builder.read_by_growth` returns them.
-    copied : bool
-        Whether a tree copies X.
-    pool : ScratchPool
-        For these columns; `grows_in_batches` holds.
+    `X` (r, n).  `factors`: as `odrf.engine.growth.tree_builder.read_by_growth` returns them.
+    `copied`: whether a tree copies X.  `pool`: for these columns; `grows_in_batches` holds.
     """
 
     def __init__(
@@ -397,20 +374,9 @@ def can_be_repeated(
 class _Tree:
     """What a tree grows in, and the next one after it.
 
-    Attributes
-    ----------
-    found : GrowthScratch
-        Its scratch; other buffers take the place of these.
-    buffers : TreeBuffers
-    rows : Rows
-    X : (p, m) or (0, m) float32
-        Their columns, if they are copied.
-    state : (4,) uint64
-        Its random stream.
-    reached : (4,) int64
-        See `odrf.engine.growth.tree_kernel.grow_tree`.
-    step : callable
-        Grows it further.
+    `found`: its scratch; other buffers take the place of these.  `X` (p, m): their columns, if they
+    are copied.  `state` (4,): its random stream.  `reached` (4,): see
+    `odrf.engine.growth.tree_kernel.grow_tree`.  `step`: grows it further.
     """
 
     found: GrowthScratch
@@ -425,18 +391,8 @@ class _Tree:
 class RepeatedGrowth:
     """Grows the tree of a stream (4,), which it does not modify: as `grow_one` does.
 
-    Several threads may grow trees at the same time.
-
-    Parameters
-    ----------
-    X, y : (p, n) float32; (n,) float64
-    sampling : Sampling
-    copied : bool
-    pool : ScratchPool
-        Where scratch comes from.
-    factors : Factors
-    ranks : EventRanks or None
-        As in `odrf.engine.growth.tree_builder.grow_one`, where `can_be_repeated`.
+    Several threads may grow trees at the same time.  `X`, `y` (p, n).  `pool`: where scratch comes
+    from.  `ranks`: as in `odrf.engine.growth.tree_builder.grow_one`, where `can_be_repeated`.
     """
 
     def __init__(

@@ -81,20 +81,9 @@ def with_room(
 ) -> TreeBuffers:
     """Return buffers with room for two more nodes, and a direction of the `widest`.
 
-    Parameters
-    ----------
-    buffers : TreeBuffers
-    reached : (4,) int64
-        How far the tree has grown.
-    widest : int
-        The most terms of a direction.
-    most : int
-        The most nodes of the tree.
-
-    Raises
-    ------
-    MemoryError
-        There is no room, and memory does not suffice for a copy.
+    `reached` (4,): how far the tree has grown.  `widest`: the most terms of a direction.  `most`:
+    the most nodes of the tree.  Raises `MemoryError`: there is no room, and memory does not suffice
+    for a copy.
     """
     room, terms = len(buffers.left), len(buffers.column)
     if reached[NODES] + 2 <= room and reached[TERMS] + widest <= terms:
@@ -261,18 +250,10 @@ def describe_again(
 ) -> None:
     """Compute value, impurity and gain of every node of a tree from other responses of its rows.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows that the tree was grown on, in the order of its nodes, with these responses.
-    buffers : TreeBuffers
-        The grown tree; its nodes are overwritten.
-    n_nodes : int
-        Number of its nodes.
-    criterion : int
-        Impurity, as in `odrf.engine.kernel_params.KernelParams`.
-    moments, logs
-        As `odrf.engine.splits.impurity.describe` takes them.
+    `rows`: the rows that the tree was grown on, in the order of its nodes, with these responses.
+    `buffers`: the grown tree; its nodes are overwritten.  `n_nodes`: number of its nodes.
+    `criterion`: impurity, as in `odrf.engine.kernel_params.KernelParams`.  `moments`, `logs`: as
+    `odrf.engine.splits.impurity.describe` takes them.
     """
     _describe_nodes(rows, buffers, n_nodes, criterion, moments, logs)
     recompute_gains(buffers, np.flatnonzero(buffers.left[:n_nodes] >= 0))
@@ -415,24 +396,14 @@ def fill(
 
     A node that no row reaches gets the value and impurity of its parent.
 
-    Parameters
-    ----------
-    rows : Rows
-        The m ≥ 1 filling rows, not copied; they are reordered.
-    buffers : TreeBuffers
-        The grown tree; its nodes are overwritten.
-    n_nodes : int
-        Number of its nodes.
-    criterion : int
-        Impurity, as in `odrf.engine.kernel_params.KernelParams`.
-    columns : (1, W) int64; theta : (1, W) float32
-        Scratch for the widest direction.
-    values : (≥ m,) float32; goes_left : (≥ m,) bool; moments : (≥ m,) float64
-        Scratch for the rows.
-    logs : (≥ 1,) float64
-        As `odrf.engine.splits.impurity.describe` takes them.
-    surrogates : SurrogateSplits or None; work : SurrogateScratch or None
-        Those of the tree, if it has any, and scratch.
+    `rows`: the m ≥ 1 filling rows, not copied; they are reordered.
+    `buffers`: the grown tree; its nodes are overwritten.
+    `n_nodes`: number of its nodes.
+    `criterion`: impurity, as in `odrf.engine.kernel_params.KernelParams`.
+    `columns` (1, W): scratch for the widest direction.
+    `values`: scratch for the rows.
+    `logs`: as `odrf.engine.splits.impurity.describe` takes them.
+    `surrogates`: those of the tree, if it has any, and scratch.
     """
     left, begin, end, value = buffers.left, buffers.begin, buffers.end, buffers.value
     weight, count, impurity, gain = buffers.weight, buffers.n_rows, buffers.impurity, buffers.gain
@@ -547,16 +518,8 @@ def grow_one(
 class _GrownTree(NamedTuple):
     """A tree that has grown, before it is described anew.
 
-    Attributes
-    ----------
-    used : GrowthScratch
-        What the tree was grown with, and the pool takes back.
-    buffers : TreeBuffers
-    reached : (4,) int64
-        How far they are filled, see `grow_tree`.
-    surrogates : SurrogateSplits or None
-    work : SurrogateScratch or None
-        With which rows are sent by surrogates.
+    `used`: what the tree was grown with, and the pool takes back.  `reached` (4,): how far they are
+    filled, see `grow_tree`.  `work`: with which rows are sent by surrogates.
     """
 
     used: GrowthScratch

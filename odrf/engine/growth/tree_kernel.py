@@ -58,17 +58,10 @@ NODE = 256
 class TreeBuffers(NamedTuple):
     """The arrays that a tree grows into, longer than it needs so far; see `Forest` for most.
 
-    Attributes
-    ----------
-    left, n_rows, start, order : (room,) int32; start (room + 1,) int64
-    threshold : (room,) float32
-    weight, impurity, gain : (room,) float64
-    value : (room, K) float64
-    begin, end, depth : (room,) int32
-        Node i has the rows ``begin[i]:end[i]`` of the tree's `Rows`; and its depth.
-    column : (terms,) int32
-    coef : (terms,) float32
-        The directions, node by node.
+    `left`, `n_rows`, `start`, `order` (room,), `threshold` (room,), `weight`, `impurity`, `gain`
+    (room,), `value` (room, K), `column` (terms,).  `begin`, `end`, `depth` (room,): node i has the
+    rows ``begin[i]:end[i]`` of the tree's `Rows`; and its depth.  `coef` (terms,): the directions,
+    node by node.
     """
 
     left: np.ndarray
@@ -209,29 +202,17 @@ def grow_tree(
 ):  # fmt: skip
     """Grow a tree on its rows, until no node can be split, the buffers or the budget are used up.
 
-    Parameters
-    ----------
-    rows : Rows
-        The training rows of the tree; every split reorders those of its node.
-    feature_groups : FeatureGroups
-        Which columns make up each predictor.
-    settings : KernelParams
-        Options of growth.
-    state : (4,) uint64
-        The tree's random stream, advanced.
-    buffers : TreeBuffers
-        Receives the nodes.
-    scratch : Scratch
-    calls : Calls
-        Of the samplers of directions.
-    surrogates : SurrogateCalls
-        Not called unless the settings say so.
-    reached : (4,) int64
-        Numbers of nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete
-        when all nodes have been searched; otherwise call again, with larger buffers if these are
-        full.
-    budget : int
-        How much is done in one call: each node counts as its rows and `NODE` more.
+    `rows`: the training rows of the tree; every split reorders those of its node.
+    `feature_groups`: which columns make up each predictor.
+    `settings`: options of growth.
+    `state` (4,): the tree's random stream, advanced.
+    `buffers`: receives the nodes.
+    `calls`: of the samplers of directions.
+    `surrogates`: not called unless the settings say so.
+    `reached` (4,): numbers of nodes searched (`NEXT`), nodes, leaves and terms; updated.  The
+      tree is complete when all nodes have been searched; otherwise call again, with larger buffers
+      if these are full.
+    `budget`: how much is done in one call: each node counts as its rows and `NODE` more.
     """
     begin, end = buffers.begin, buffers.end
     i, n_nodes, n_leaves, n_terms = reached
@@ -388,16 +369,8 @@ FIRST_ROOM = 1024
 class GrowthScratch(NamedTuple):
     """Scratch arrays, samplers and buffers with which a tree is grown.
 
-    Attributes
-    ----------
-    scratch : Scratch
-    samplers : tuple of DirectionSampler
-    buffers : TreeBuffers
-        They may be replaced by longer ones.
-    n : int
-        The most rows of a tree, counting repetitions.
-    permutations : tuple of arrays
-        Those of the proposals as they are before a tree is grown.
+    `buffers`: they may be replaced by longer ones.  `n`: the most rows of a tree, counting
+    repetitions.  `permutations`: those of the proposals as they are before a tree is grown.
     """
 
     scratch: Scratch
@@ -411,19 +384,9 @@ class ScratchPool:
     """Makes scratch for trees on the same predictors, and keeps what no tree uses.
 
     Several threads may take scratch at the same time: each has its own.  What a tree that failed
-    has taken is not returned, and never used again.
-
-    Parameters
-    ----------
-    feature_groups : FeatureGroups
-    settings : KernelParams
-    mixture : SamplerMixture
-        As in `odrf.engine.growth.forest_builder.grow_forest`.
-
-    Attributes
-    ----------
-    feature_groups : FeatureGroups
-        Those that `as_searched` returns.
+    has taken is not returned, and never used again.  `mixture`: as in
+    `odrf.engine.growth.forest_builder.grow_forest`.  `feature_groups`: those that `as_searched`
+    returns.
     """
 
     def __init__(
@@ -447,15 +410,8 @@ class ScratchPool:
     def of_branch(self, m: int, n: int, logs: NDArray[np.float64], room: int) -> GrowthScratch:
         """Return new scratch for a branch of m distinct rows, which is not to be given back.
 
-        Parameters
-        ----------
-        m : int
-        n : int
-            The rows of the tree, counting repetitions.
-        logs : (≥ 1,) float64
-            The logarithms of the tree.
-        room : int
-            Nodes that the buffers have room for.
+        `n`: the rows of the tree, counting repetitions.  `logs`: the logarithms of the tree.
+        `room`: nodes that the buffers have room for.
         """
         scratch = scratch_for(m, n, self.feature_groups, self.settings, self.mixture)
         terms = scratch.columns.shape[1] + FIRST_ROOM

@@ -89,16 +89,10 @@ def with_few_rows(
 ) -> tuple[Forest, TreeBuffers]:
     """Return the tree with the nodes changed that new rows reach, and its buffers.
 
-    Parameters
-    ----------
-    tree : Forest
-        A forest of one tree, whose nodes have the values of its old rows.
-    of_new : TreeBuffers
-        The same tree, filled by the new rows alone.
-    rows : Rows
-        All rows, old and new, not copied.  Those of the leaves that new rows reach are put in the
-        order of these leaves; in the buffers other leaves have none.
-    settings : KernelParams
+    `tree`: a forest of one tree, whose nodes have the values of its old rows.  `of_new`: the same
+    tree, filled by the new rows alone.  `rows`: all rows, old and new, not copied.  Those of the
+    leaves that new rows reach are put in the order of these leaves; in the buffers other leaves
+    have none.
     """
     buffers, reached = _buffers_of(tree), of_new.n_rows > 0
     for mine, stored in (
@@ -228,22 +222,14 @@ def grow_from_leaves(
 
     In the buffers, the nodes 1, 2, … L are the leaves; node 0 stands for the rest of the tree.
 
-    Parameters
-    ----------
-    leaf_rows : Rows
-        The rows of the leaves, one leaf after the other; they are reordered.
-    sizes, depths : (L,) int
-        How many of the rows each leaf has, and how deep it is.
-    root_impurity : float
-        The impurity of the root of the tree.
-    n_leaves : int
-        How many leaves the tree has.
-    n : int
-        The rows of the tree, counting repetitions.
-    feature_groups, settings, mixture
-        As in `odrf.engine.growth.forest_builder.grow_forest`.
-    state : (4,) uint64
-        The random stream, advanced.
+    `leaf_rows`: the rows of the leaves, one leaf after the other; they are reordered.
+    `sizes`, `depths` (L,): how many of the rows each leaf has, and how deep it is.
+    `root_impurity`: the impurity of the root of the tree.
+    `n_leaves`: how many leaves the tree has.
+    `n`: the rows of the tree, counting repetitions.
+    `feature_groups`, `settings`, `mixture`: as in
+      `odrf.engine.growth.forest_builder.grow_forest`.
+    `state` (4,): the random stream, advanced.
     """
     L = len(sizes)
     feature_groups = as_searched(feature_groups, settings)
@@ -286,22 +272,14 @@ FEW = 16
 class Updated(NamedTuple):
     """An updated tree, and what has changed.
 
-    Attributes
-    ----------
-    tree : Forest
-        A forest of one tree.
-    n_at_split : (m,) int32
-        How many rows each of its nodes had when its split was searched.
-    drawn : int
-        How many of the new rows it drew, counting repetitions.
-    withdrawn : int
-        How many of its splits were removed to be searched anew.
-    revisited, split : int
-        How many leaves of the remaining tree were searched, and how many of these were split.
-    leaves_before, leaves : int
-        Leaves before and after.
-    depth_before, depth : int
-        Most splits between root and leaf, before and after.
+    `tree`: a forest of one tree.
+    `n_at_split` (m,): how many rows each of its nodes had when its split was searched.
+    `drawn`: how many of the new rows it drew, counting repetitions.
+    `withdrawn`: how many of its splits were removed to be searched anew.
+    `revisited`, `split`: how many leaves of the remaining tree were searched, and how many of
+      these were split.
+    `leaves_before`, `leaves`: leaves before and after.
+    `depth_before`, `depth`: most splits between root and leaf, before and after.
     """
 
     tree: Forest
@@ -319,22 +297,13 @@ class Updated(NamedTuple):
 class Update(NamedTuple):
     """The rows and options by which trees of one kind are updated.
 
-    Attributes
-    ----------
-    X, factors
-        All training rows, as `odrf.engine.growth.tree_builder.read_by_growth` returns them: first
-        those that the trees were grown on, then the new ones.
-    y, weights, feature_groups, settings, mixture
-        As in `odrf.engine.growth.forest_builder.grow_forest`.
-    sampling : Sampling
-        How each tree's rows are drawn; its last batch are the new rows.
-    most_before : int
-        The limit on the number of leaves so far.
-    revised : int
-        Splits that were chosen on fewer rows are searched anew once their node has `GROWN` times as
-        many rows as then; 0 for none.
-    codes : RowCodes or None
-        Groups of rows that are resampled as one.
+    `X`, `factors`: all training rows, as `odrf.engine.growth.tree_builder.read_by_growth` returns
+    them: first those that the trees were grown on, then the new ones.  `y`, `weights`,
+    `feature_groups`, `settings`, `mixture`: as in `odrf.engine.growth.forest_builder.grow_forest`.
+    `sampling`: how each tree's rows are drawn; its last batch are the new rows.  `most_before`: the
+    limit on the number of leaves so far.  `revised`: splits that were chosen on fewer rows are
+    searched anew once their node has `GROWN` times as many rows as then; 0 for none.  `codes`:
+    groups of rows that are resampled as one.
     """
 
     X: NDArray[np.float32]
@@ -359,19 +328,10 @@ def update_trees(
 ) -> Iterator[Updated]:
     """Update trees of one kind; yield them in their order.
 
-    Parameters
-    ----------
-    trees : sequence of (Forest, (m,) int32)
-        Forests of one tree, each with the number of rows that its nodes had when their splits were
-        searched.
-    update : Update
-        The rows and options.
-    streams : (B, 4) uint64
-        Initial state of each tree's random stream.
-    n_jobs : int
-        Threads; the trees are the same for any number.
-    advance : callable
-        Called after each tree, in the order of the trees.
+    `trees` (m,): forests of one tree, each with the number of rows that its nodes had when their
+    splits were searched.  `update`: the rows and options.  `streams` (B, 4): initial state of each
+    tree's random stream.  `n_jobs`: threads; the trees are the same for any number.  `advance`:
+    called after each tree, in the order of the trees.
     """
     columns_read = update.mixture.columns_read(
         update.feature_groups, update.settings, len(update.y)

@@ -59,17 +59,10 @@ MOST_PROJECTIONS = 2**27
 class Device(NamedTuple):
     """Where arrays are, and what computes with them.
 
-    Attributes
-    ----------
-    xp : module
-        A namespace of the array API, as array-api-compat has them.
-    place : object
-        The device as the namespace names it; None for its default.
-    fetched : callable
-        Returns an array of the device as one of NumPy.
-    add_up : callable
-        Adds up over segments: `running_sums`, or
-        `odrf.engine.guided.cuda.sums_by_blocks`.
+    `xp`: a namespace of the array API, as array-api-compat has them.  `place`: the device as the
+    namespace names it; None for its default.  `fetched`: returns an array of the device as one of
+    NumPy.  `add_up`: adds up over segments: `running_sums`, or
+    `odrf.engine.guided.cuda.sums_by_blocks`.
     """
 
     xp: Any
@@ -85,16 +78,9 @@ class Device(NamedTuple):
 class DeviceRows(NamedTuple):
     """The rows of a tree on a device, in the order in which the tree began.
 
-    Attributes
-    ----------
-    device : Device
-    X : (C, n) float32, on the device
-        The tree's columns.
-    values : (Q, n) int64, on the device
-        What is added up: 1 for each row; then its weight, unless all weights are 1; then, for a
-        regression, its moment w·y.
-    unit : (Q,) float64
-        What 1 stands for in each of `values`.
+    `X` (C, n): the tree's columns.  `values` (Q, n): what is added up: 1 for each row; then its
+    weight, unless all weights are 1; then, for a regression, its moment w·y.  `unit` (Q,): what 1
+    stands for in each of `values`.
     """
 
     device: Device
@@ -138,16 +124,9 @@ def sums_beyond(
 ) -> NDArray[np.int64]:
     """Return the sums of each value over the rows of each segment beyond each plane, (Q, T, S).
 
-    Parameters
-    ----------
-    rows : DeviceRows
-    theta : (T, C) float32
-    threshold : (T,) float32
-        The planes.  A row is beyond one if its projection is above the threshold.
-    chosen : (m,) int32
-        Numbers of the rows, segment by segment.
-    first : (S + 1,) int64
-        Segment i has the rows ``chosen[first[i]:first[i + 1]]``, at least one.
+    `theta` (T, C).  `threshold` (T,): the planes.  A row is beyond one if its projection is above
+    the threshold.  `chosen` (m,): numbers of the rows, segment by segment.  `first` (S + 1,):
+    segment i has the rows ``chosen[first[i]:first[i + 1]]``, at least one.
     """
     device, xp = rows.device, rows.device.xp
     taken, coefficients, cut = device.sent(chosen), device.sent(theta), device.sent(threshold)
@@ -167,19 +146,8 @@ def running_sums(
 ) -> Any:
     """Add up the values of each segment beyond each plane, as differences of running sums.
 
-    Parameters
-    ----------
-    device : Device
-    along : (T, m) float32, on the device
-        Projections of the rows, segment by segment.
-    threshold : (T,) float32, on the device
-    values : (Q, m) int64, on the device
-    first : (S + 1,) int64
-        Where the segments begin and end.
-
-    Returns
-    -------
-    (Q, T, S) int64, on the device
+    `threshold` (T,), `values` (Q, m).  `along` (T, m): projections of the rows, segment by segment.
+    `first` (S + 1,): where the segments begin and end.  Returns (Q, T, S).
     """
     xp = device.xp
     beyond = along > threshold[:, None]

@@ -28,36 +28,23 @@ class GuidedForest(LazyArrays):
     A row x (scaled predictors) of region i goes to ``left[i]`` if θᵀx on the columns of the tree,
     added in float32, is at most the threshold of plane ``plane[i]``, else to ``left[i] + 1``.
 
-    Attributes
-    ----------
-    root : (B + 1,) int64
-        Tree b owns the regions ``root[b]:root[b + 1]``; ``root[b]`` holds all rows.
-    left : (m,) int32
-        Number of the left part (the right part is left + 1); -1 for a leaf.
-    plane : (m,) int32
-        Number of the plane that divides the region, in these arrays; -1 for a leaf.
-    count : (m,) int32
-        Number of training rows.
-    weight : (m,) float64
-        Sum of their case weights.
-    impurity : (m,) float64
-        Z of Gupta et al., equation (8), per unit of weight; for a regression the variance.
-    value : (m, K) float64
-        The region's vote: log₂(1 + h) of its class shares h, equations (18) to (22); for a
-        regression the mean.
-    first_plane : (B + 1,) int64
-        Tree b has the planes ``first_plane[b]:first_plane[b + 1]``, in the order of its growth.
-    threshold : (W,) float32
-        Threshold of each plane.
-    first_column : (B + 1,) int64
-        Tree b uses ``columns[first_column[b]:first_column[b + 1]]``.
-    columns : int32
-        Columns of the design, tree by tree.
-    first_coef : (B + 1,) int64
-        Where the planes of tree b begin in `coef`; each has a coefficient for every column of the
-        tree.
-    coef : float32
-        Unit vectors θ, plane by plane.
+    `root` (B + 1,): tree b owns the regions ``root[b]:root[b + 1]``; ``root[b]`` holds all rows.
+    `left` (m,): number of the left part (the right part is left + 1); -1 for a leaf.
+    `plane` (m,): number of the plane that divides the region, in these arrays; -1 for a leaf.
+    `count` (m,): number of training rows.
+    `weight` (m,): sum of their case weights.
+    `impurity` (m,): z of Gupta et al., equation (8), per unit of weight; for a regression the
+      variance.
+    `value` (m, K): the region's vote: log₂(1 + h) of its class shares h, equations (18) to (22);
+      for a regression the mean.
+    `first_plane` (B + 1,): tree b has the planes ``first_plane[b]:first_plane[b + 1]``, in the
+      order of its growth.
+    `threshold` (W,): threshold of each plane.
+    `first_column` (B + 1,): tree b uses ``columns[first_column[b]:first_column[b + 1]]``.
+    `columns`: columns of the design, tree by tree.
+    `first_coef` (B + 1,): where the planes of tree b begin in `coef`; each has a coefficient for
+      every column of the tree.
+    `coef`: unit vectors θ, plane by plane.
     """
 
     root: NDArray[np.int64]

@@ -59,26 +59,15 @@ def grow_guided(
     Every tree uses all rows of positive weight, and a random subspace: a random subset of the
     predictors that are not constant.
 
-    Parameters
-    ----------
-    X : Matrix (p, n)
-        Predictors, one column of the design per row of the array, scaled to [0, 1].
-    y : (n,) float64
-        Response, or class codes 0 … K - 1.
-    weights : (n,) float64
-        Case weights.
-    feature_groups : FeatureGroups
-        Which columns make up each predictor.
-    settings : GuidedKernelParams
-        Options of growth.
-    streams : (B, 4) uint64
-        Initial state of each tree's random stream; not modified.
-    n_jobs : int
-        Threads.
-    advance : callable
-        Called after each tree, in the order of the trees.
-    device : Device, optional
-        Evaluates the candidate planes; by default compiled kernels do.
+    `X` (p, n): predictors, one column of the design per row of the array, scaled to [0, 1].
+    `y` (n,): response, or class codes 0 … K - 1.
+    `weights` (n,): case weights.
+    `feature_groups`: which columns make up each predictor.
+    `settings`: options of growth.
+    `streams` (B, 4): initial state of each tree's random stream; not modified.
+    `n_jobs`: threads.
+    `advance`: called after each tree, in the order of the trees.
+    `device`: evaluates the candidate planes; by default compiled kernels do.
     """
     classes = settings.n_classes > 1
     rows = np.flatnonzero(weights > 0)

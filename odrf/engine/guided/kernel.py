@@ -30,17 +30,9 @@ REGIONS, PLANES, ACTIVE, TARGET = 0, 1, 2, 3
 class GuidedGrowth(NamedTuple):
     """How far a tree has grown.
 
-    Attributes
-    ----------
-    theta : (n, C) float32
-    threshold : (n,) float32
-        Its planes.
-    active : (n + 1,) int64
-        The regions that are still to be divided.
-    following : (n + 1,) int64
-        Scratch for the active regions after this step.
-    reached : (4,) int64
-        Entries `REGIONS`, `PLANES`, `ACTIVE` and `TARGET`.
+    `theta` (n, C).  `threshold` (n,): its planes.  `active` (n + 1,): the regions that are still to
+    be divided.  `following` (n + 1,): scratch for the active regions after this step.  `reached`
+    (4,): entries `REGIONS`, `PLANES`, `ACTIVE` and `TARGET`.
     """
 
     theta: np.ndarray
@@ -146,22 +138,13 @@ def grow(regions, growth, columns, settings, state, candidates, budget):
 
     It is complete when all impure regions are too small or have equal rows.
 
-    Parameters
-    ----------
-    regions : Regions
-        The tree's rows; receives the regions.
-    growth : GuidedGrowth
-        Receives the planes.
-    columns : TreeColumns
-        What is known of the tree's columns.
-    settings : GuidedKernelParams
-        Options of growth.
-    state : (4,) uint64
-        The tree's random stream, advanced.
-    candidates : CandidatePlanes
-        Scratch.
-    budget : int
-        How much is done in one call: each step counts as the rows of the active regions.
+    `regions`: the tree's rows; receives the regions.
+    `growth`: receives the planes.
+    `columns`: what is known of the tree's columns.
+    `settings`: options of growth.
+    `state` (4,): the tree's random stream, advanced.
+    `candidates`: scratch.
+    `budget`: how much is done in one call: each step counts as the rows of the active regions.
     """
     while growth.reached[ACTIVE] > 0 and budget > 0:
         propose(regions, growth, columns, settings, state, candidates)

@@ -32,12 +32,8 @@ ROUNDING = 2.0**-22
 class TreeColumns(NamedTuple):
     """What the planes of a tree need to know of its C columns.
 
-    Attributes
-    ----------
-    centre, scale : (C,) float64
-        Mean and scale of each column.
-    empty : (C,) int64
-        Which of these columns tells the empty cells of the column; -1 if none does.
+    `centre`, `scale` (C,): mean and scale of each column.  `empty` (C,): which of these columns
+    tells the empty cells of the column; -1 if none does.
     """
 
     centre: np.ndarray
@@ -48,32 +44,18 @@ class TreeColumns(NamedTuple):
 class CandidatePlanes(NamedTuple):
     """The candidate planes of a step, and scratch to evaluate them.
 
-    Attributes
-    ----------
-    theta : (T, C) float32
-        Unit vectors: θᵀx on the tree's columns.
-    threshold : (T,) float32
-        Their thresholds.
-    tolerance : (T,) float64
-        Bound on the rounding error of θᵀx.
-    total : (T,) float64
-        Impurity of all active regions after each plane, equation (15).
-    cuts_target : (T,) bool
-        Whether the plane cuts the region for which it was drawn.
-    values : (n,) float32
-        Scratch for projections.
-    waiting : (n,) float32
-    numbers : (n,) float64
-    order : (n,) int32
-        Scratch for dividing rows.
-    beyond, here : (K,) float64
-        Scratch for the class weights beyond a plane and on its other side.
-    mean : (C,) float64
-        Scratch for the mean of a region.
-    weight : (C,) float64
-        Scratch for the weights of a plane before they are scaled.
-    block, product : float32, flat
-        Input and output of the matrix product of `odrf.engine.guided.device`.
+    `waiting` (n,), `numbers` (n,).
+    `theta` (T, C): unit vectors: θᵀx on the tree's columns.
+    `threshold` (T,): their thresholds.
+    `tolerance` (T,): bound on the rounding error of θᵀx.
+    `total` (T,): impurity of all active regions after each plane, equation (15).
+    `cuts_target` (T,): whether the plane cuts the region for which it was drawn.
+    `values` (n,): scratch for projections.
+    `order` (n,): scratch for dividing rows.
+    `beyond`, `here` (K,): scratch for the class weights beyond a plane and on its other side.
+    `mean` (C,): scratch for the mean of a region.
+    `weight` (C,): scratch for the weights of a plane before they are scaled.
+    `block`, `product`: input and output of the matrix product of `odrf.engine.guided.device`.
     """
 
     theta: np.ndarray

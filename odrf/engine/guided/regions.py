@@ -30,37 +30,23 @@ __all__ = [
 class Regions(NamedTuple):
     """The rows of a tree and its regions, with room for the most regions that there can be.
 
-    Attributes
-    ----------
-    X : (C, n) float32
-        The tree's columns; rows are reordered as regions are divided.
-    code : (n,) int64
-        Classes of the rows; 0 for a regression.
-    y : (n,) float64
-        Responses of a regression, centred; unused for classes.
-    weights, moments : (n,) float64
-        Case weights w, and w·y.
-    number : (n,) int32
-        Numbers of the rows in the order in which the tree began, where planes are evaluated on a
-        device, which keeps that order; else empty.
-    totals : (K,) float64
-        N_c, the weight of each class among all rows.
-    begin, end : (room,) int32
-        Region i has the rows ``begin[i]:end[i]``.
-    left : (room,) int32
-        Number of the region's left part, the right part being the next; -1 while not divided.
-    plane : (room,) int32
-        Number of the plane that divides the region; -1 while not divided.
-    rows : (room, K) int32
-        Number of rows of each class.
-    mass : (room, K) float64
-        Weight of each class; for a regression Σ w·y.
-    weight : (room,) float64
-        Weight of all rows.
-    impurity : (room,) float64
-        Z of Gupta et al., equation (8); for a regression the sum of squares about the mean.
-    low, high : (room, C) float32
-        The box around the rows of a region that may be divided.
+    `X` (C, n): the tree's columns; rows are reordered as regions are divided.
+    `code` (n,): classes of the rows; 0 for a regression.
+    `y` (n,): responses of a regression, centred; unused for classes.
+    `weights`, `moments` (n,): case weights w, and w·y.
+    `number` (n,): numbers of the rows in the order in which the tree began, where planes are
+      evaluated on a device, which keeps that order; else empty.
+    `totals` (K,): N_c, the weight of each class among all rows.
+    `begin`, `end` (room,): region i has the rows ``begin[i]:end[i]``.
+    `left` (room,): number of the region's left part, the right part being the next; -1 while not
+      divided.
+    `plane` (room,): number of the plane that divides the region; -1 while not divided.
+    `rows` (room, K): number of rows of each class.
+    `mass` (room, K): weight of each class; for a regression Σ w·y.
+    `weight` (room,): weight of all rows.
+    `impurity` (room,): z of Gupta et al., equation (8); for a regression the sum of squares about
+      the mean.
+    `low`, `high` (room, C): the box around the rows of a region that may be divided.
     """
 
     X: np.ndarray

@@ -46,17 +46,10 @@ MOMENT, ROWS, WEIGHT = 0, 1, 2
 class LevelSums(NamedTuple):
     """Scratch for sums over the rows of each level, for factors of up to L levels.
 
-    Attributes
-    ----------
-    slot : (L + 1,) int32
-        1 + the number of the term that has a level; 0 for levels without one, and between calls.
-    sums : (L + 1, max(K, 2) + 1) float64
-        For each slot the weights of the classes, and the number of rows if it is not their sum; or
-        moment, number of rows and weight.
-    values : (L + 1,) float32
-        The projection of each slot.
-    keys : (L + 1,) uint64
-        The slots that have rows, in the order of their projections.
+    `slot` (L + 1,): 1 + the number of the term that has a level; 0 for levels without one, and
+    between calls.  `sums` (K, 2): for each slot the weights of the classes, and the number of rows
+    if it is not their sum; or moment, number of rows and weight.  `values` (L + 1,): the projection
+    of each slot.  `keys` (L + 1,): the slots that have rows, in the order of their projections.
     """
 
     slot: np.ndarray

@@ -154,17 +154,9 @@ def _write_bins(values, bins, low, high, least, largest, first, n_bins, empty):
 def spread_crowd(values, bins, low, high, first, n_bins, empty):
     """Write bins of `values` (m,) again, if most of them are crowded into one; see the module.
 
-    Parameters
-    ----------
-    values : (m,) float32
-    bins : (m,) uint8
-        Their bins, of equal width; changed.
-    low, high : float32
-        The least and the largest value.
-    first, n_bins : int64
-        The first of the bins, and their number, at least 4.
-    empty : int64
-        The bin of empty cells, which stays as it is; -1 if there are none.
+    `values` (m,).  `bins` (m,): their bins, of equal width; changed.  `low`, `high`: the least and
+    the largest value.  `first`, `n_bins`: the first of the bins, and their number, at least 4.
+    `empty`: the bin of empty cells, which stays as it is; -1 if there are none.
     """
     crowd = crowded_bin(bins)
     for time in range(MOST_TIMES):
@@ -516,19 +508,10 @@ def _add_weights(first, second, third, fourth, weights, tables):
 def tally_four_columns(bins, words, node, n_bins, tallies, tables):
     """Add up by bin what `tally_bins` does, of four projections.
 
-    Parameters
-    ----------
-    bins : (≥ 4 m,) uint8
-        The bins of the node's m rows by the first projection, then those by the others.
-    words : (≥ m,) int64
-        Those of `write_words`.
-    node : Node
-        Its gains need moments.
-    n_bins : int
-    tallies : (4, 2·MOST_BINS) int64
-        Receives the sums of words.
-    tables : (4, MOST_BINS, 2) float64
-        Receives those of weights, unless all case weights are 1.
+    `bins`: the bins of the node's m rows by the first projection, then those by the others.
+    `words`: those of `write_words`.  `node`: its gains need moments.  `tallies` (4, 2·MOST_BINS):
+    receives the sums of words.  `tables` (4, MOST_BINS, 2): receives those of weights, unless all
+    case weights are 1.
     """
     m = len(node.y)
     first, second, third, fourth = bins[:m], bins[m : 2 * m], bins[2 * m : 3 * m], bins[3 * m :]
@@ -558,15 +541,8 @@ BLOCK = 256
 class TwoValues(NamedTuple):
     """The columns of two values whose sums are added up next, and scratch for it.
 
-    Attributes
-    ----------
-    is_cut : (ROUND,) bool
-        Which candidates of a round are columns of two values.
-    candidates : (FOUR,) int64
-        The numbers of their candidates.
-    columns : (FOUR,) int64
-    marked : (FOUR, BLOCK) float64
-        Scratch.
+    `columns` (FOUR,).  `is_cut` (ROUND,): which candidates of a round are columns of two values.
+    `candidates` (FOUR,): the numbers of their candidates.  `marked` (FOUR, BLOCK): scratch.
     """
 
     is_cut: np.ndarray
@@ -660,19 +636,10 @@ def _add_marked(marked, m, tables):
 def tally_two_values(rows, lo, two, words, node, tallies, tables):
     """Add up by value what `tally_bins` does by bin, of four columns.
 
-    Parameters
-    ----------
-    rows : Rows
-        Copied, without factors; those of the node begin at `lo`.
-    two : TwoValues
-        Four columns of two values; some may be the same.
-    words : (≥ m,) int64
-        Those of `write_words`.
-    node : Node
-        Its gains need moments.
-    tallies : (4, 2·MOST_BINS) int64
-    tables : (4, MOST_BINS, 2) float64
-        Receive the sums, as if there were two bins.  Weights of the larger value are left out.
+    `tallies` (4, 2·MOST_BINS).  `rows`: copied, without factors; those of the node begin at `lo`.
+    `two`: four columns of two values; some may be the same.  `words`: those of `write_words`.
+    `node`: its gains need moments.  `tables` (4, MOST_BINS, 2): receive the sums, as if there were
+    two bins.  Weights of the larger value are left out.
     """
     m, marked = len(node.y), two.marked
     a, b, c, d = two.columns[0], two.columns[1], two.columns[2], two.columns[3]

@@ -57,14 +57,9 @@ SQUARED_ERROR, GINI, ENTROPY, ORDINAL, POISSON = 0, 1, 2, 3, 4
 class Criterion(NamedTuple):
     """An impurity.
 
-    Attributes
-    ----------
-    of_classes : bool
-        Whether the response is a class, not a number.
-    ordered : bool
-        Whether the classes are ordered; the prediction is then their median.
-    uses_logs : bool
-        Whether x·log(x) of whole numbers is looked up in a table.
+    `of_classes`: whether the response is a class, not a number.  `ordered`: whether the classes are
+    ordered; the prediction is then their median.  `uses_logs`: whether x·log(x) of whole numbers is
+    looked up in a table.
     """
 
     of_classes: bool
@@ -111,32 +106,19 @@ class Node(NamedTuple):
     For Poisson, y is the rate of a row, its events divided by its exposure, and its weight is the
     exposure times the case weight times the multiplicity.  Each side needs its events, Σ w·y.
 
-    Attributes
-    ----------
-    y, weights : (m,) float64
-    counts : (m,) int32
-    moments : (m,) float64
-        The terms of S: w·(y - mean), y being the response or the indicator of the second of two
-        classes; w·y for entropy and Poisson; empty where not used.
-    value : (K,) float64
-        Mean response, or class proportions; for Poisson events divided by exposure.
-    weight : float
-        Sum of the weights.
-    n_rows : int
-        N(A), counting multiplicities.
-    lightest : float
-        Both sides of a cut weigh more than this.  Not used where `unit` and not moments.
-    impurity : float
-        Impurity before any split.
-    factor : float
-        Factor of `moment_gain`; 0 where moments are not used.
-    criterion : int
-        Impurity, a code of `CRITERIA`.
-    unit : bool
-        Whether all case weights are 1, so that weights are multiplicities, and gains are sums of
-        one term per class.  The ordinal impurity has no such terms: a row changes many F_k.
-    logs : array of float64
-        x·log(x) of the first whole numbers, see `whole_logs`; empty unless `unit`.
+    `y`, `weights` (m,), `counts` (m,).
+    `moments` (m,): the terms of S: w·(y - mean), y being the response or the indicator of the
+      second of two classes; w·y for entropy and Poisson; empty where not used.
+    `value` (K,): mean response, or class proportions; for Poisson events divided by exposure.
+    `weight`: sum of the weights.
+    `n_rows`: N(A), counting multiplicities.
+    `lightest`: both sides of a cut weigh more than this.  Not used where `unit` and not moments.
+    `impurity`: impurity before any split.
+    `factor`: factor of `moment_gain`; 0 where moments are not used.
+    `criterion`: impurity, a code of `CRITERIA`.
+    `unit`: whether all case weights are 1, so that weights are multiplicities, and gains are sums
+      of one term per class.  The ordinal impurity has no such terms: a row changes many F_k.
+    `logs`: x·log(x) of the first whole numbers, see `whole_logs`; empty unless `unit`.
     """
 
     y: np.ndarray
@@ -419,14 +401,8 @@ ABSENT = -1
 class PresentClasses(NamedTuple):
     """Scratch for the present classes of a node, of up to n rows and K classes.
 
-    Attributes
-    ----------
-    y : (n,) float64
-        The class of each row, numbered among those present.
-    value : (K,) float64
-        The shares of the present classes.
-    number : (K,) int64
-        The number of each class; `ABSENT` of those that no row has.
+    `y` (n,): the class of each row, numbered among those present.  `value` (K,): the shares of the
+    present classes.  `number` (K,): the number of each class; `ABSENT` of those that no row has.
     """
 
     y: np.ndarray

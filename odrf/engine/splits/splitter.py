@@ -290,49 +290,25 @@ PERFECT = 1.0 - 1e-6
 class Scratch(NamedTuple):
     """Scratch for the searches of a tree; allocated once.
 
-    Attributes
-    ----------
-    values : (n,) float32
-        Projections.
-    keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
-        Sorting keys.
-    sorting : DigitScratch or None
-        The same keys, for `exact_cut`; None if `FeatureGroups.holes` is.
-    bins : (FOUR * n,) uint8
-        Those of a projection, or of four.
-    moments : (n,) float64
-    goes_left : (n,) bool
-    words : (n,) int64
-    tally : (2 * MOST_BINS,) int64
-    tallies : (FOUR, 2 * MOST_BINS) int64
-    tables : (FOUR, MOST_BINS, 2) float64
-        As in `odrf.engine.splits.histograms`.
-    waiting : (FOUR,) int64
-        The candidates whose bins are added up next.
-    two : TwoValues
-    table : (MOST_BINS + 1, K + 1) float64
-    left : (K,) float64 or None
-        As in `odrf.engine.splits.thresholds`.
-    present : PresentClasses or None
-        None if `left` is.
-    levels : LevelSums or None
-        None if no predictor has empty cells or is a factor: such tables need no code for cuts along
-        a factor.
-    logs : (≥ 1,) float64
-        As returned by `odrf.engine.splits.impurity.whole_logs`.
-    work : Workspace
-    proposals : Proposals
-    gains : (ROUND,) float64
-    thresholds : (ROUND,) float32
-        Gains of the candidates of a round and, unless bins were used, their thresholds.
-    lane_gains : (ROUND,) float64
-    lane_thresholds : (ROUND,) float32
-        The same of the candidates that are sorted together.
-    columns : (1, max(W, FEW_LEVELS)) int64
-    theta : (1, max(W, FEW_LEVELS)) float32
-        The best direction so far, with room for all levels of a factor.
-    risks : RiskSums or None
-        For the scores of times to an event; None of other responses.
+    `moments` (n,), `goes_left` (n,), `words` (n,), `tally` (2 * MOST_BINS,), `tallies` (FOUR, 2 *
+      MOST_BINS), `table` (MOST_BINS + 1, K + 1), `gains` (ROUND,), `lane_gains` (ROUND,), `columns`
+      (W, FEW_LEVELS).
+    `values` (n,): projections.
+    `keys` (n, ROUND * SORTED_TOGETHER): sorting keys.
+    `sorting`: the same keys, for `exact_cut`; None if `FeatureGroups.holes` is.
+    `bins` (FOUR * n,): those of a projection, or of four.
+    `tables` (FOUR, MOST_BINS, 2): as in `odrf.engine.splits.histograms`.
+    `waiting` (FOUR,): the candidates whose bins are added up next.
+    `left` (K,): as in `odrf.engine.splits.thresholds`.
+    `present`: none if `left` is.
+    `levels`: none if no predictor has empty cells or is a factor: such tables need no code for
+      cuts along a factor.
+    `logs`: as returned by `odrf.engine.splits.impurity.whole_logs`.
+    `thresholds` (ROUND,): gains of the candidates of a round and, unless bins were used, their
+      thresholds.
+    `lane_thresholds` (ROUND,): the same of the candidates that are sorted together.
+    `theta` (W, FEW_LEVELS): the best direction so far, with room for all levels of a factor.
+    `risks`: for the scores of times to an event; None of other responses.
     """
 
     values: np.ndarray

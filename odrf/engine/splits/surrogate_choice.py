@@ -53,25 +53,11 @@ FEWEST = 2
 def agreeing_cut(values, side, known, weights, sorting):
     """Return (agreement, threshold, flipped) of the cut that agrees most with the `side` of rows.
 
-    Parameters
-    ----------
-    values : (m,) float32
-    side : (m,) int8
-        `LEFT` or `RIGHT`; 0 for rows that do not count.  Cuts are tried between their values too.
-    known : (m,) bool
-        Which rows have a value.
-    weights : (m,) float64
-    sorting : DigitScratch
-        Scratch for m keys.
-
-    Returns
-    -------
-    agreement : float
-        The weight of the rows that are sent to their side; 0 if no cut sends more of them there
-        than sending all of them to one side.
-    threshold : float32
-    flipped : bool
-        Whether values up to the threshold go right.
+    `values` (m,), `weights` (m,).  `side` (m,): `LEFT` or `RIGHT`; 0 for rows that do not count.
+    Cuts are tried between their values too.  `known` (m,): which rows have a value.  `sorting`:
+    scratch for m keys.  Returns `agreement`: the weight of the rows that are sent to their side; 0
+    if no cut sends more of them there than sending all of them to one side.  `flipped`: whether
+    values up to the threshold go right.
     """
     keys = sorting.keys
     n, above, left_above, right_above = 0, 0, 0.0, 0.0
@@ -111,23 +97,11 @@ def agreeing_cut(values, side, known, weights, sorting):
 def agreeing_levels(levels, side, weights, left, right, n_rows, sent):
     """Write where each level of a factor is best sent; return the agreement.
 
-    Parameters
-    ----------
-    levels : (m,) int32
-        The level of each row, 1 … L; 0 for none.
-    side : (m,) int8
-        As in `agreeing_cut`.
-    weights : (m,) float64
-    left, right : (L + 1,) float64; n_rows : (L + 1,) int64
-        Scratch.
-    sent : (L + 1,) int8
-        Receives `LEFT` or `RIGHT` for each level; 0 for levels that no row that counts has.
-
-    Returns
-    -------
-    float
-        The weight of the rows that are sent to their side.  A level whose rows are half and half
-        goes with the larger side of the node.
+    `weights` (m,).  `levels` (m,): the level of each row, 1 … L; 0 for none.  `side` (m,): as in
+    `agreeing_cut`.  `left`, `right` (L + 1,): scratch.  `sent` (L + 1,): receives `LEFT` or `RIGHT`
+    for each level; 0 for levels that no row that counts has.  Returns the weight of the rows that
+    are sent to their side.  A level whose rows are half and half goes with the larger side of the
+    node.
     """
     for k in range(len(sent)):
         left[k], right[k], n_rows[k], sent[k] = 0.0, 0.0, 0, 0
@@ -380,18 +354,8 @@ def _write_chosen(n, majority_left, work):
 def choose_surrogates(rows, lo, m, columns, size, cut, projected, work):
     """Write the surrogates of a split of the m rows from `lo` on to work.chosen.
 
-    Parameters
-    ----------
-    rows : Rows
-    lo, m : int
-    columns : (1, ≥ size) int64
-        The columns of the split.
-    size : int
-    cut : float32
-        Its threshold.
-    projected : (≥ m,) float32
-        The projections of the rows, of any value where a cell is empty.
-    work : SurrogateScratch
+    `columns`: the columns of the split.  `cut`: its threshold.  `projected`: the projections of the
+    rows, of any value where a cell is empty.
 
     Notes
     -----
@@ -515,21 +479,9 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
 
     -∞ is left of every threshold, ∞ right.
 
-    Parameters
-    ----------
-    rows : Rows
-    lo, m : int
-    columns : (1, ≥ size) int64
-        The columns of the split.
-    size : int
-    surrogates : SurrogateSplits
-    node : int
-        The number of the split there.
-    projected : (≥ m,) float32
-        The projections of the rows.
-    work : SurrogateScratch
-        work.n_sent receives how many rows, counting repetitions, take each surrogate, and
-        work.n_incomplete how many rows have no value for the split.
+    `columns`: the columns of the split.  `node`: the number of the split there.  `projected`: the
+    projections of the rows.  `work`: work.n_sent receives how many rows, counting repetitions, take
+    each surrogate, and work.n_incomplete how many rows have no value for the split.
     """
     if surrogates is None:
         return

@@ -55,12 +55,7 @@ __all__ = [
 class CompleteRows(NamedTuple):
     """The rows of a node that have values for a direction, as `describe` reads them.
 
-    Attributes
-    ----------
-    y, weights : (n,) float64
-    counts : (n,) int32
-    unit : bool
-        Whether gains are computed from numbers of rows.
+    `y`, `weights` (n,), `counts` (n,).  `unit`: whether gains are computed from numbers of rows.
     """
 
     y: np.ndarray
@@ -72,15 +67,9 @@ class CompleteRows(NamedTuple):
 class Ranked(NamedTuple):
     """The best surrogates so far; the s-th, in the order of their agreement, is in row place[s].
 
-    Attributes
-    ----------
-    place : (MOST_SURROGATES,) int64
-    sizes : (MOST_SURROGATES,) int64
-    columns : (MOST_SURROGATES, W) int64
-    theta : (MOST_SURROGATES, W) float32
-    threshold : (MOST_SURROGATES,) float32
-    flipped : (MOST_SURROGATES,) bool
-    agree, adj : (MOST_SURROGATES,) float64
+    `place` (MOST_SURROGATES,), `sizes` (MOST_SURROGATES,), `columns` (MOST_SURROGATES, W), `theta`
+    (MOST_SURROGATES, W), `threshold` (MOST_SURROGATES,), `flipped` (MOST_SURROGATES,), `agree`,
+    `adj` (MOST_SURROGATES,).
     """
 
     place: np.ndarray
@@ -96,42 +85,21 @@ class Ranked(NamedTuple):
 class SurrogateScratch(NamedTuple):
     """Scratch for the surrogates of a tree of n rows, with p columns of P predictors.
 
-    Attributes
-    ----------
-    marks : Marks
-    tested : (1, p) int64; ones : (1, p) float32
-        A test as `odrf.engine.splits.surrogates.write_test` writes it.
-    columns : (1, p) int64; theta : (1, p) float32
-        A candidate.
-    values : (n,) float32
-    complete, waiting : (n,) bool
-    side : (n,) int8
-    sorting : DigitScratch
-        For n keys.
-    levels : (n,) int32
-    left, right : (L + 1,) float64; n_rows : (L + 1,) int64; sent : (L + 1,) int8
-        For the levels of a factor.
-    used : (P,) bool
-        The predictors of the split, False between calls.
-    complete_node : CompleteRows
-    complete_values : (n,) float32; moments : (n,) float64; mean : (K,) float64
-        The values of these rows, and scratch for describing them.
-    is_scored : (ROUND,) bool
-        Which candidates of a round were scored on a part of the rows.
-    ranked : Ranked
-    n_sent : (MOST_SURROGATES,) int32
-        How many rows took each surrogate of a node.
-    n_incomplete : (1,) int64
-        How many rows of a node did not have all values for its split.
-    chosen : SurrogateSplits
-        Those of one node.
-    work : Workspace
-        For the direction of an oblique surrogate.
-    case_weights : (N,) float64
-        What the training rows count for surrogates, by their numbers, where weights for splits are
-        others; empty: the same.
-    weights : (n,) float64
-        What the rows of a node count.
+    `values` (n,), `complete`, `waiting` (n,), `side` (n,), `levels` (n,).
+    `tested` (1, p): a test as `odrf.engine.splits.surrogates.write_test` writes it.
+    `columns` (1, p): a candidate.
+    `sorting`: for n keys.
+    `left`, `right` (L + 1,): for the levels of a factor.
+    `used` (P,): the predictors of the split, False between calls.
+    `complete_values` (n,): the values of these rows, and scratch for describing them.
+    `is_scored` (ROUND,): which candidates of a round were scored on a part of the rows.
+    `n_sent` (MOST_SURROGATES,): how many rows took each surrogate of a node.
+    `n_incomplete` (1,): how many rows of a node did not have all values for its split.
+    `chosen`: those of one node.
+    `work`: for the direction of an oblique surrogate.
+    `case_weights` (N,): what the training rows count for surrogates, by their numbers, where
+      weights for splits are others; empty: the same.
+    `weights` (n,): what the rows of a node count.
     """
 
     marks: Marks
@@ -240,19 +208,9 @@ def surrogate_scratch(
 class SharedScratch(NamedTuple):
     """The part of the `Scratch` of a search for splits that its surrogates use too.
 
-    Attributes
-    ----------
-    proposals : Proposals
-    gains : (ROUND,) float64
-    thresholds : (ROUND,) float32
-        Of the candidates of a round.
-    left : (K,) float64
-        Scratch; empty if the gains are computed from moments.
-    table : (≥ 4, ≥ K) float64
-        Scratch.
-    logs : (≥ 1,) float64
-    columns : (1, W) int64; theta : (1, W) float32; projected : (n,) float32
-        The split, and its projections.
+    `gains` (ROUND,).  `thresholds` (ROUND,): of the candidates of a round.  `left` (K,): scratch;
+    empty if the gains are computed from moments.  `table`: scratch.  `columns` (1, W): the split,
+    and its projections.
     """
 
     proposals: Proposals
@@ -269,17 +227,10 @@ class SharedScratch(NamedTuple):
 class SurrogateCalls(NamedTuple):
     """What the kernel that grows a tree knows of surrogates.
 
-    Where nothing is compiled, by NUMBA_DISABLE_JIT, there are functions instead of addresses, and
-    a tuple instead of the place.
-
-    Attributes
-    ----------
-    leave_out, score, send : int
-        Addresses of what `leave_out_marks`, `score_round` and `send_rows` call.
-    place : int
-        Where the other arguments are stored.
-    is_scored : (ROUND,) bool
-        Which candidates of a round were scored on a part of the rows.
+    Where nothing is compiled, by NUMBA_DISABLE_JIT, there are functions instead of addresses, and a
+    tuple instead of the place.  `leave_out`, `score`, `send`: addresses of what `leave_out_marks`,
+    `score_round` and `send_rows` call.  `place`: where the other arguments are stored.  `is_scored`
+    (ROUND,): which candidates of a round were scored on a part of the rows.
     """
 
     leave_out: Any
@@ -296,12 +247,7 @@ NEVER_CALLED = SurrogateCalls(0, 0, 0, 0, np.empty(0, dtype=np.bool_))
 class PlacedSurrogates(NamedTuple):
     """Calls for a tree, whose other arguments are stored.
 
-    Attributes
-    ----------
-    calls : SurrogateCalls
-        Valid as long as `kept` exists.
-    kept : tuple
-        What the calls use.
+    `calls`: valid as long as `kept` exists.  `kept`: what the calls use.
     """
 
     calls: SurrogateCalls

@@ -43,16 +43,10 @@ OF_TERMS = ("column", "coef")
 class Marks(NamedTuple):
     """What tells whether a row's cells are empty.
 
-    Attributes
-    ----------
-    first : (P + 1,) int64
-        Predictor j has the columns ``first[j]:first[j + 1]``.
-    predictor : (p,) int64
-        The predictor of each column.
-    mark : (P,) int64
-        The column that is 1 where the predictor is empty and 0 elsewhere; -1 if there is none.
-    factor : (P,) bool
-        Whether the predictor is a factor.  A row without any of its levels is then empty too.
+    `first` (P + 1,): predictor j has the columns ``first[j]:first[j + 1]``.  `predictor` (p,): the
+    predictor of each column.  `mark` (P,): the column that is 1 where the predictor is empty and 0
+    elsewhere; -1 if there is none.  `factor` (P,): whether the predictor is a factor.  A row
+    without any of its levels is then empty too.
     """
 
     first: np.ndarray
@@ -86,25 +80,13 @@ class SurrogateSplits(NamedTuple):
     Σ coef·x[column] over ``start[s]:start[s + 1]`` is at most ``threshold[s]``; if it is `flipped`,
     right.  A row that has values for none goes to the side with more weight.
 
-    Attributes
-    ----------
-    first : (m + 1,) int32, or int64 if there are too many surrogates
-    majority_left : (m,) bool
-        Whether at least half of the weight of the rows that have all values goes left.
-    start : (S + 1,) int32, or int64 if they have too many terms
-    threshold : (S,) float32
-    flipped : (S,) bool
-    agree : (S,) float64
-        Share of the rows with all values for the split that the surrogate sends to the same side,
-        by weight.  A row without a value for the surrogate counts as sent to the other side.
-    adj : (S,) float64
-        (agree - a) / (1 - a), a being the share of the larger side: what the surrogate adds to
-        sending all rows there.
-    n_split : (S,) int32
-        How many rows of the node, counting repetitions, took the surrogate.
-    column : (z,) int32
-    coef : (z,) float32
-    marks : Marks
+    `first` (m + 1,), `start` (S + 1,), `threshold` (S,), `flipped` (S,), `column` (z,), `coef`
+    (z,).  `majority_left` (m,): whether at least half of the weight of the rows that have all
+    values goes left.  `agree` (S,): share of the rows with all values for the split that the
+    surrogate sends to the same side, by weight.  A row without a value for the surrogate counts as
+    sent to the other side.  `adj` (S,): (agree - a) / (1 - a), a being the share of the larger
+    side: what the surrogate adds to sending all rows there.  `n_split` (S,): how many rows of the
+    node, counting repetitions, took the surrogate.
     """
 
     first: NDArray[np.integer]

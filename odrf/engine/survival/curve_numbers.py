@@ -62,11 +62,7 @@ def restricted_mean_at(
 ) -> NDArray[np.float64]:
     """Return the restricted mean (m,) of each node's curve: its survival integrated up to a time.
 
-    Parameters
-    ----------
-    curves : LeafCurves
-    event_times : (R,) float64
-    horizon : float
+    `event_times` (R,).
     """
     out = np.empty(len(curves.start) - 1)
     _restricted_mean(curves.start, curves.rank, curves.hazard, event_times, horizon, out)
@@ -78,12 +74,7 @@ def quantile_at(
 ) -> NDArray[np.float64]:
     """Return the time (m,) by which a share of each node has had the event; inf if it is never.
 
-    Parameters
-    ----------
-    curves : LeafCurves
-    event_times : (R,) float64
-    share : float
-        Above 0 and below 1; 1/2 gives medians.
+    `event_times` (R,).  `share`: above 0 and below 1; 1/2 gives medians.
     """
     out = np.empty(len(curves.start) - 1)
     bound = 1.0 - share + ROUNDING
@@ -200,15 +191,7 @@ def time_lost_at(
     """Return the time (m,) that rows of each node are expected to lose by a cause up to a horizon.
 
     It is the incidence of the cause, integrated up to the horizon.  The times that all causes take
-    and the restricted mean add up to the horizon.
-
-    Parameters
-    ----------
-    curves : LeafCurves
-    cause : int
-        From 0.
-    event_times : (R,) float64
-    horizon : float
+    and the restricted mean add up to the horizon.  `event_times` (R,).  `cause`: from 0.
 
     References
     ----------

@@ -46,17 +46,10 @@ TOGETHER = 2**22
 class LeafCurves(NamedTuple):
     """The curves of the leaves of a forest of m nodes; nodes that are split have none.
 
-    Attributes
-    ----------
-    start : (m + 1,) int64
-        The increments of node i are those from ``start[i]`` to ``start[i + 1]``.
-    rank : (E,) int32
-        The event time of each increment, by its rank 1 … R; ascending within a node.
-    hazard : (E,) float64
-        Events divided by rows at risk, both weighted.
-    of_cause : (E, C) float64
-        The same for the events of each cause; they add up to `hazard`.  Empty, (0, 0), if there is
-        one cause.
+    `start` (m + 1,): the increments of node i are those from ``start[i]`` to ``start[i + 1]``.
+    `rank` (E,): the event time of each increment, by its rank 1 … R; ascending within a node.
+    `hazard` (E,): events divided by rows at risk, both weighted.  `of_cause` (E, C): the same for
+    the events of each cause; they add up to `hazard`.  Empty, (0, 0), if there is one cause.
     """
 
     start: NDArray[np.int64]

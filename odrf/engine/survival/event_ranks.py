@@ -34,25 +34,18 @@ class EventRanks(NamedTuple):
 
     A row is at risk at t_r if its entry rank is less than r and its exit rank at least r.
 
-    Attributes
-    ----------
-    code : (n,) int32
-        Twice the exit rank, the number of event times up to the end of the observation; plus 1 if
-        there was an event then.
-    entry : (n,) int32
-        The number of event times up to the start of the observation; empty if no row is truncated.
-    n_times : int
-        R.
-    cause : (n,) int32
-        The cause 1 … C of each event, 0 for rows without one; empty if there is one cause.
-    n_causes : int
-        C.
-    staying : (n,) float64
-        Of the subdistribution of one cause, whose events alone count: of rows that had an event of
-        another cause, which stay at risk, 1/G(T-), G being the survival of censoring and T their
-        time; 0 for others.  Empty if rows leave with their events.
-    uncensored : (R + 1,) float64
-        Then G(t_r-), and 1 for r = 0; else empty.
+    `code` (n,): twice the exit rank, the number of event times up to the end of the observation;
+      plus 1 if there was an event then.
+    `entry` (n,): the number of event times up to the start of the observation; empty if no row is
+      truncated.
+    `n_times`: r.
+    `cause` (n,): the cause 1 … C of each event, 0 for rows without one; empty if there is one
+      cause.
+    `n_causes`: c.
+    `staying` (n,): of the subdistribution of one cause, whose events alone count: of rows that
+      had an event of another cause, which stay at risk, 1/G(T-), G being the survival of censoring
+      and T their time; 0 for others.  Empty if rows leave with their events.
+    `uncensored` (R + 1,): then G(t_r-), and 1 for r = 0; else empty.
     """
 
     code: np.ndarray
@@ -73,15 +66,9 @@ def event_ranks(
 ) -> EventRanks:
     """Return the ranks of rows among `event_times` (R,), which ascend.
 
-    Parameters
-    ----------
-    time, event : (n,)
-        End of the observation, and the cause of the event that happened then; 0 if none did.
-    start : (n,) or None
-        The row is observed after this time.
-    event_times : (R,) float64
-    n_causes : int
-        C; if it is 1, every cause counts as the same.
+    `event_times` (R,).  `time`, `event` (n,): end of the observation, and the cause of the event
+    that happened then; 0 if none did.  `start` (n,): the row is observed after this time.
+    `n_causes`: c; if it is 1, every cause counts as the same.
     """
     code = 2 * np.searchsorted(event_times, time, side="right") + (event > 0)
     entry = np.empty(0, dtype=np.int32)
@@ -101,18 +88,10 @@ def subdistribution_ranks(
 ) -> EventRanks:
     """Return the ranks of rows for the subdistribution of one cause (Fine and Gray 1999).
 
-    Parameters
-    ----------
-    time, event : (n,)
-        As for `event_ranks`; all rows are observed from the beginning.
-    cause : int
-        From 1.
-    event_times : (R,) float64
-        Times of its events, ascending.
-    uncensored_to_end : (n,) float64
-        G(T-): the probability not to be censored before the end T of each row.
-    uncensored : (R,) float64
-        The same before each of the event times.
+    `time`, `event` (n,): as for `event_ranks`; all rows are observed from the beginning.  `cause`:
+    from 1.  `event_times` (R,): times of its events, ascending.  `uncensored_to_end` (n,): G(T-):
+    the probability not to be censored before the end T of each row.  `uncensored` (R,): the same
+    before each of the event times.
     """
     ranks = event_ranks(time, event == cause, None, event_times)
     stays = (event > 0) & (event != cause) & (uncensored_to_end > 0)

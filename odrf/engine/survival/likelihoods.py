@@ -233,15 +233,9 @@ LEAST_SPREAD = 1e-3
 class LogTimes(NamedTuple):
     """Logarithms of times.
 
-    Attributes
-    ----------
-    time : (n,) float64
-        Logarithm of the end of the observation.
-    event : (n,) bool
-        Whether the row's event happened then.
-    start : (n,) float64
-        Logarithm of the time after which the row was observed, -∞ for 0; empty if all rows were
-        observed from the beginning.
+    `time` (n,): logarithm of the end of the observation.  `event` (n,): whether the row's event
+    happened then.  `start` (n,): logarithm of the time after which the row was observed, -∞ for 0;
+    empty if all rows were observed from the beginning.
     """
 
     time: Array
@@ -380,14 +374,9 @@ FARTHEST = 300.0
 class PartialLikelihood(NamedTuple):
     """The negative log partial likelihood, and its derivatives by the scores.
 
-    Attributes
-    ----------
-    losses : (n,) float64
-        What each row's event adds to it, divided by the row's weight; 0 for censored rows.  Rows of
-        one time share their denominators equally.
-    first, second : (n,) float64
-        Derivatives by each row's score, and second derivatives by the same score, divided by the
-        row's weight.
+    `losses` (n,): what each row's event adds to it, divided by the row's weight; 0 for censored
+    rows.  Rows of one time share their denominators equally.  `first`, `second` (n,): derivatives
+    by each row's score, and second derivatives by the same score, divided by the row's weight.
     """
 
     losses: Array

@@ -149,17 +149,11 @@ SIGNS = 53
 class RiskSums(NamedTuple):
     """Scratch for the scores of one node at a time.
 
-    Attributes
-    ----------
-    deaths, leaving, entering : (R + 1,) float64
-        Weights by rank: of rows with an event, of rows that end, and of rows that begin; `entering`
-        is empty if no row is truncated.
-    cumulative : (R + 1,) float64
-        The cumulative hazard up to each rank.
-    entries : (n,) uint64
-        Sorting keys of the entries of rows; empty if no row is truncated.
-    staying : (R + 1,) float64
-        Weights by rank of rows that stay at risk; empty if rows leave with their events.
+    `deaths`, `leaving`, `entering` (R + 1,): weights by rank: of rows with an event, of rows that
+    end, and of rows that begin; `entering` is empty if no row is truncated.  `cumulative` (R + 1,):
+    the cumulative hazard up to each rank.  `entries` (n,): sorting keys of the entries of rows;
+    empty if no row is truncated.  `staying` (R + 1,): weights by rank of rows that stay at risk;
+    empty if rows leave with their events.
     """
 
     deaths: np.ndarray

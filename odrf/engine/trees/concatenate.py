@@ -104,19 +104,8 @@ class JoinedArrays:
     """The arrays of the trees so far, in room for more.
 
     Memory is reserved for trees like the first few; the system hands it out only where it is
-    written to.
-
-    Parameters
-    ----------
-    first : sequence of Forest
-        The first trees.
-    n_trees : int
-        About how many trees are expected.
-
-    Attributes
-    ----------
-    room, used : dict of str to int
-        Trees, nodes and terms, each by the name of an array of such a length.
+    written to.  `first`: the first trees.  `n_trees`: about how many trees are expected.  `room`,
+    `used`: trees, nodes and terms, each by the name of an array of such a length.
     """
 
     def __init__(self, first: Sequence[_Trees], n_trees: int) -> None:
@@ -225,12 +214,8 @@ FIRST, LARGER = 2**12, 1.05
 class AppendedArray:
     """An array that grows along its first axis.
 
-    Parameters
-    ----------
-    empty : array of length 0
-        Its type, and the sizes of its other axes.
-    room : int
-        What is reserved at first; the system hands it out only where it is written to.
+    `empty`: its type, and the sizes of its other axes.  `room`: what is reserved at first; the
+    system hands it out only where it is written to.
     """
 
     def __init__(self, empty: NDArray[Any], room: int = FIRST) -> None:
@@ -291,16 +276,9 @@ def require_memory_for_all(
 ) -> None:
     """Raise `MemoryError` if trees like those so far do not fit; it says which would.
 
-    Parameters
-    ----------
-    size, number : int
-        The bytes of the trees so far, and how many they are.
-    n_trees : int
-        How many there are to be.
-    nodes : int, optional
-        The nodes of the trees so far, if it is known.
-    what : str
-        Which trees so far were taken as an example.
+    `size`, `number`: the bytes of the trees so far, and how many they are.  `n_trees`: how many
+    there are to be.  `nodes`: the nodes of the trees so far, if it is known.  `what`: which trees
+    so far were taken as an example.
     """
     of_tree = size / number
     rest = of_tree * (n_trees - number)

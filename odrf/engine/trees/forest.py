@@ -420,12 +420,8 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
     Each tree is appended as it comes, so that memory never holds all trees twice; small ones are
-    joined at once.  Arrays that follow from others in all trees are not kept.
-
-    Raises
-    ------
-    MemoryError
-        The trees so far show that memory does not suffice for all of them.
+    joined at once.  Arrays that follow from others in all trees are not kept.  Raises
+    `MemoryError`: the trees so far show that memory does not suffice for all of them.
     """
     follow = set(FOLLOWING)
     ordered: np.bool_ = np.False_
@@ -506,20 +502,10 @@ def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDAr
 def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:
     """Return the tree with the `branches` in place of these leaves.
 
-    Parameters
-    ----------
-    tree : Forest
-        A forest of one tree.
-    leaves : (L,) int64
-        Numbers of the leaves, ascending.
-    branches : Forest
-        A forest of one tree.  Its nodes 1 … L are the leaves, further nodes are below them, and
-        node 0 stands for the rest of the tree.
-
-    Returns
-    -------
-    Forest
-        A forest of one tree; new nodes are numbered after the old ones.
+    `tree`: a forest of one tree.  `leaves` (L,): numbers of the leaves, ascending.  `branches`: a
+    forest of one tree.  Its nodes 1 … L are the leaves, further nodes are below them, and node 0
+    stands for the rest of the tree.  Returns a forest of one tree; new nodes are numbered after the
+    old ones.
     """
     L, m = len(leaves), tree.n_nodes
     below = np.where(branches.left < 0, -1, branches.left - (L + 1) + m)

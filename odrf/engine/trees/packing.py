@@ -47,20 +47,11 @@ class LevelTables(NamedTuple):
 
     A table has two words, then its entries.  If these are a and n ≥ 0, the entries are the
     coefficients of the n levels from a on; if they are a and -n, the numbers of n levels in
-    ascending order and then their coefficients.  The shorter of both is used.
-
-    Attributes
-    ----------
-    start : (m + 1,) int64
-        Where each node's terms begin.
-    row : (z,) int32
-        The row of the matrix that a term reads; -1 - row, if this holds the levels of a factor.
-    coef : (z,) float32
-        The coefficient; for a factor the bits of the place of its table, divided by `UNIT`.
-    words : int32
-        The tables.
-    floats : float32
-        The same memory, viewed as floats.
+    ascending order and then their coefficients.  The shorter of both is used.  `start` (m + 1,):
+    where each node's terms begin.  `row` (z,): the row of the matrix that a term reads; -1 - row,
+    if this holds the levels of a factor.  `coef` (z,): the coefficient; for a factor the bits of
+    the place of its table, divided by `UNIT`.  `words`: the tables.  `floats`: the same memory,
+    viewed as floats.
     """
 
     start: NDArray[np.int64]
@@ -217,17 +208,10 @@ class Packed(NamedTuple):
     the distance in words from this record to its own; a leaf as -1 - i, i its number in the
     `Forest`.  Most records fit one cache line, and those of the upper levels lie together.
 
-    Attributes
-    ----------
-    root : (B,) int64
-        Where each tree's first record begins; -1 - i if the tree is a single leaf, number i.
-    words : int32
-        The records.
-    floats : float32
-        The same memory as `words`, viewed as floats.
-    level_words, level_floats : None, or int32 and float32
-        The tables of `LevelTables`, if rows hold the levels of
-        factors; records have their terms.  With None, kernels are compiled without them.
+    `root` (B,): where each tree's first record begins; -1 - i if the tree is a single leaf, number
+    i.  `words`: the records.  `floats`: the same memory as `words`, viewed as floats.
+    `level_words`, `level_floats`: the tables of `LevelTables`, if rows hold the levels of factors;
+    records have their terms.  With None, kernels are compiled without them.
     """
 
     root: NDArray[np.int64]

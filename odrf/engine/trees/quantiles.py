@@ -38,15 +38,10 @@ SLACK = 1e-10
 class LeafMembers(NamedTuple):
     """The training rows in the leaves of each tree, for all m nodes of a forest.
 
-    Attributes
-    ----------
-    start, end : (m,) int64
-        Node i has the entries ``start[i]:end[i]``: its rows or, if it has none, those of the
-        nearest ancestor that has rows, from which its value comes too.
-    row : (z,) int32
-        Numbers of training rows.
-    weight : (z,) float64
-        Their case weights; a row drawn twice has twice the weight.
+    `start`, `end` (m,): node i has the entries ``start[i]:end[i]``: its rows or, if it has none,
+    those of the nearest ancestor that has rows, from which its value comes too.  `row` (z,):
+    numbers of training rows.  `weight` (z,): their case weights; a row drawn twice has twice the
+    weight.
     """
 
     start: NDArray[np.int64]

@@ -55,14 +55,7 @@ NARROWER: dict[str, tuple[str, ...]] = {
 class ArrayForm:
     """How an array is written.
 
-    Attributes
-    ----------
-    dtype : its type, as NumPy writes it: ``"<f8"``
-    kept : the type in which it is written, which holds its numbers without loss
-    steps : whether the first number and the differences of successive numbers are written
-    apart : whether first the first bytes of all numbers are written, then all second bytes, and so
-        on: as an array (item size, numbers) of bytes
-    fortran : whether the numbers are in the order of Fortran
+    `apart`: on: as an array (item size, numbers) of bytes.
     """
 
     dtype: str

@@ -25,14 +25,7 @@ __all__ = [
 class StackedPart(NamedTuple):
     """A model of a stack.
 
-    Attributes
-    ----------
-    name : what it is, in words
-    fit : its trees, or a smoother without any; with a base, trees predict the residuals of the base
-    base : what is added to the prediction of the trees, or None
-    columns : (q,), the columns of the design that it uses; None for all
-    left_out : (n, K), the prediction of each row without the row itself; None for the out-of-bag
-        prediction
+    `columns` (q,).  `left_out` (n, K): prediction.
     """
 
     name: str
@@ -45,12 +38,7 @@ class StackedPart(NamedTuple):
 class Trial(NamedTuple):
     """A kind of boosted runs that was tried.
 
-    Attributes
-    ----------
-    runs : runs of its last fit; 0 if there was no time for any
-    gain, std_error : by how much it lowers the out-of-bag loss of the stack, mean squared error or
-        log loss, and the standard error of that; NaN without any fit
-    outcome : ``"added"``, ``"within noise"``, ``"behind others"`` or ``"no time left"``
+    `gain`, `std_error`: log loss, and the standard error of that; NaN without any fit.
     """
 
     name: str
@@ -69,21 +57,7 @@ class Trial(NamedTuple):
 class StackedFit:
     """The fit of a stack, from which results are computed.  It can be pickled.
 
-    Attributes
-    ----------
-    call : the call that made it, as shown in summaries
-    design : the recipe from a data frame to predictors and response
-    data : the training rows
-    control : the options, resolved
-    boosting : the options of the kinds of boosted runs, whether or not they are among the models
-    parts : the G models, a forest first
-    weights : (G,), the weight of each; they add up to 1
-    power : the power of the weighted geometric mean of class probabilities; 1 for a regression
-    errors : (G,), out-of-bag mean squared error of each, or its share of wrong labels
-    rises : (G,), by what share the out-of-bag loss of the stack (mean squared error or log loss)
-        would rise without each
-    trials : other models that were tried
-    votes, summed : False, a prediction is a mean
+    `weights` (G,), `errors` (G,).  `rises` (G,): would rise without each.
     """
 
     votes: ClassVar[bool] = False

@@ -116,17 +116,8 @@ TINY = 1e-18
 class KernelSmoother:
     """A kernel ridge regression on scaled columns.
 
-    Attributes
-    ----------
-    centre, unit : (p,), a column counts as its difference from `centre`, divided by `unit`;
-        infinite for a column that is constant
-    points : (m, p), the training rows that it uses
-    ridge : the regression on them
-    left_out : (n, K), the prediction of each training row without the row itself, or without its
-        fold
-    directions : (p, r), of an oblique smoother: a row counts as its products with the columns of
-        this matrix; or None
-    ends : (p, 2), see `column_ends`; None in files of earlier versions
+    `points` (m, p), `ends` (p, 2).  `centre`, `unit` (p,): infinite for a column that is constant.
+    `left_out` (n, K): fold.  `directions` (p, r): this matrix; or None.
     """
 
     centre: NDArray[np.float64]
@@ -244,13 +235,7 @@ MOST_WORK = 2e10
 class AdditiveBase:
     """A sum of functions of single columns.
 
-    Attributes
-    ----------
-    knots : (p, KNOTS), the knots of each column's natural cubic spline; NaN for a column with a
-        line
-    centre : (p,), the value that a missing cell counts as
-    coef : (m,), the coefficients: of a line one, of a spline its values at the knots
-    ends : (p, 2), see `column_ends`; None in files of earlier versions
+    `centre` (p,), `coef` (m,), `ends` (p, 2).  `knots` (p, KNOTS): line.
     """
 
     knots: NDArray[np.float64]

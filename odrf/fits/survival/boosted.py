@@ -41,11 +41,7 @@ FEWEST_EVENTS = 20
 class BoostedSurvivalFit(BoostedFit):
     """A fit of boosted trees for times to an event.
 
-    Attributes
-    ----------
-    curves : the survival curve of each score
-    event_times : (R,), the different event times of the training rows, ascending
-    judged : the rows that the curves are of: "out of bag", "held out" or "training"
+    `event_times` (R,).
     """
 
     curves: CurvesOfScores

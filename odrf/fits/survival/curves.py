@@ -431,14 +431,8 @@ POINTS, VALUES_AT_ONCE = 2**11, 2**22
 class CurveErrors(NamedTuple):
     """The curves of m rows at G times, and their errors.
 
-    Attributes
-    ----------
-    estimate, std_error : (m, G), NaN for a row that no tree predicts; the error also for one that a
-        single tree does
-    alone : half the width of the interval for one point, in standard errors
-    reach : (m,), half the width of the simultaneous band in standard errors: all points of the
-        curve are no farther from their expectation, with the given probability
-    trees_advised : how many trees would estimate the errors well enough; 0 if these are enough
+    `estimate`, `std_error` (m, G): single tree does.  `reach` (m,): curve are no farther from their
+    expectation, with the given probability.
     """
 
     estimate: NDArray[np.float64]

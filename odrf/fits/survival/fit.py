@@ -77,13 +77,7 @@ class SurvivalFit(Fit):
     """A tree or forest for times to an event.
 
     The values of its nodes are mortalities: cumulative hazards added up over all event times.
-
-    Attributes
-    ----------
-    curves : the Nelson–Aalen curve of each leaf; in a single tree of each node, so that it can be
-        pruned
-    event_times : (R,), the different event times of the training rows, ascending
-    hazards : in a single tree, events and hazards of its nodes; or None
+    `event_times` (R,).  `curves`: pruned.
     """
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
@@ -122,17 +116,7 @@ OfFit = Callable[[SurvivalFit, float, int], NDArray[np.float64]]
 class CurveEstimand(NamedTuple):
     """A number of a survival or incidence curve, which a forest can estimate.
 
-    Attributes
-    ----------
-    letters : the first letters of its name
-    words : its description, with places for the ``time`` and the ``cause``
-    of_leaves : takes a fit, a time and a cause, from 0; returns the number of each leaf's curve
-        (m,)
-    pseudo_values : takes the same, returns the contribution of training rows (n,) to the estimate
-        for all of them
-    of_cause : whether it is a number of one cause of events, and not of all together
-    is_area : whether it is an area up to the time, which is known only after the first event
-    is_probability : whether it lies between 0 and 1
+    `of_leaves`: (m,).  `pseudo_values` (n,): for all of them.
     """
 
     letters: str

@@ -276,21 +276,12 @@ VARIATION = 1.0
 class NodeHazards:
     """Events and hazards of the m nodes of a tree.
 
-    Attributes
-    ----------
-    events : (m,), the number of events, each as often as the case weight of its row; those of one
-        cause if the tree is about one
-    expected : (m,), the number of events by the hazard of all rows
-    person_time : (m,), how long the rows of the node were observed, all together
-    relative : (m,), the hazard, divided by that of all rows: events divided by expected events,
-        both with a prior of one event; see `odrf.pruning.event_deviance.with_shrunken_rates`
-    of_cause : (m, C), the hazard of each cause, divided by that of all rows and causes; empty, (0,
-        0), if there is one cause, or the tree is about one
-    log_rank : (m,), the log-rank statistic of each split, case weights being numbers of rows; 0 at
-        leaves; empty for a tree that is only evaluated by the deviance
-    events_of_cause : (m, C), the number of events of each cause, also of a tree about one, counted
-        like `events`; empty, (0, 0), if there is one cause
-    subjects : (m,), the number of subjects, where these have several rows each; else empty
+    `expected` (m,), `person_time` (m,), `subjects` (m,).  `events` (m,): cause if the tree is about
+    one.  `relative` (m,): both with a prior of one event; see
+    `odrf.pruning.event_deviance.with_shrunken_rates`.  `of_cause` (m, C): 0), if there is one
+    cause, or the tree is about one.  `log_rank` (m,): leaves; empty for a tree that is only
+    evaluated by the deviance.  `events_of_cause` (m, C): like `events`; empty, (0, 0), if there is
+    one cause.
     """
 
     events: NDArray[np.float64]

@@ -96,11 +96,7 @@ class PredictedCurves(Protocol):
 class PredictedCause:
     """Rows whose risk of one cause is predicted.
 
-    Attributes
-    ----------
-    rows : PredictedRows
-    cause : int
-        From 0.
+    `cause`: from 0.
     """
 
     rows: PredictedRows
@@ -120,14 +116,7 @@ class PredictedCause:
 class JudgedPredictions:
     """Predictions of n rows with observed times.
 
-    Attributes
-    ----------
-    rows : the n rows; if some enter late, all curves are those given no event by ``rows.since``
-    risk : (n,)
-    predicted : the predictions of m rows, the n among them
-    used : (m,), which of the m rows are evaluated
-    reference : the probability of no event that is predicted without predictors, from the training
-        rows
+    `risk` (n,), `used` (m,).  `reference`: rows.
     """
 
     rows: EvaluatedTimes

@@ -246,14 +246,9 @@ def bands_of(
 ) -> SurvivalBands:
     """Return the curves of rows with their bands.
 
-    Parameters
-    ----------
-    rows : RowsToPredict
-    unseen : (B, n) bool or None
-        The trees that predict each row; None: all.
-    times, cause, level, progress
-        As in `odrf.results.survival.estimand.CurveEstimates.bands`, as are errors and
-        warnings.
+    `unseen` (B, n): the trees that predict each row; None: all.  `times`, `cause`, `level`,
+    `progress`: as in `odrf.results.survival.estimand.CurveEstimates.bands`, as are errors and
+    warnings.
     """
     fit = cast(SurvivalFit, rows.fit)
     level = checked_part("level", level)

@@ -87,17 +87,9 @@ def estimates_table(
     """Return estimates with their intervals, one row each.
 
     Errors of 0 are blank, with the intervals: no row has an influence, as with a single event,
-    which does not make the estimate certain.
-
-    Parameters
-    ----------
-    estimates : mapping of str to RowwiseEstimate
-    level : float
-        Nominal coverage of the intervals.
-    groups : (n,) int64 or None
-        Groups of rows that are independent; None: the rows are.
-    source : str
-        Which rows they are of: the name of the index.
+    which does not make the estimate certain.  `level`: nominal coverage of the intervals.  `groups`
+    (n,): groups of rows that are independent; None: the rows are.  `source`: which rows they are
+    of: the name of the index.
     """
     lines = {
         name: (
@@ -278,10 +270,7 @@ LEGEND = "node) split  n, {events}, {curve}, hazard relative to that of all rows
 def hazards_of(fit: SurvivalFit) -> NodeHazards:
     """Return the hazards of the nodes of a tree.
 
-    Raises
-    ------
-    InputError
-        The fit is a forest.
+    Raises `InputError`: the fit is a forest.
     """
     if fit.hazards is None:
         raise InputError("a forest has no hazards of nodes: use a tree of odt()")

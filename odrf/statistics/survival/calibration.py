@@ -23,13 +23,8 @@ Floats = NDArray[np.float64]
 class CalibrationAt(NamedTuple):
     """Predicted and observed probabilities of an event by a time, in K groups of rows.
 
-    Attributes
-    ----------
-    weight : (K,), the weight of the rows
-    predicted : (K,), their mean predicted risk
-    observed, std_error, low, high : (K,), the estimated probability with its limits; NaN beyond the
-        last time of a group, unless all had an event; no limits, NaN, where none or all had the
-        event
+    `weight` (K,), `predicted` (K,).  `observed`, `std_error`, `low`, `high` (K,): last time of a
+    group, unless all had an event; no limits, NaN, where none or all had the event.
     """
 
     weight: Floats

@@ -51,12 +51,7 @@ class RunningSums(NamedTuple):
 class RiskSets:
     """Rows at risk and events at each distinct event time.
 
-    Attributes
-    ----------
-    times : (R,), distinct event times, ascending
-    at_risk, events : (R,), sums of case weights
-    first, last : (n,), a row is at risk at ``times[first:last]``
-    happened : (n,), whether the row has an event: at ``times[last - 1]``
+    `times` (R,), `at_risk`, `events` (R,), `first`, `last` (n,), `happened` (n,).
     """
 
     times: Floats
@@ -397,11 +392,7 @@ def product_limit(sets: RiskSets) -> KaplanMeier:
 class CumulativeIncidence:
     """The probability of an event of one cause by each time, others being possible.
 
-    Attributes
-    ----------
-    sets, of_cause : of events of all causes, and the same in which only those of this cause count
-    survival_before : (R,), the probability to have had no event before each time
-    incidence : (R,), the probability of an event of the cause by each time
+    `survival_before` (R,), `incidence` (R,).
     """
 
     sets: RiskSets

@@ -56,11 +56,7 @@ __all__ = [
 class ComparedPairs(NamedTuple):
     """Which pairs are compared: row j with case i if first[j] ≤ at[i] < last[j].
 
-    Attributes
-    ----------
-    at : (n,), the position of each case in time, -1 for other rows
-    case_weight, weight : (n,), a pair weighs the product: of the case, and of the row it is
-        compared with
+    `at` (n,).  `case_weight`, `weight` (n,): compared with.
     """
 
     at: Integers
@@ -73,13 +69,8 @@ class ComparedPairs(NamedTuple):
 class OrderedPairs(NamedTuple):
     """Sums of weights of pairs, for each row.
 
-    Attributes
-    ----------
-    tied : the weight of compared pairs with equal scores
-    in_order, compared : (n,), of pairs with the row as the case; equal scores count half as in
-        order
-    in_order_as_other, compared_as_other : (n,), of pairs with the row as the one that the case is
-        compared with
+    `in_order`, `compared` (n,): order.  `in_order_as_other`, `compared_as_other` (n,): compared
+    with.
     """
 
     tied: float

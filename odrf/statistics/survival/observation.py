@@ -115,15 +115,8 @@ class LateEntryCurve:
     Kaplan–Meier curve.  Geskus (2011, Biometrics 67, 39-49) shows this for weights that are
     products of two curves, of censoring and of entry.
 
-    Attributes
-    ----------
-    sets : of events of any cause
-    moments : (M,), distinct times at which rows enter or end
-    present : (2 M + 1,), the weight of the rows under observation: before the first moment, at it,
-        from it on until the next one, at this, …
-    values : (2 M + 1,), K there; infinite where no survivor is left in the estimate
-    entered, left : (n,), a row is present at ``[entered:left]``
-    before : (2 M + 1,), how many of the distinct event times are before
+    `moments` (M,), `values` (2 M + 1,), `entered`, `left` (n,), `before` (2 M + 1,).  `present`
+    (2 M + 1,): from it on until the next one, at this, ….
     """
 
     sets: RiskSets
@@ -233,12 +226,7 @@ def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> F
 class StatesAt(NamedTuple):
     """The states of n rows at a time.
 
-    Attributes
-    ----------
-    past : (n,), whether the row is not observed any longer
-    weight : (n,), 0 for rows that were censored before or enter later, and where K is 0
-    passed : (n,), where K was read, as index of its values
-    reached : whether rows could be observed then: K(t) is not 0
+    `past` (n,), `weight` (n,), `passed` (n,).
     """
 
     past: NDArray[np.bool_]
@@ -250,12 +238,7 @@ class StatesAt(NamedTuple):
 class WeightedStates(NamedTuple):
     """Rows, and the curve they are weighted by.
 
-    Attributes
-    ----------
-    of_event : (n,), the case weight divided by K(T-), of rows with an event; 0 of others
-    passed : (n,), where K(T-) was read
-    start : (n,), when rows enter; None: all are there from the beginning
-    is_known : whether the curve is known, and not estimated from these rows
+    `of_event` (n,), `passed` (n,), `start` (n,).
     """
 
     time: Floats

@@ -76,13 +76,7 @@ LARGEST_EXPONENT = 700.0
 class ProportionalHazards(CurvesOfScores):
     """The cumulative hazards H(t) exp(b (f - c)) of scores f, with a baseline H that steps.
 
-    Attributes
-    ----------
-    times : (R,), different event times, ascending
-    baseline : (R,), H at these times; it is constant between them, 0 before the first, and does not
-        rise after the last
-    centre : c, the score that has the baseline hazard
-    slope : b; 1 if scores are logarithms of relative hazards as they are
+    `times` (R,).  `baseline` (R,): rise after the last.
     """
 
     times: Floats

@@ -75,17 +75,7 @@ MOST_TIMES = 100
 class EvaluatedTimes:
     """The observed times of n evaluated rows.
 
-    Attributes
-    ----------
-    time : (n,), the end of observation
-    event : (n,), 0 for a censored row, otherwise the cause
-    source : which rows they are, in words
-    start : (n,), when a row enters; None: all are there from the beginning
-    groups : (n,), the group of each row, of a fit with groups: these are independent of each other;
-        or None
-    cause : the cause, from 1, whose events are predicted; None: all
-    since : everything is evaluated given that no event has come by this time; above 0 only if rows
-        enter late
+    `time` (n,), `event` (n,), `start` (n,).  `groups` (n,): or None.  `since`: enter late.
     """
 
     time: Floats

@@ -36,16 +36,7 @@ GROWING = "rows of a leaf → ∞"
 class SurvivalFitProperties:
     """The properties of a fit to times to an event that the theorems are about.
 
-    Attributes
-    ----------
-    P : number of predictors
-    numbers : how many of them are numbers, with more than finitely many values
-    mixed : the share of leaves with rows of different values of the predictors; NaN if some
-        predictors are numbers
-    oblique : whether splits on several predictors are tried
-    chosen : whether several splits of a node are compared
-    least_rows : fewest rows of a leaf
-    summed : whether trees add up to a score, as boosted ones do, and leaves have no curves
+    `mixed`: predictors are numbers.
     """
 
     P: int
