@@ -91,7 +91,7 @@ SOME = {
         ),
     },
     "tests/statistics/test_importance.py": {
-        "test_rows_that_judge_have_chosen_nothing": "^(?!by both|by rate)",
+        "test_rows_that_evaluate_have_chosen_nothing": "^(?!by both|by rate)",
     },
     "tests/test_docs.py": {
         "test_python_block_of_the_tour_runs": "block1",

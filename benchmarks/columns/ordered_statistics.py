@@ -95,7 +95,7 @@ def with_statistics(rows: Partition, task: str, way: str, seed: int) -> Partitio
     return Partition(train, test)
 
 
-def judged(task: str, train: pd.DataFrame, test: pd.DataFrame, seed: int) -> tuple[float, ...]:
+def evaluated(task: str, train: pd.DataFrame, test: pd.DataFrame, seed: int) -> tuple[float, ...]:
     """Return error, log loss and processor seconds."""
     begun = time.process_time()
     fit = odbt("y ~ .", train, seed=seed, n_jobs=1)
@@ -133,7 +133,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         for way in WAYS:
             rows = with_statistics(cut[number], task, way, seed)
             odbt("y ~ .", rows.train, n_trees=1, seed=seed, n_jobs=1)  # compiled before it is timed
-            yield way, *judged(task, rows.train, rows.test, seed)
+            yield way, *evaluated(task, rows.train, rows.test, seed)
 
     return go_on(options.out, COLUMNS, tasks, lines)
 

@@ -168,7 +168,7 @@ def summary(lines: pd.DataFrame) -> pd.DataFrame:
         true = dict(zip(EFFECTS, true_effects(str(truth)), strict=True))
         measured = [kind for kind in KINDS if samples[f"{kind} {PREDICTORS[0]}"].notna().all()]
         case = {"forest": forest, "rows": n, "truth": truth, "samples": len(samples)}
-        rows += [{**case, "effect": kind, **judged(samples, kind, true)} for kind in measured]
+        rows += [{**case, "effect": kind, **evaluated(samples, kind, true)} for kind in measured]
     return pd.DataFrame(rows)
 
 
@@ -182,7 +182,7 @@ def report(lines: pd.DataFrame, path: Path | None) -> str:
     return markdown_table(table.drop(columns=names).set_index(named), ", ".join(names))
 
 
-def judged(samples: pd.DataFrame, kind: str, true: dict[str, float]) -> dict[str, str]:
+def evaluated(samples: pd.DataFrame, kind: str, true: dict[str, float]) -> dict[str, str]:
     """Return coverage of expectation and truth, and the ratio of standard errors, in words."""
     names = [f"{kind} {name}" for name in PREDICTORS]
     estimate = samples[names].to_numpy()

@@ -10,7 +10,7 @@ give tests of importance with their intervals, and a predictive check.  The inte
 by whether they cover the expectation of their estimate, which is its mean over the samples; bands
 by whether they cover it at all points together.  Learning curves are of one table divided anew:
 their intervals are for that table.  Tests of noise, and of two models that are equally good, are
-judged by how often they reject at level 5 %, and by the distance of their p-values from uniform
+evaluated by how often they reject at level 5 %, and by the distance of their p-values from uniform
 ones.
 
 ``measured`` is the share of intervals that cover, or of tests that reject; its error is over
@@ -204,7 +204,7 @@ def size_lines(samples: list[P_values]) -> Iterator[tuple[Any, ...]]:
     for what in samples[0]:
         p = np.array([s[what] for s in samples])
         share = (p <= SIZE).mean(axis=1)
-        # p-values of one sample depend on each other: the first of each is judged
+        # p-values of one sample depend on each other: the first of each is evaluated
         distance = kstest(p[:, 0], "uniform")
         error = share.std(ddof=1) / np.sqrt(R)
         yield (

@@ -6,10 +6,10 @@
 Probabilities and events are drawn from problems whose truth is known, without any fit:
 
 * the score of events is normal with mean √2 Φ⁻¹(area), that of others normal with mean 0.  The
-  interval of the area under the ROC curve is judged by this area, that of the average precision by
-  its value for 400,000 rows;
+  interval of the area under the ROC curve is evaluated by this area, that of the average precision
+  by its value for 400,000 rows;
 * probabilities are drawn from a beta distribution, and events happen with them.  The interval of a
-  bin is judged by the mean probability of its rows; the band for calibrated probabilities by the
+  bin is evaluated by the mean probability of its rows; the band for calibrated probabilities by the
   share of its points that hold the estimated curve.
 
 The csv has a line for each problem: the share of intervals or points that hold, their nominal level

@@ -16,7 +16,7 @@ a task takes the mean time times a log-normal factor of standard deviation ``SPR
 from all others at the same time.  Tasks go to the first worker that is free.
 
 ``limits`` names what does not fit: the memory of a worker, which has to hold its rows, what is
-drawn, a growing tree, and the whole forest when rows are judged; or that of the scheduler
+drawn, a growing tree, and the whole forest when rows are evaluated; or that of the scheduler
 (``SCHEDULER_MEMORY``), at the bytes that a task was measured to take.
 """
 
@@ -43,7 +43,7 @@ ROWS, WORKERS = 10**9, (1, 10, 100, 1000)
 DEFAULT, SMALL = ROWS**0.85 / ROWS, 0.001
 COLUMNS = [
     "rows", "workers", "partitions", "trees", "drawn", "leaf_rows", "tasks", "scheduler_seconds",
-    "see", "draw", "gather", "grow", "judge", "hours", "hours_even", "moved_terabytes",
+    "see", "draw", "gather", "grow", "evaluate", "hours", "hours_even", "moved_terabytes",
     "worker_gigabytes", "scheduler_gigabytes", "limits",
 ]  # fmt: skip
 CASES = [
@@ -61,7 +61,7 @@ class Costs(NamedTuple):
 
     Attributes
     ----------
-    see, draw, judge : float
+    see, draw, evaluate : float
         Seconds of a row, or of a row and a tree.
     grow : float
         Seconds of a tree of ``MEASURED_DRAWN`` rows.
@@ -73,7 +73,7 @@ class Costs(NamedTuple):
 
     see: float
     draw: float
-    judge: float
+    evaluate: float
     grow: float
     scheduling: float
     of_task: float
@@ -92,7 +92,7 @@ def measured(tasks: pd.DataFrame, tree_bytes: float) -> Costs:
     return Costs(
         total["see rows"] / MEASURED_ROWS,
         total["draw rows"] / pairs,
-        total["judge rows"] / pairs,
+        total["evaluate rows"] / pairs,
         total["grow tree"] / trees,
         float(scheduling["seconds"].mean()),
         float(scheduling["bytes"].mean()),
@@ -143,9 +143,11 @@ def simulated(
         gather = np.ceil(trees / workers) * of_rows / NETWORK
         grow = makespan(trees, growth, speeds, partitions * apart, rng)
         copies = trees * of_tree / NETWORK * np.log2(workers + 1)
-        judge = copies + makespan(partitions, of_part * trees * costs.judge, speeds, apart, rng)
+        evaluate = copies + makespan(
+            partitions, of_part * trees * costs.evaluate, speeds, apart, rng
+        )
         returned = trees * of_tree / NETWORK
-        return [see, draw, gather, grow, judge + returned]
+        return [see, draw, gather, grow, evaluate + returned]
 
     found, even = passes(slow), passes(np.ones(workers))
     moved = trees * of_rows + trees * of_tree * (1 + workers) + partitions * 65_536 * 4.0 * P

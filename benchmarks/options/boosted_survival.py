@@ -5,8 +5,8 @@
 
 The folder has an ``index.csv`` with a column ``name``, and for each name a ``NAME.csv.gz`` with
 ``time``, ``status`` (1 for an event) and ``fold``.  At most `ROWS` rows of a table are drawn.  Fits
-without a fold are judged on its rows, for the first folds, by the integrated Brier score and by
-Harrell's C.  The score of the Kaplan-Meier curve of the rows that judge is beside them.
+without a fold are evaluated on its rows, for the first folds, by the integrated Brier score and by
+Harrell's C.  The score of the Kaplan-Meier curve of the validation rows is beside them.
 """
 
 from __future__ import annotations

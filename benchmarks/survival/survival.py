@@ -118,7 +118,7 @@ def _without(status: str, message: str) -> list[str]:
 
 
 def grid_of(train: pd.DataFrame) -> np.ndarray:
-    """Return the times at which curves are judged."""
+    """Return the times at which curves are evaluated."""
     events = train.loc[train["event"] == 1, "time"]
     first, last = np.quantile(events, [0.1, 0.9])
     return np.linspace(first, last, TIMES)

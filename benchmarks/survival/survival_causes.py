@@ -7,7 +7,7 @@ Rules of the scores that nodes are split on: ``all causes``, those of the causes
 random signs, the default; ``cause-specific``, log-rank scores of the cause, others being censored
 (``cause=``); and ``gray``, scores of its subdistribution (``criterion="gray", cause=``).  A forest
 of 500 trees on one thread is grown for each cause, but for all causes one.  Predicted incidences of
-each cause are judged on test rows by C of Wolbers et al. (2014) and by the Brier score, averaged
+each cause are evaluated on test rows by C of Wolbers et al. (2014) and by the Brier score, averaged
 over 100 times between the 10 % and the 90 % quantile of the times of training events.  Problems are
 simulated ones of 300 and of 1000 training rows, and two thirds of the table of melanomas.  Seconds
 are those of the processor, and of one forest.  A run with an existing csv adds the missing lines.
@@ -73,7 +73,9 @@ def compared(problem: str, sample: int, n_trees: int = 500) -> list[list[Any]]:
                     FORMULA, train, n_trees=n_trees, seed=sample, n_jobs=1, **options, **about
                 )
                 seconds = time.process_time() - began
-            lines.append([rule, cause, *judged(fit, train, test, cause, number), round(seconds, 3)])
+            lines.append(
+                [rule, cause, *evaluated(fit, train, test, cause, number), round(seconds, 3)]
+            )
     return lines
 
 
@@ -95,7 +97,7 @@ def warmed(train: pd.DataFrame, cause: str) -> None:
     odrf(FORMULA, train, n_trees=20, blend=True, cause=cause, criterion="gray", seed=1, n_jobs=1)
 
 
-def judged(
+def evaluated(
     fit: Any, train: pd.DataFrame, test: pd.DataFrame, cause: str, number: int
 ) -> list[float]:
     """Return C and the mean Brier score of the predicted incidences of a cause."""

@@ -8,7 +8,7 @@ Random partitions of each table, two thirds for training, the same for all.  For
 one thread: the default blend, and trees of one kind that try all thresholds (``blend=False``).
 Their directions are those of ``projection=``: ``logistic``, the default, and ``least_squares`` are
 fitted to the log-rank scores of a node; ``cox`` is one penalised Newton step of Cox's partial
-likelihood from 0 (``cox_steps.py``).  Judged by Uno's C and the integrated Brier score on test
+likelihood from 0 (``cox_steps.py``).  Evaluated by Uno's C and the integrated Brier score on test
 rows, with the censoring of the training rows, at 100 times between the 10 % and the 90 % quantile
 of the times of training events.  Seconds are those of the processor.  A run with an existing csv
 adds the missing lines.
@@ -82,7 +82,7 @@ def compared(table: SurvivalTable, number: int, n_trees: int = 500) -> list[list
             began = time.process_time()
             fit = _fitted(train, n_trees, directions, number, options)
             seconds = time.process_time() - began
-            lines.append([forest, directions, *judged(fit, train, test), round(seconds, 3)])
+            lines.append([forest, directions, *evaluated(fit, train, test), round(seconds, 3)])
     return lines
 
 
@@ -95,7 +95,7 @@ def _fitted(
     )  # fmt: skip
 
 
-def judged(fit: Any, train: pd.DataFrame, test: pd.DataFrame) -> list[float]:
+def evaluated(fit: Any, train: pd.DataFrame, test: pd.DataFrame) -> list[float]:
     """Return Uno's C and the integrated Brier score of the test rows."""
     times = grid_of(train)
     G = censoring_curve(train["time"].to_numpy(), train["event"].to_numpy())

@@ -1,7 +1,7 @@
-"""Survival models of Python, fitted or judged on request; started by ``survival_workers.py``.
+"""Survival models of Python, fitted or evaluated on request; started by ``survival_workers.py``.
 
 It reads and answers lines as ``survival_worker.R`` does.  The system ``score`` fits nothing: it
-judges the files that another one has left in the folder, by the measures of scikit-survival, and
+evaluates the files that another one has left in the folder, by the measures of scikit-survival, and
 answers Uno's C, Harrell's C, and the integrated Brier score.
 """
 
@@ -71,7 +71,7 @@ def rows_of(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def scored(folder: Path) -> list[object]:
-    """Judge predictions on the test rows.
+    """Evaluator predictions on the test rows.
 
     Uno's C counts events before the last of the times.  Brier scores are averaged over those of
     the times at which test rows are under observation.  Censoring is estimated from training rows;

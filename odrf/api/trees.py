@@ -248,12 +248,12 @@ def odt(
     groups : str or array of shape (n,), optional
         Which rows belong together, such as all rows of one subject: a column of `data`, which ``.``
         then leaves out, or values in the order of its rows, as for `weights`.  Rows of one group
-        are never on both sides where rows judge others: in folds, and in halves of honest trees.
+        are never on both sides where rows evaluate others: in folds, and in halves of honest trees.
         Rows of ``Surv(start, stop, event)`` are those of one subject if none of a group overlap in
         time: `min_leaf` then counts subjects, as that many times the mean number of their rows.
     order : str or array of shape (n,), optional
-        The time of each row, as for `groups`: numbers, dates or times.  In folds, rows are judged
-        by earlier rows.  Not together with `groups`.
+        The time of each row, as for `groups`: numbers, dates or times.  In folds, rows are
+        evaluated by earlier rows.  Not together with `groups`.
     strata : str or array of shape (n,), optional
         The stratum of each row, as for `groups`.  Folds and halves keep the shares of the strata.
         All rows of a group must be in one stratum.

@@ -30,7 +30,7 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# Stretches of whole blocks: what the worker that has a partition does of a table in partitions.
+# Ranges of whole blocks: what the worker that has a partition does of a table in partitions.
 #
 # Blocks of one size do not end where partitions end.  So the worker with the partition in which a
 # block begins takes what is missing of it from the heads of the following partitions.
@@ -90,7 +90,7 @@ class BlockRangeTasks(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """What is done with the blocks of a stretch: any value that is the same for all of them."""
+    """What is done with the blocks of a blocks_here: any value that is the same for all of them."""
 
     function: Callable[[Any, Iterator[pd.DataFrame]], Any]
     columns: tuple[str, ...]
@@ -109,7 +109,7 @@ class PartitionBlocks:
     chunks: Chunks
     client: Any
     weights: str | None = None
-    _stretches: list[BlockRange] = field(default_factory=list)
+    _ranges: list[BlockRange] = field(default_factory=list)
 
     @property
     def memory(self) -> float | None:
@@ -128,10 +128,10 @@ class PartitionBlocks:
         columns: Sequence[str],
     ) -> Iterator[Result]:
         """Yield ``function(given, block)`` for all blocks; see `BlockSource`."""
-        for results in self.over_stretches(what, partial(_each, function), given, columns):
+        for results in self.over_ranges(what, partial(_each, function), given, columns):
             yield from results
 
-    def over_stretches(
+    def over_ranges(
         self,
         what: str,
         function: Callable[[Given, Iterator[pd.DataFrame]], Result],
@@ -140,28 +140,28 @@ class PartitionBlocks:
     ) -> Iterator[Result]:
         """Yield ``function(given, blocks)`` for all ranges of blocks, in the order of the rows."""
 
-        def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+        def submit(numbers: Sequence[int]) -> Sequence[Any]:
             tasks = self.tasks(what, function, scattered(self.client, given), columns, numbers)
             return computed_by_workers(self.client, tasks.graph, tasks.keys)
 
-        n = len(self.stretches(columns))
-        return TasksOnWorkers[Result](self.client, hand_out, n).results()
+        n = len(self.ranges(columns))
+        return TasksOnWorkers[Result](self.client, submit, n).results()
 
-    def stretches(self, columns: Sequence[str]) -> list[BlockRange]:
+    def ranges(self, columns: Sequence[str]) -> list[BlockRange]:
         """Return the ranges of blocks; the rows of partitions are counted once, in one column."""
-        if not self._stretches:
+        if not self._ranges:
             parts = self._partitions(columns[:1])
             name = prefixed("count rows")
             keys = [(name, i) for i in range(len(parts.keys))]
             counting = {key: (len, part) for key, part in zip(keys, parts.keys, strict=True)}
 
-            def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+            def submit(numbers: Sequence[int]) -> Sequence[Any]:
                 graph = {**parts.graph, **counting}
                 return computed_by_workers(self.client, graph, [keys[i] for i in numbers])
 
-            lengths = list(TasksOnWorkers[int](self.client, hand_out, len(keys)).results())
-            self._stretches.extend(block_ranges(lengths, blocks.ROWS_PER_BLOCK))
-        return self._stretches
+            lengths = list(TasksOnWorkers[int](self.client, submit, len(keys)).results())
+            self._ranges.extend(block_ranges(lengths, blocks.ROWS_PER_BLOCK))
+        return self._ranges
 
     def tasks(
         self,
@@ -181,12 +181,12 @@ class PartitionBlocks:
         work = _Work(function, tuple(columns), blocks.ROWS_PER_BLOCK)
         name, head, keys = prefixed(what), prefixed("take head"), []
         for number in numbers:
-            stretch = self.stretches(columns)[number]
-            for i, n_rows in stretch.heads:
+            blocks_here = self.ranges(columns)[number]
+            for i, n_rows in blocks_here.heads:
                 graph[head, i] = (_head, parts[i], n_rows)
             graph[name, number] = (
-                _walked, _Held(work), _Held(stretch), given,
-                parts[stretch.partition], *[(head, i) for i, _ in stretch.heads],
+                _walked, _Held(work), _Held(blocks_here), given,
+                parts[blocks_here.partition], *[(head, i) for i, _ in blocks_here.heads],
             )  # fmt: skip
             keys.append((name, number))
         return BlockRangeTasks(graph, keys)
@@ -222,14 +222,17 @@ def _head(partition: Any, n_rows: int) -> Any:
 
 
 def _walked(work: _Held, held: _Held, given: Any, partition: Any, *heads: Any) -> Any:
-    """Do the work of a stretch on the worker that has its partition."""
+    """Do the work of a range on the worker that has its partition."""
     function, columns, size = work.value
-    stretch: BlockRange = held.value
-    if (len(partition), *map(len, heads)) != (stretch.n_rows, *(n for _, n in stretch.heads)):
+    blocks_here: BlockRange = held.value
+    if (len(partition), *map(len, heads)) != (
+        blocks_here.n_rows,
+        *(n for _, n in blocks_here.heads),
+    ):
         raise rows_have_changed()
-    frames = [partition.iloc[stretch.skipped :], *heads]
+    frames = [partition.iloc[blocks_here.skipped :], *heads]
     frames = [
-        checked_frame(each, columns, f"chunk {stretch.partition + i + 1} of data")
+        checked_frame(each, columns, f"chunk {blocks_here.partition + i + 1} of data")
         for i, each in enumerate(frames)
     ]
-    return function(given, in_blocks_of_rows(frames, size, stretch.begin))
+    return function(given, in_blocks_of_rows(frames, size, blocks_here.begin))

@@ -302,18 +302,18 @@ def permutation_loss(
             )  # fmt: skip
         return rows, used, of_row
 
-    judged = np.zeros(B, dtype=bool)
+    evaluated = np.zeros(B, dtype=bool)
     # added in the order of the trees: the same bits for any number of threads
     for b, (rows, used, of_row) in enumerate(in_order(run, range(B), draws.n_jobs, X.size)):
-        judged[b] = len(rows) > 0
+        evaluated[b] = len(rows) > 0
         found.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
         found.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
         advance()
-    if judged.all() or not judged.any():
+    if evaluated.all() or not evaluated.any():
         return found
-    of_all = B / judged.sum()
+    of_all = B / evaluated.sum()
     return LossIncrease(
-        found.of_tree[judged], found.of_row * np.float32(of_all), found.share * of_all
+        found.of_tree[evaluated], found.of_row * np.float32(of_all), found.share * of_all
     )
 
 

@@ -95,20 +95,20 @@ def in_order(
             end_if_stopped()
             yield function(task)
         return
-    finished, crew = False, _Crew(function, max(1, workers))
-    results: _Results[Result] = _Results(crew.ended)
-    ahead = AHEAD * crew.size
+    finished, pool = False, _ThreadPool(function, max(1, workers))
+    results: _Results[Result] = _Results(pool.ended)
+    ahead = AHEAD * pool.size
     try:
-        crew.start()
+        pool.start()
         for number, task in enumerate(tasks):
-            crew.hand_out(number, task)
+            pool.submit(number, task)
             if number + 1 >= ahead:
                 yield results.wait_for(number + 1 - ahead)
         for number in range(max(0, len(tasks) - ahead + 1), len(tasks)):
             yield results.wait_for(number)
         finished = True
     finally:
-        crew.dismiss(finished)
+        pool.close(finished)
 
 
 def with_all_that_follow(
@@ -127,21 +127,21 @@ def with_all_that_follow(
             left += following
             yield result
         return
-    finished, crew, unfinished = False, _Crew(function, n_jobs), 1
+    finished, pool, unfinished = False, _ThreadPool(function, n_jobs), 1
     try:
-        crew.start()
-        crew.hand_out(0, first)
+        pool.start()
+        pool.submit(0, first)
         while unfinished > 0:
-            end = _any_end(crew.ended)
+            end = _any_end(pool.ended)
             if end is not None:
                 result, following = end.known()
                 for task in following:
-                    crew.hand_out(0, task)
+                    pool.submit(0, task)
                 unfinished += len(following) - 1
                 yield result
         finished = True
     finally:
-        crew.dismiss(finished)
+        pool.close(finished)
 
 
 _Waiting: TypeAlias = "SimpleQueue[Callable[[], object] | None]"
@@ -189,7 +189,7 @@ def _any_end(ended: SimpleQueue[_End]) -> _End | None:
     return None
 
 
-class _Crew:
+class _ThreadPool:
     """Threads that do tasks by a function, and tell how each has ended.
 
     `function`: what is done with a task.  `size`: how many threads.  `ended`: how tasks have ended.
@@ -207,11 +207,11 @@ class _Crew:
         for _ in range(self.size):
             self._threads.append(_started(self._waiting))
 
-    def hand_out(self, number: int, task: Any) -> None:
+    def submit(self, number: int, task: Any) -> None:
         """Have a thread do a task."""
         self._waiting.put(partial(copy_context().run, self._run, number, task))
 
-    def dismiss(self, finished: bool) -> None:
+    def close(self, finished: bool) -> None:
         """End the threads; wait for them if all tasks are finished."""
         self._stop.here = True
         for _ in range(self.size):

@@ -303,9 +303,9 @@ def _foreseen(call: str, rows: _Pilots, request: Options, shown: bool) -> Foresi
             of_rows = drawn * (4.0 * design.n_terms + OF_ROW)
             budget = seen.memory or times_available(1.0) / 2
             at_once = max(1, min(B, int(budget / of_rows)))
-            judging = B * leaves * (16.0 * (K + 1) + PACKED) + ROWS_PER_BLOCK * 6.0 * B
-            peak = seen.resident + memory + max(growing + at_once * of_rows, judging)
-            seconds += ceil(B / at_once) * seen.of_pass + B * n * _judging_seconds(last, data)
+            evaluating = B * leaves * (16.0 * (K + 1) + PACKED) + ROWS_PER_BLOCK * 6.0 * B
+            peak = seen.resident + memory + max(growing + at_once * of_rows, evaluating)
+            seconds += ceil(B / at_once) * seen.of_pass + B * n * _evaluation_seconds(last, data)
     said = f"{quantity(number, 'tree')} on {', '.join(f'{size:,}' for size in sizes)} rows"
     kept_bytes, saved, free = kept_rows + memory, file + file_rows, times_available(1.0)
     return Foresight(call, peak, kept_bytes, saved, seconds, free, B, leaves, said)
@@ -319,8 +319,8 @@ def _grown(design: Design, data: TrainingData, request: Options) -> _Pilot:
     return _Pilot(fit, seconds, float(leaves), memory, saved_bytes(fit, False))
 
 
-def _judging_seconds(pilot: _Pilot, data: TrainingData) -> float:
-    """Return the seconds that a tree takes to judge a row, when its trees are packed."""
+def _evaluation_seconds(pilot: _Pilot, data: TrainingData) -> float:
+    """Return the seconds that a tree takes to evaluate a row, when its trees are packed."""
     few = _random_rows(data, COMPRESSED_ROWS, 0)
     predict(pilot.fit.forest, few.X, 1)
     began = perf_counter()

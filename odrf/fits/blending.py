@@ -59,12 +59,12 @@ from odrf.statistics.survival.observation import observation_curve, weighted_sta
 __all__ = [
     "Blend",
     "Blended",
+    "Evaluator",
     "EvidenceOfCurves",
-    "Judge",
     "Kind",
+    "evaluator_of_pilots",
     "evidence_of_errors",
     "grow_blend",
-    "judge_of_pilots",
     "pilot_evidence",
     "pilot_trees",
 ]
@@ -84,7 +84,7 @@ AT_ONCE, BLOCKS, SMALL = 2**18, 8, 128
 IN_TABLE = 2**19
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """A function that evaluates pilot trees, as `pilot_evidence` does."""
 
     def __call__(
@@ -101,7 +101,7 @@ class Judge(Protocol):
         """Return the evidence."""
 
 
-class _JudgedPilots(NamedTuple):
+class _EvaluatedPilots(NamedTuple):
     """Pilot trees and their validation rows.
 
     `at` (m,), `unseen` (m, b).  `leaves` (m, b): the root.  `tables`: they are many.
@@ -175,11 +175,11 @@ def pilot_evidence(
     The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i], and
     draws its rows by the `samplings` of its kind.  The other arguments are those of `grow_blend`.
     """
-    judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
-    y, case_weights, K = y[judged.at], weights[judged.at], pilots[0][0].value.shape[1]
+    evaluated = _evaluated(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
+    y, case_weights, K = y[evaluated.at], weights[evaluated.at], pilots[0][0].value.shape[1]
     if K == 1:
-        return _evidence_of_numbers(judged, y[:, None], np.ones((len(y), 1)), case_weights)
-    return _evidence_of_classes(judged, y.astype(np.int64), case_weights, K)
+        return _evidence_of_numbers(evaluated, y[:, None], np.ones((len(y), 1)), case_weights)
+    return _evidence_of_classes(evaluated, y.astype(np.int64), case_weights, K)
 
 
 def evidence_of_errors(
@@ -198,12 +198,12 @@ def evidence_of_errors(
     `target` (n, K) are these numbers, `root_weights` (n, K) the square roots of the weights of the
     squared errors.  The other arguments are those of `pilot_evidence`.
     """
-    judged = _judged(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
-    at = judged.at
-    return _evidence_of_numbers(judged, target[at], root_weights[at], weights[at])
+    evaluated = _evaluated(pilots, X, weights, samplings, tree_streams, n_jobs, codes)
+    at = evaluated.at
+    return _evidence_of_numbers(evaluated, target[at], root_weights[at], weights[at])
 
 
-def _judged(
+def _evaluated(
     pilots: Sequence[Sequence[Forest]],
     X: Matrix,
     weights: NDArray[np.float64],
@@ -211,7 +211,7 @@ def _judged(
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
     codes: RowCodes | None,
-) -> _JudgedPilots:
+) -> _EvaluatedPilots:
     n = len(weights)
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     rows = np.take(stored(X).T, at, axis=0)
@@ -228,7 +228,7 @@ def _judged(
     leaves = list(in_order(leaves_of_kind, range(len(pilots)), n_jobs))
     of_rows = {sampling: np.ascontiguousarray(mask.T) for sampling, mask in masks.items()}
     unseen = [of_rows[sampling] for sampling in samplings]
-    return _JudgedPilots(at, pilots, leaves, tables, unseen, n_jobs)
+    return _EvaluatedPilots(at, pilots, leaves, tables, unseen, n_jobs)
 
 
 def _table(trees: Sequence[Forest]) -> NDArray[np.float64] | None:
@@ -260,7 +260,7 @@ def _leaves_out_of_bag(
 
 
 def _evidence_of_numbers(
-    judged: _JudgedPilots,
+    evaluated: _EvaluatedPilots,
     target: NDArray[np.float64],
     root_weights: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -268,33 +268,33 @@ def _evidence_of_numbers(
     """Return the evidence on a regression, of K numbers for each row."""
 
     def products_of(block: slice) -> NDArray[np.float64]:
-        return products_of_unseen(judged.values(block, target[block], root_weights[block]))
+        return products_of_unseen(evaluated.values(block, target[block], root_weights[block]))
 
-    blocks = np.concatenate(judged.by_blocks(products_of), axis=2)
-    products, rows = mean_products(blocks, judged.unseen, weights)
+    blocks = np.concatenate(evaluated.by_blocks(products_of), axis=2)
+    products, rows = mean_products(blocks, evaluated.unseen, weights)
     return Evidence(products, None, np.diag(products).copy(), rows, None)
 
 
 @one_thread()
 def _evidence_of_classes(
-    judged: _JudgedPilots, code: NDArray[np.int64], weights: NDArray[np.float64], K: int
+    evaluated: _EvaluatedPilots, code: NDArray[np.int64], weights: NDArray[np.float64], K: int
 ) -> Evidence:
     """Return the evidence on K classes."""
     target, total = np.eye(K)[code], weights.sum()
     shares = weights @ target / total
     target -= shares
-    unseen, ones = judged.unseen, np.ones((1, K))
+    unseen, ones = evaluated.unseen, np.ones((1, K))
 
     def sums_of(block: slice) -> tuple[SumsOfRows, SumsOfRows]:
         masks, of_class = [mask[block] for mask in unseen], code[block]
-        own = judged.own_values(block, of_class)
+        own = evaluated.own_values(block, of_class)
         squares = log_loss_in_squares(own, masks, shares[of_class])
         return (
-            sums_of_rows(judged.values(block, shares[None], ones), target[block]),
+            sums_of_rows(evaluated.values(block, shares[None], ones), target[block]),
             sums_of_rows(squares.values, squares.target),
         )
 
-    squared, logarithmic = zip(*judged.by_blocks(sums_of), strict=True)
+    squared, logarithmic = zip(*evaluated.by_blocks(sums_of), strict=True)
     products, relations, rows = mean_sums(squared, unseen, weights)
     errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
     log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
@@ -378,7 +378,7 @@ def grow_blend(
     codes: RowCodes | None = None,
     objective: str = ERROR,
     ranks: EventRanks | None = None,
-    evidence_of: Judge = pilot_evidence,
+    evidence_of: Evaluator = pilot_evidence,
 ) -> Blended:
     """Return a forest of `n_trees` trees of several kinds.
 
@@ -568,7 +568,7 @@ class EvidenceOfCurves:
         )
 
 
-def judge_of_pilots(data: TrainingData, control: ResolvedOptions) -> Judge:
+def evaluator_of_pilots(data: TrainingData, control: ResolvedOptions) -> Evaluator:
     """Return the function that evaluates the pilot trees of a blend with these options."""
     if data.times is None:
         return pilot_evidence

@@ -57,30 +57,30 @@ from odrf.statistics.importance import importance_of_sums
 __all__ = [
     "HERE",
     "BlockSums",
-    "Judging",
     "Passes",
     "TreeBytes",
+    "Validation",
     "abreast",
     "checked_control",
     "chunks_predicted",
     "column_sums",
     "control_of",
+    "evaluated_block",
+    "evaluated_by_blocks",
     "grow_streamed",
-    "judged_block",
-    "judged_by_blocks",
-    "judging_of",
     "predictions_to_parquet",
     "require_rows",
     "settled_request",
     "total_of_blocks",
     "tree_bytes",
+    "validation_of",
 ]
 
 
 # ------------------------------------------------------------------------------------------------
 # Out-of-bag errors of a forest on rows in chunks, summed up block by block.
 #
-# What a block adds is computed from the block alone (`judged_block`), so that it can be done
+# What a block adds is computed from the block alone (`evaluated_block`), so that it can be done
 # anywhere, and is added up in the order of the blocks (`total_of_blocks`).
 # ------------------------------------------------------------------------------------------------
 
@@ -91,13 +91,13 @@ LEAST = 2.0**-52
 class BlockSums(NamedTuple):
     """The sums of a block of rows.
 
-    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `n_judged`: `judged`.
+    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `n_evaluated`: `evaluated`.
     `weight`, `mean`, `squares`: squares around it.
     """
 
     path: NDArray[np.float64]
-    n_judged: int
-    judged: float
+    n_evaluated: int
+    evaluated: float
     log_loss: float
     brier: float
     confusion: NDArray[np.float64]
@@ -108,7 +108,7 @@ class BlockSums(NamedTuple):
     classes: NDArray[np.float64]
 
 
-class Judging(NamedTuple):
+class Validation(NamedTuple):
     """What evaluates a block of rows.  It can be pickled.
 
     `draw` is which rows the trees have drawn, `scale` the scale of the sums of leaves.
@@ -124,35 +124,35 @@ class Judging(NamedTuple):
         return np.zeros((self.forest.n_nodes, self.forest.value.shape[1] + 1), dtype=np.int64)
 
 
-def judging_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Judging:
+def validation_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Validation:
     """Return what evaluates the blocks of these rows."""
     scale = leaf_scale(rows.n, rows.span, rows.heaviest, fit.forest.value.shape[1] > 1)
-    return Judging(fit.forest, rows.reader, draw, scale)
+    return Validation(fit.forest, rows.reader, draw, scale)
 
 
-def judged_by_blocks(
+def evaluated_by_blocks(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
     """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
 
     `advance` is called with the number of rows of each block.
     """
-    judging = judging_of(fit, rows, draw)
-    leaf_sums = judging.no_sums()
+    evaluating = validation_of(fit, rows, draw)
+    leaf_sums = evaluating.no_sums()
 
-    def judged() -> Iterator[BlockSums]:
+    def evaluated() -> Iterator[BlockSums]:
         for block in rows.blocks():
-            yield judged_block(judging, block, fit.control.n_jobs, leaf_sums)
+            yield evaluated_block(evaluating, block, fit.control.n_jobs, leaf_sums)
             advance(len(block.y))
 
-    return total_of_blocks(judged(), judging, leaf_sums)
+    return total_of_blocks(evaluated(), evaluating, leaf_sums)
 
 
-def judged_block(
-    judging: Judging, block: RowBlock, n_jobs: int, leaf_sums: NDArray[np.int64]
+def evaluated_block(
+    evaluating: Validation, block: RowBlock, n_jobs: int, leaf_sums: NDArray[np.int64]
 ) -> BlockSums:
     """Return the sums of one block; those of its leaves are added to `leaf_sums` (m, K + 1)."""
-    forest, draw, scale = judging.forest, judging.draw, judging.scale
+    forest, draw, scale = evaluating.forest, evaluating.draw, evaluating.scale
     m, K = len(block.y), forest.value.shape[1]
     unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
     found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
@@ -170,7 +170,7 @@ def judged_block(
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
         scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
-    columns, classes = column_sums(judging.reader.design, block), np.array([weight])
+    columns, classes = column_sums(evaluating.reader.design, block), np.array([weight])
     if K > 1:
         classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
     return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
@@ -204,7 +204,7 @@ def column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
 
 
 def total_of_blocks(
-    blocks: Iterable[BlockSums], judging: Judging, leaf_sums: NDArray[np.int64]
+    blocks: Iterable[BlockSums], evaluating: Validation, leaf_sums: NDArray[np.int64]
 ) -> RowSums:
     """Return the means over all blocks, of which there is one at least, added in their order.
 
@@ -218,8 +218,8 @@ def total_of_blocks(
         share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
         total = BlockSums(
             path=total.path + block.path,
-            n_judged=total.n_judged + block.n_judged,
-            judged=total.judged + block.judged,
+            n_evaluated=total.n_evaluated + block.n_evaluated,
+            evaluated=total.evaluated + block.evaluated,
             log_loss=total.log_loss + block.log_loss,
             brier=total.brier + block.brier,
             confusion=total.confusion + block.confusion,
@@ -232,19 +232,19 @@ def total_of_blocks(
     classes = len(total.confusion) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]
-        means = np.array([total.log_loss, total.brier]) / np.float64(total.judged)
-    reader = judging.reader
+        means = np.array([total.log_loss, total.brier]) / np.float64(total.evaluated)
+    reader = evaluating.reader
     mean = total.classes / total.weight if classes else np.array([total.mean])
     return RowSums(
         error_path=error_path,
-        n_judged=total.n_judged,
+        n_evaluated=total.n_evaluated,
         variance=np.nan if classes else total.squares / total.weight,
         log_loss=float(means[0]) if classes else np.nan,
         brier=float(means[1]) if classes else np.nan,
         confusion=total.confusion * reader.unit if classes else None,
         column_means=total.columns / total.weight,
         importance=importance_of_sums(
-            judging.forest, leaf_sums, judging.scale, mean, reader.design.first
+            evaluating.forest, leaf_sums, evaluating.scale, mean, reader.design.first
         ),
     )
 
@@ -265,14 +265,14 @@ class Passes(NamedTuple):
     """The passes over the rows that grow and evaluate a forest.
 
     `trees` takes rows, control, draw, and a function that is called after each tree; it yields the
-    trees in their order. `judged` takes fit, rows, draw, and a function that is called with the
+    trees in their order. `evaluated` takes fit, rows, draw, and a function that is called with the
     number of rows done; it returns the sums of all rows.
     """
 
     trees: Callable[
         [StreamedRows, ResolvedOptions, HashedDraw, Callable[[], object]], Iterator[Forest]
     ]
-    judged: Callable[[Fit, StreamedRows, HashedDraw, Callable[[int], object]], RowSums]
+    evaluated: Callable[[Fit, StreamedRows, HashedDraw, Callable[[int], object]], RowSums]
 
 
 def grow_streamed(
@@ -310,7 +310,7 @@ def grow_streamed(
         pruned = pruned_at(fit, control.alpha, control.pruning, "")
         fit = replace(fit, forest=pruned.forest, pruning=pruned.pruning, control=pruned.control)
     with progress_bar(total=rows.n, unit="row", progress=progress) as bar:
-        return replace(fit, sums=passes.judged(fit, rows, draw, bar.update))
+        return replace(fit, sums=passes.evaluated(fit, rows, draw, bar.update))
 
 
 def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
@@ -325,7 +325,7 @@ def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
     if control.sample_fraction == 1:
         raise InputError(
             "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
-            "would judge it: use a smaller share, or odt() for one tree of all rows"
+            "would evaluate it: use a smaller share, or odt() for one tree of all rows"
         )
     return control
 
@@ -435,7 +435,7 @@ def require_rows(n: int, tree: int) -> None:
         )
 
 
-HERE = Passes(_trees, judged_by_blocks)
+HERE = Passes(_trees, evaluated_by_blocks)
 """In threads of this process."""
 
 

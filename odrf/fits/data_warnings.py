@@ -631,10 +631,10 @@ def _residuals(fit: Fit) -> NDArray[np.float64]:
     rows = (starts[:, np.newaxis] + np.arange(LENGTH)).ravel()
     X = with_rows(fit.data.X, rows)
     sums, votes = np.zeros((len(rows), forest.value.shape[1])), np.zeros(len(rows))
-    judges_others = leaves_rows_out(fit)
+    evaluates_others = leaves_rows_out(fit)
     for b in range(min(TREES, forest.n_trees)):
         tree = forest.tree(b)
-        counts = fit.draws.unseen(b)[rows] if judges_others else np.ones(len(rows), dtype=bool)
+        counts = fit.draws.unseen(b)[rows] if evaluates_others else np.ones(len(rows), dtype=bool)
         sums[counts] += tree.value[leaf_nodes(tree, X, 1)[:, 0]][counts]
         votes += counts
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -667,7 +667,7 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
     if subjects is not None:
         warn_user(
             f"rows follow each other in time: each begins when another of the same {subjects!r} "
-            "ends, as those of one subject do; rows that judge a fit then have others of their "
+            "ends, as those of one subject do; validation rows a fit then have others of their "
             f"subject in it, and errors are too small for new ones: use groups={subjects!r}"
         )
         return
@@ -676,7 +676,7 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
         hardly, columns, _ = found.found
         warn_user(
             f"rows look like repeated measurements: {hardly} of {columns} columns hardly vary "
-            f"within the values of {found.column!r}; rows that judge a fit then have twins in it, "
+            f"within the values of {found.column!r}; validation rows a fit then have twins in it, "
             f"and errors are too small for new values of {found.column!r}: use "
             f"groups={found.column!r} if these are subjects or the like"
         )

@@ -27,7 +27,7 @@ from odrf.fits.fit import AnyFit, BoostedFit, Fit, RawRows
 from odrf.fits.growing import grow_fit
 from odrf.fits.missing import reading_empty_cells
 from odrf.fits.pruning import grown_without, pruned_at
-from odrf.fits.responses import JudgingFolds, expected_response, folds_asked
+from odrf.fits.responses import ValidationFolds, expected_response, folds_asked
 from odrf.fits.scores import explained_part
 from odrf.options.options import inner_options
 from odrf.pruning.complexity import (
@@ -123,7 +123,7 @@ def imitated(
     forest = replace(grown.forest, count=_rows_in_nodes(grown.forest, fit.data.X))
     tree = pruned_at(replace(grown, forest=forest), alpha, WEAKEST_LINK, "", path=path)
     predicted = _held_out(fit, folds, copies, critical, float(alphas[row]), target.shape)
-    return _judged(fit, tree, target, predicted, asked)
+    return _evaluated(fit, tree, target, predicted, asked)
 
 
 def _predictions(fit: AnyFit) -> NDArray[np.float64]:
@@ -173,7 +173,7 @@ def _response(fit: AnyFit) -> Response:
     return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
 
 
-def _of_copies(asked: JudgingFolds, copies: NDArray[np.int64]) -> JudgingFolds:
+def _of_copies(asked: ValidationFolds, copies: NDArray[np.int64]) -> ValidationFolds:
     """Return folds of the copies of rows."""
     folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in asked.folds]
     return asked._replace(folds=folds)
@@ -202,12 +202,12 @@ def _held_out(
 
 
 @one_thread()
-def _judged(
+def _evaluated(
     fit: AnyFit,
     tree: Fit,
     target: NDArray[np.float64],
     predicted: NDArray[np.float64],
-    asked: JudgingFolds,
+    asked: ValidationFolds,
 ) -> Imitation:
     known = ~np.isnan(predicted[:, 0]) & (fit.data.weights > 0)
     target, predicted, y = target[known], predicted[known], fit.data.y[known]

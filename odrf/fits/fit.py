@@ -532,7 +532,7 @@ class RowSums:
     """
 
     error_path: NDArray[np.float64]
-    n_judged: int
+    n_evaluated: int
     variance: float
     log_loss: float
     brier: float

@@ -21,7 +21,7 @@ from odrf.engine.oob import LossIncrease, permutation_loss
 from odrf.engine.resamples import SUBSAMPLE, Batch, Draws, RowCodes
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.blending import Blended, Kind, grow_blend, judge_of_pilots
+from odrf.fits.blending import Blended, Kind, evaluator_of_pilots, grow_blend
 from odrf.fits.fit import Fit
 from odrf.fits.stacking import mean_products, products_of_rows
 from odrf.fits.survival.hazards import grown_response
@@ -302,7 +302,7 @@ def grow_in_kinds(
             data.codes,
             objective,
             grown.ranks,
-            judge_of_pilots(data, controls[0]),
+            evaluator_of_pilots(data, controls[0]),
         )
 
 

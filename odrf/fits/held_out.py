@@ -112,15 +112,15 @@ def _folds(fit: Fit, progress: bool) -> list[HeldOutTrees] | None:
     parts, control = _parts(fit, FOLDS if fit.data.X.size <= LARGE else HALVES), fit.control
     if parts is None:
         return None
-    judged = []
+    evaluated = []
     with progress_bar(total=len(parts), unit="fold", progress=progress) as bar:
         grow = partial(_tree_without, fit)
         for part, tree in zip(
             parts, in_order(grow, parts, control.n_jobs, fit.data.X.size), strict=True
         ):
-            judged.append(HeldOutTrees(tree, part.test))
+            evaluated.append(HeldOutTrees(tree, part.test))
             bar.update()
-    return judged
+    return evaluated
 
 
 def _tree_without(fit: Fit, part: FoldRows) -> Forest:

@@ -37,8 +37,8 @@ from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.scores import error_name, out_of_bag_loss
 from odrf.fits.survival.fit import SurvivalFit, with_curves
 from odrf.fits.survival.validation import (
-    JudgedPredictions,
-    judged_training_rows,
+    EvaluatedPredictions,
+    evaluated_training_rows,
     losses_when_permuted,
 )
 from odrf.options.options import inner_options
@@ -349,7 +349,7 @@ def loss_rises(
     called after each set.  Raises `InputError` if there are too few rows, or a variable cannot be
     resampled.
     """
-    folds, control = _judging_folds(fit), fit.control
+    folds, control = _validation_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
     full = np.full(n, np.nan)
     grown = [refit(fit, fit.data, fold.train) for fold in folds]
@@ -366,13 +366,13 @@ def loss_rises(
         ]
         for of_fold, fold in zip(grown, folds, strict=True):
             rows = np.flatnonzero(fold.test)
-            judged, of_rows = of_fold, with_rows(X, rows)
+            evaluated, of_rows = of_fold, with_rows(X, rows)
             unchanged = full[rows]
             if type == LOCO:
-                judged = refit(fit, replace(fit.data, X=draws[-1]), fold.train)
-                unchanged = _losses(fit, judged, of_rows, rows)
+                evaluated = refit(fit, replace(fit.data, X=draws[-1]), fold.train)
+                unchanged = _losses(fit, evaluated, of_rows, rows)
             drawn = distinct_draws(of_rows, [with_rows(draw, rows) for draw in draws[:-1]])
-            loss = _losses(fit, judged, drawn.changed, rows[drawn.row])
+            loss = _losses(fit, evaluated, drawn.changed, rows[drawn.row])
             losses, changed = np.tile(unchanged, (n_draws, 1)), drawn.number >= 0
             losses[changed] = loss[drawn.number[changed]]
             rises[t, rows] = ((losses - full[rows]) / n_draws).sum(axis=0)
@@ -410,7 +410,7 @@ def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> N
     return np.asarray(((value - target) ** 2).sum(axis=1))
 
 
-def _judging_folds(fit: AnyFit) -> list[FoldRows]:
+def _validation_folds(fit: AnyFit) -> list[FoldRows]:
     """Return folds of which each evaluates trees of those before it: the last three of five.
 
     If each fold were evaluated by trees of all others, two folds would share random variation, and
@@ -501,15 +501,15 @@ class SurvivalSteps:
 
     def error_of(self, fit: Fit) -> tuple[float, float]:
         """Return the out-of-bag error of a fit, and its standard error over rows or groups."""
-        judged = _judged(fit)
-        scores = judged.scores() if self.metric == INTEGRATED else judged.concordances()
-        score, groups = scores[self.metric], judged.rows.groups
+        evaluated = _evaluated(fit)
+        scores = evaluated.scores() if self.metric == INTEGRATED else evaluated.concordances()
+        score, groups = scores[self.metric], evaluated.rows.groups
         error = score.std_error if groups is None else score.std_error_of_groups(groups)
         return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
 
     def importances_of(self, fit: Fit) -> NDArray[np.float64]:
         """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
-        losses = losses_when_permuted(_judged(fit), fit.control.seed)
+        losses = losses_when_permuted(_evaluated(fit), fit.control.seed)
         of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance
         return np.array([loss.mean.estimate for loss in of_metric])
 
@@ -523,6 +523,6 @@ def survival_steps(metric: str) -> SurvivalSteps:
     return SurvivalSteps(INTEGRATED if metric == AUTO else metric)
 
 
-def _judged(fit: Fit) -> JudgedPredictions:
+def _evaluated(fit: Fit) -> EvaluatedPredictions:
     curved = fit if isinstance(fit, SurvivalFit) else with_curves(fit)
-    return judged_training_rows(curved, fit.draws.all_unseen(), None)
+    return evaluated_training_rows(curved, fit.draws.all_unseen(), None)

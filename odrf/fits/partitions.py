@@ -32,13 +32,13 @@ from odrf.engine.trees.forest import Forest
 from odrf.fits.chunks import (
     UNKNOWN,
     BlockSums,
-    Judging,
     Passes,
-    judged_block,
-    judging_of,
+    Validation,
+    evaluated_block,
     require_rows,
     total_of_blocks,
     tree_bytes,
+    validation_of,
 )
 from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
@@ -61,9 +61,9 @@ MOST_PIECES = 100_000
 
 
 def trees_at_once(
-    rows: StreamedRows, control: ResolvedOptions, client: Any, n_stretches: int, waves: int
+    rows: StreamedRows, control: ResolvedOptions, client: Any, n_ranges: int, batches: int
 ) -> int:
-    """Return the number of trees of a batch, of which as many as `waves` exist at once.
+    """Return the number of trees of a batch, of which as many as `batches` exist at once.
 
     The rows that are drawn, and the growth of as many trees as the workers have threads, take at
     most half of the workers' memory, or the limit of `Chunks`.  The trees do not depend on it.
@@ -79,11 +79,11 @@ def trees_at_once(
             f"{in_bytes(of_rows + of_growth)} of memory, and the largest worker has "
             f"{in_bytes(max(limits))}: use a smaller sample_fraction="
         )
-    budget = (rows.source.memory or sum(limits) / 2) / waves
+    budget = (rows.source.memory or sum(limits) / 2) / batches
     fits = int(budget / (of_rows + of_growth))
     if fits > threads:
         fits = int((budget - threads * of_growth) / of_rows)
-    most = max(threads, MOST_PIECES // max(1, n_stretches))
+    most = max(threads, MOST_PIECES // max(1, n_ranges))
     return max(1, min(fits, most, control.n_trees))
 
 
@@ -103,7 +103,7 @@ def _workers(client: Any) -> list[dict[str, Any]]:
 # So many sums of leaves are added up by one task.
 ADDED_AT_ONCE = 8
 # Batches of trees at the same time: one draws rows while the other one grows.
-WAVES = 2
+BATCHES = 2
 
 
 class _RowDrawing(NamedTuple):
@@ -127,7 +127,7 @@ class _Planted(NamedTuple):
     stream: NDArray[np.uint64]
 
 
-class _Judged(NamedTuple):
+class _Evaluated(NamedTuple):
     """The sums of a block: checksum and sums of each chunk, and the sums of leaves."""
 
     blocks: list[tuple[BlockChecksum, BlockSums]]
@@ -139,35 +139,35 @@ def _trees_on_workers(
 ) -> Iterator[Forest]:
     """Yield the trees in their order; see `Passes`."""
     source = _partitions(rows)
-    n_stretches = len(source.stretches(rows.reader.used.columns))
-    at_once = trees_at_once(rows, control, source.client, n_stretches, WAVES)
+    n_ranges = len(source.ranges(rows.reader.used.columns))
+    at_once = trees_at_once(rows, control, source.client, n_ranges, BATCHES)
     recipe = Recipe(rows.design.feature_groups, control.settings, control.mixture, control.honest)
-    waves: deque[TasksOnWorkers[Any]] = deque()
+    batches: deque[TasksOnWorkers[Any]] = deque()
     try:
         for first in range(0, control.n_trees, at_once):
             last = min(first + at_once, control.n_trees)
-            if len(waves) == WAVES:
-                yield from _grown_trees(rows, waves[0], n_stretches, advance)
-                waves.popleft()
-            hand_out = partial(
-                _hand_out_wave, rows, draw.of_trees(first, last), recipe, first,
-                streams(control.seed, first, last), n_stretches,
+            if len(batches) == BATCHES:
+                yield from _grown_trees(rows, batches[0], n_ranges, advance)
+                batches.popleft()
+            submit = partial(
+                _submit_batch, rows, draw.of_trees(first, last), recipe, first,
+                streams(control.seed, first, last), n_ranges,
             )  # fmt: skip
-            waves.append(TasksOnWorkers(source.client, hand_out, n_stretches + last - first))
-        while waves:
-            yield from _grown_trees(rows, waves[0], n_stretches, advance)
-            waves.popleft()
+            batches.append(TasksOnWorkers(source.client, submit, n_ranges + last - first))
+        while batches:
+            yield from _grown_trees(rows, batches[0], n_ranges, advance)
+            batches.popleft()
     finally:
-        for wave in waves:
-            wave.cancel()
+        for batch in batches:
+            batch.cancel()
 
 
 def _grown_trees(
-    rows: StreamedRows, wave: TasksOnWorkers[Any], n_stretches: int, advance: Callable[[], object]
+    rows: StreamedRows, batch: TasksOnWorkers[Any], n_ranges: int, advance: Callable[[], object]
 ) -> Iterator[Forest]:
     """Yield the trees of a batch, when the checksums of all its rows are right."""
-    results, seen = wave.results(), 0
-    for _ in range(n_stretches):
+    results, seen = batch.results(), 0
+    for _ in range(n_ranges):
         seen += _require_same(rows, next(results))
     rows.require_all(seen)
     for tree in results:
@@ -182,22 +182,22 @@ def _require_same(rows: StreamedRows, checksums: Sequence[BlockChecksum]) -> int
     return sum(found.n_rows for found in checksums)
 
 
-def _hand_out_wave(
+def _submit_batch(
     rows: StreamedRows,
     draw: HashedDraw,
     recipe: Recipe,
     first: int,
     tree_streams: NDArray[np.uint64],
-    n_stretches: int,
+    n_ranges: int,
     numbers: Sequence[int],
 ) -> Sequence[Any]:
     """Submit the tasks of a batch of trees; return the futures of checksums and of trees.
 
-    The numbers below `n_stretches` are those of checksums of blocks of rows, those from there on
+    The numbers below `n_ranges` are those of checksums of blocks of rows, those from there on
     are of trees, of which the first one has the number `first` in the forest.
     """
     source = _partitions(rows)
-    trees = [number - n_stretches for number in numbers if number >= n_stretches]
+    trees = [number - n_ranges for number in numbers if number >= n_ranges]
     drawing = _RowDrawing(rows.reader, draw._replace(keys=draw.keys[trees]))
     tasks = _tasks(source, "draw rows", _drawn, scattered(source.client, drawing), rows)
     graph, given = tasks.graph, scattered(source.client, recipe)
@@ -210,7 +210,7 @@ def _hand_out_wave(
         task = _Planted(first + tree, tree_streams[tree])
         pieces = [(pick, s, t) for s in range(len(tasks.keys))]
         graph[grow, t] = (partial(_grown, task), given, *pieces)
-    keys = [(check, number) for number in numbers if number < n_stretches]
+    keys = [(check, number) for number in numbers if number < n_ranges]
     keys += [(grow, t) for t in range(len(trees))]
     return computed_by_workers(source.client, graph, keys)
 
@@ -240,19 +240,19 @@ def _grown(task: _Planted, recipe: Recipe, *pieces: TreeRows | None) -> Forest:
     return grown_apart(joined_rows(found), recipe, task.stream)
 
 
-def _judged_on_workers(
+def _evaluated_on_workers(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
     """Return the sums of all rows; see `Passes`."""
-    source, judging = _partitions(rows), judging_of(fit, rows, draw)
-    n_stretches = len(source.stretches(rows.reader.used.columns))
-    hand_out = partial(_hand_out_judging, rows, judging)
-    tasks = TasksOnWorkers[Any](source.client, hand_out, n_stretches + 1)
-    leaf_sums = judging.no_sums()
+    source, evaluating = _partitions(rows), validation_of(fit, rows, draw)
+    n_ranges = len(source.ranges(rows.reader.used.columns))
+    submit = partial(_submit_evaluation, rows, evaluating)
+    tasks = TasksOnWorkers[Any](source.client, submit, n_ranges + 1)
+    leaf_sums = evaluating.no_sums()
 
-    def judged() -> Iterator[BlockSums]:
+    def evaluated() -> Iterator[BlockSums]:
         results, seen = tasks.results(), 0
-        for _ in range(n_stretches):
+        for _ in range(n_ranges):
             for found, sums in next(results):
                 rows.require_same(found)
                 seen += found.n_rows
@@ -262,18 +262,20 @@ def _judged_on_workers(
         for total in results:
             np.add(leaf_sums, total, out=leaf_sums)
 
-    return total_of_blocks(judged(), judging, leaf_sums)
+    return total_of_blocks(evaluated(), evaluating, leaf_sums)
 
 
-def _hand_out_judging(
-    rows: StreamedRows, judging: Judging, numbers: Sequence[int]
+def _submit_evaluation(
+    rows: StreamedRows, evaluating: Validation, numbers: Sequence[int]
 ) -> Sequence[Any]:
     """Submit the tasks that evaluate; return the futures of sums of rows, and of leaves (the last).
 
     The numbers are those of blocks of rows, and one more for the sums of leaves.
     """
     source = _partitions(rows)
-    tasks = _tasks(source, "judge rows", _judged_stretch, scattered(source.client, judging), rows)
+    tasks = _tasks(
+        source, "evaluate rows", _evaluated_range, scattered(source.client, evaluating), rows
+    )
     graph, of_rows, of_leaves = tasks.graph, prefixed("pick sums"), prefixed("pick leaf sums")
     for s, key in enumerate(tasks.keys):
         graph[of_rows, s] = (getitem, key, 0)
@@ -288,14 +290,14 @@ def _hand_out_judging(
     return computed_by_workers(source.client, graph, keys)
 
 
-def _judged_stretch(judging: Judging, blocks: Iterator[pd.DataFrame]) -> _Judged:
+def _evaluated_range(evaluating: Validation, blocks: Iterator[pd.DataFrame]) -> _Evaluated:
     """Return the sums of the chunks of a block."""
-    leaf_sums, found = judging.no_sums(), []
+    leaf_sums, found = evaluating.no_sums(), []
     for block in blocks:
-        rows = judging.reader.rows(block)
+        rows = evaluating.reader.rows(block)
         if rows is not None:
-            found.append((checked_sum(rows), judged_block(judging, rows, 1, leaf_sums)))
-    return _Judged(found, leaf_sums)
+            found.append((checked_sum(rows), evaluated_block(evaluating, rows, 1, leaf_sums)))
+    return _Evaluated(found, leaf_sums)
 
 
 def _added(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -319,10 +321,10 @@ def _tasks(
 ) -> BlockRangeTasks:
     """Return a task for each of all blocks."""
     columns = rows.reader.used.columns
-    return source.tasks(what, function, given, columns, range(len(source.stretches(columns))))
+    return source.tasks(what, function, given, columns, range(len(source.ranges(columns))))
 
 
-ON_WORKERS = Passes(_trees_on_workers, _judged_on_workers)
+ON_WORKERS = Passes(_trees_on_workers, _evaluated_on_workers)
 """On the workers of a cluster of Dask, which have the rows in partitions."""
 
 

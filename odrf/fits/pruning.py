@@ -20,11 +20,11 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.missing import reading_empty_cells
-from odrf.fits.responses import JudgingFolds, folds_at_most, groups_of_rows, require_out_of_bag
+from odrf.fits.responses import ValidationFolds, folds_at_most, groups_of_rows, require_out_of_bag
 from odrf.fits.scores import out_of_bag_losses
 from odrf.fits.survival.fit import SurvivalFit, trees_to_prune
 from odrf.fits.survival.hazards import grown_response
-from odrf.fits.survival.validation import deviances_of_new_rows, judged_by_deviance
+from odrf.fits.survival.validation import deviances_of_new_rows, evaluated_by_deviance
 from odrf.options.sizes import CV, FIXED, ONE_SE, RATE, Rule, rate_along
 from odrf.pruning.complexity import (
     CHOICES,
@@ -78,9 +78,9 @@ __all__ = [
     "checked_alpha",
     "checked_leaves",
     "cut_by_call",
+    "evaluated_folds",
     "forest_sizes",
     "grown_without",
-    "judged_folds",
     "labelled_rows",
     "path_by_arrays",
     "path_by_folds",
@@ -154,7 +154,7 @@ def pruned_at(
 def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
     """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
     critical = critical_alphas(fit.forest, rule)
-    data, fold = fit.data, judged_folds(fit)
+    data, fold = fit.data, evaluated_folds(fit)
     with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
         alpha, elsewhere = out_of_bag_alphas(
             fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
@@ -181,7 +181,7 @@ def _after_earlier(
     return OutOfBagChoice(rule, before.fold, alphas)
 
 
-def judged_folds(fit: Fit) -> NDArray[np.int64]:
+def evaluated_folds(fit: Fit) -> NDArray[np.int64]:
     """Return the fold (n,) of each training row, to evaluate choices of out-of-bag rows."""
     rows = rows_to_divide(fit.design, fit.data)
     k = max(2, min(JUDGED_FOLDS, most_folds(rows)))
@@ -263,7 +263,7 @@ class ForestSizes:
 
 
 def grown_without(
-    fit: Fit, cv: JudgingFolds, n_jobs: int, progress: bool, loss: str = ERROR
+    fit: Fit, cv: ValidationFolds, n_jobs: int, progress: bool, loss: str = ERROR
 ) -> tuple[Growth, list[Fold]]:
     """Return the rows, and trees grown on the training rows of each fold by the same options.
 
@@ -281,7 +281,7 @@ def grown_without(
         control.mixture,
         data.codes,
         response.ranks,
-        judged_by_deviance(fit, loss),
+        evaluated_by_deviance(fit, loss),
         response.case_weights(data.weights),
     )
     with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
@@ -294,7 +294,7 @@ def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
 
 
 def path_by_folds(
-    fit: Fit, rule: str, loss: str, cv: JudgingFolds, n_jobs: int, progress: bool
+    fit: Fit, rule: str, loss: str, cv: ValidationFolds, n_jobs: int, progress: bool
 ) -> SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation.
 
@@ -312,7 +312,7 @@ def path_by_folds(
     subtrees = subtrees.beginning_at(cut_at)
     growth, folds = grown_without(fit, cv, n_jobs, progress, loss)
     # several values of a node are hazards of causes here, not shares of classes
-    by = loss if growth.judging is None else IMPURITY
+    by = loss if growth.evaluating is None else IMPURITY
     critical = partial(critical_alphas, rule=rule, loss=by)
     groups = rows_to_divide(fit.design, fit.data).groups
     held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha), groups)
@@ -402,7 +402,7 @@ def path_by_arrays(
 def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     """Evaluate the fit's forest out of bag, pruned at increasing α."""
     critical = critical_alphas(fit.forest, rule)
-    data, draws, fold = fit.data, fit.draws, judged_folds(fit)
+    data, draws, fold = fit.data, fit.draws, evaluated_folds(fit)
     alphas = common_alphas(critical)
     require_memory(
         8.0 * len(alphas) * data.n_rows,
@@ -430,7 +430,7 @@ def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
 
 
 def stages_by_folds(
-    fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: JudgingFolds, progress: bool
+    fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: ValidationFolds, progress: bool
 ) -> HeldOut:
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
     growth, folds = grown_without(fit, cv, n_jobs, progress)

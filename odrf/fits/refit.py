@@ -15,7 +15,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit, grow_boosted_fit, grow_guided_fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.pruning import pruned_at, sized_forest
-from odrf.fits.responses import JudgingFolds, expected_response, folds_asked, groups_of_rows
+from odrf.fits.responses import ValidationFolds, expected_response, folds_asked, groups_of_rows
 from odrf.fits.stack.fit import StackedFit
 from odrf.fits.stack.growing import refit_stack
 from odrf.pruning.complexity import ERROR, nested_subtrees
@@ -99,7 +99,7 @@ def with_class_weights(source: str, data: TrainingData) -> str:
     return source if data.class_weights is None else f"{source}, with class weights"
 
 
-def _folds(fit: AnyFit, cv: Any) -> JudgingFolds:
+def _folds(fit: AnyFit, cv: Any) -> ValidationFolds:
     if cv is None:
         most = most_folds(rows_to_divide(fit.design, fit.data))
         if most < 2:

@@ -38,7 +38,7 @@ from odrf.statistics.jackknife import weighted_mean
 
 __all__ = [
     "IN_BAG",
-    "JudgingFolds",
+    "ValidationFolds",
     "asked_out_of_bag",
     "boosted_error",
     "boosted_out_of_bag",
@@ -47,7 +47,6 @@ __all__ = [
     "folds_at_most",
     "forest_out_of_bag",
     "groups_of_rows",
-    "judging_rows",
     "leaves_rows_out",
     "predicting_rows_apart",
     "require_out_of_bag",
@@ -55,6 +54,7 @@ __all__ = [
     "residuals_of",
     "rows_missed",
     "training_rows",
+    "validation_rows",
     "warn_of_rows_always_drawn",
     "with_rows_apart",
 ]
@@ -176,9 +176,9 @@ def predicting_rows_apart(predict: Predict) -> Predict:
             return own
         as_new = {**options, "training": None}
         leaves = "leaf" in (options.get("type"), *args)
-        judged = options.get("training") != IN_BAG and not leaves and leaves_rows_out(self.fit)
+        evaluated = options.get("training") != IN_BAG and not leaves and leaves_rows_out(self.fit)
         return with_rows_apart(
-            self.fit, own, lambda rows: predict(self, rows, *args, **as_new), judged
+            self.fit, own, lambda rows: predict(self, rows, *args, **as_new), evaluated
         )
 
     return predicted  # type: ignore[return-value]
@@ -266,7 +266,7 @@ def rows_missed(fit: BoostedFit) -> NDArray[np.bool_]:
     return missed
 
 
-def judging_rows(fit: BoostedFit, value: NDArray[np.float64]) -> NDArray[np.bool_]:
+def validation_rows(fit: BoostedFit, value: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows (n,) have an out-of-bag value (n, K) and a weight."""
     return ~np.isnan(value[:, 0]) & (fit.data.weights > 0)
 
@@ -276,7 +276,7 @@ def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
 
     Raises `InputError` if every run drew every row.
     """
-    data, known = fit.data, judging_rows(fit, value)
+    data, known = fit.data, validation_rows(fit, value)
     if not known.any():
         raise InputError("every run drew every row: use more runs, as in n_runs=10")
     losses = losses_of(value[known], data.y[known], fit.ordered)
@@ -357,7 +357,7 @@ def groups_of_rows(
 # ------------------------------------------------------------------------------------------------
 
 
-class JudgingFolds(NamedTuple):
+class ValidationFolds(NamedTuple):
     """Folds, the seed of their trees, and the name of the method."""
 
     folds: list[FoldRows]
@@ -370,7 +370,7 @@ class JudgingFolds(NamedTuple):
         return sum(int(fold.train.sum()) for fold in self.folds) / len(self.folds)
 
 
-def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> JudgingFolds:
+def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> ValidationFolds:
     """Return the folds of the argument `cv`; each row is in at most one of them.
 
     Raises `InputError` if `cv` is no number of folds, labels or splitter; `otherwise` ends the
@@ -380,10 +380,10 @@ def folds_asked(fit: Fit, cv: Any, seed: int, otherwise: str) -> JudgingFolds:
     division = read_division(cv, rows, data.index, data.complete, otherwise=otherwise)
     folds = division.folds(rows, seed)
     check_held_out_once(folds)
-    return JudgingFolds(folds, seed, division.words(len(folds), rows))
+    return ValidationFolds(folds, seed, division.words(len(folds), rows))
 
 
-def folds_at_most(fit: Fit, k: int) -> JudgingFolds:
+def folds_at_most(fit: Fit, k: int) -> ValidationFolds:
     """Return k folds, or as many as there can be, by the seed of the fit.
 
     Raises `InputError` if there is one group only, or if there are fewer than three times.
@@ -396,4 +396,4 @@ def folds_at_most(fit: Fit, k: int) -> JudgingFolds:
             "no two folds: give alpha= as a number, or alpha=None and max_leaves=None"
         )
     division, seed = Division(k), fit.control.seed
-    return JudgingFolds(division.folds(rows, seed), seed, division.words(k, rows))
+    return ValidationFolds(division.folds(rows, seed), seed, division.words(k, rows))

@@ -323,9 +323,9 @@ def plot_risk_groups(
 
     `groups`: from the lowest risk to the highest.  `curves` (n, m): the predicted survival of all
     rows at the times, or the incidence of the cause.  `times` (m,): the first is 0, or if rows
-    enter late the time since when they are judged; the plot ends with the last one.  `source`:
+    enter late the time since when they are evaluated; the plot ends with the last one.  `source`:
     which rows they are, in words.  `ax`: by default the axes of a new figure.  `cause`: the cause
-    that is judged; by default all.
+    that is evaluated; by default all.
     """
     ax = new_panels(1)[0] if ax is None else ax
     colours = [CLASSES[g % len(CLASSES)] for g in range(len(groups))]

@@ -80,8 +80,8 @@ class OnSubsets(Family):
     coefficients; for classes, where this would take much longer, it enters by scores.
 
     A direction is estimated on random rows of the node: 1000 in a single tree and 200 in a forest,
-    or 10 for each column if these are more, or all rows if there are fewer.  Its cuts are judged on
-    all rows.
+    or 10 for each column if these are more, or all rows if there are fewer.  Its cuts are evaluated
+    on all rows.
     """
 
     beside_singles: ClassVar[bool] = True

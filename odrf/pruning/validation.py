@@ -258,7 +258,7 @@ class Growth(NamedTuple):
     mixture: SamplerMixture
     codes: RowCodes | None = None
     ranks: EventRanks | None = None
-    judging: EvaluationRows | None = None
+    evaluating: EvaluationRows | None = None
     case_weights: NDArray[np.float64] | None = None
 
 
@@ -283,8 +283,8 @@ def folds_grown(
             growth.sampling, growth.settings, growth.mixture, stream, 1, lambda: None,
             growth.codes, ranks=growth.ranks, case_weights=growth.case_weights,
         )  # fmt: skip
-        if growth.judging is not None:
-            tree = growth.judging.described(tree, train, stream)
+        if growth.evaluating is not None:
+            tree = growth.evaluating.described(tree, train, stream)
         return Fold(tree, folds[i].test)
 
     grown = []
@@ -306,17 +306,17 @@ def cross_validated(
     `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
     as one unit; those of a group that folds divide count as one in each.
     """
-    by = growth.judging
+    by = growth.evaluating
     y, weights = (growth.y, growth.weights) if by is None else (by.y, by.weights)
     losses = losses_of if by is None else by.losses
 
-    def judged(fold: Fold) -> HeldOut:
+    def evaluated(fold: Fold) -> HeldOut:
         tree, rows = fold
         units = None if groups is None else groups[rows]
         X = with_rows(growth.X, rows)
         return held_out(tree, critical(tree), alpha, X, y[rows], weights[rows], units, losses)
 
-    return reduce(add, map(judged, folds))
+    return reduce(add, map(evaluated, folds))
 
 
 def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -330,7 +330,7 @@ def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 # ------------------------------------------------------------------------------------------------
-# Judging what out-of-bag rows have chosen: each row by the choice of the other rows.
+# Validation what out-of-bag rows have chosen: each row by the choice of the other rows.
 #
 # A row whose own loss took part in the choice of α makes the pruned trees look too good.  So the
 # rows are divided into folds.  For the rows of a fold, α is chosen again by the rows of the other

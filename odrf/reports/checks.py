@@ -249,7 +249,7 @@ class Calibration(Carded):
     call : str
         The call that made the fit.
     rows : EvaluatedRows
-        The rows that are judged.
+        The rows that are evaluated.
     bins : int
         Bins of the table.
     level : float
@@ -353,7 +353,7 @@ class Discrimination(Carded):
     call : str
         The call that made the fit.
     rows : EvaluatedRows
-        The rows that are judged.
+        The rows that are evaluated.
     level : float
         Nominal coverage of the intervals.
     seed : int

@@ -36,25 +36,25 @@ __all__ = [
 
 OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
 NOTE = (
-    "The rows that chose the splits also judge their importances, which favours predictors of many "
-    "values."
+    "The rows that chose the splits also evaluate their importances, which favours predictors of "
+    "many values."
 )
 
 
-def is_judged(fit: StreamedFit) -> bool:
-    """Return whether rows have judged this very forest, and not the one that it was cut from."""
+def is_evaluated(fit: StreamedFit) -> bool:
+    """Return whether rows have evaluated this very forest, and not the one that it was cut from."""
     return fit.sums is not None and (fit.pruning is None or fit.pruning.by_options)
 
 
 def summed_rows(fit: StreamedFit) -> RowSums:
-    """Return what the rows have judged; raise `InputError` if it was another forest."""
+    """Return what the rows have evaluated; raise `InputError` if it was another forest."""
     if fit.sums is None:
         raise InputError(
-            "only the pruned forest has been judged by its rows: grow another without alpha="
+            "only the pruned forest has been evaluated by its rows: grow another without alpha="
         )
-    if not is_judged(fit):
+    if not is_evaluated(fit):
         raise InputError(
-            "the rows have judged the forest before prune(), which is its parent: for errors of "
+            "the rows have evaluated the forest before prune(), which is its parent: for errors of "
             "the pruned one, grow it with alpha="
         )
     return fit.sums
@@ -64,19 +64,19 @@ def streamed_r_squared(fit: StreamedFit) -> float:
     """Return 1 - mean squared error / variance of the response; raise `InputError` for classes."""
     if fit.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
-    judged = summed_rows(fit)
-    return explained_part(judged.error_path[-1], judged.variance)
+    evaluated = summed_rows(fit)
+    return explained_part(evaluated.error_path[-1], evaluated.variance)
 
 
 def streamed_scores(fit: StreamedFit) -> pd.Series:
     """Return the out-of-bag scores by name."""
-    judged = summed_rows(fit)
+    evaluated = summed_rows(fit)
     if fit.kind == "regression":
-        values = {"mse": judged.error_path[-1], "r2": streamed_r_squared(fit)}
+        values = {"mse": evaluated.error_path[-1], "r2": streamed_r_squared(fit)}
     else:
-        values = {"error": judged.error_path[-1], "brier": judged.brier}
-        values["log_loss"] = judged.log_loss
-    return pd.Series({**values, "rows": judged.n_judged}, name="out of bag", dtype=float)
+        values = {"error": evaluated.error_path[-1], "brier": evaluated.brier}
+        values["log_loss"] = evaluated.log_loss
+    return pd.Series({**values, "rows": evaluated.n_evaluated}, name="out of bag", dtype=float)
 
 
 def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
@@ -91,13 +91,13 @@ def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
 
 
 def importance_by_own_rows(fit: Fit) -> MeasuredImportance:
-    """Return the importances as the rows that chose the splits judge them."""
+    """Return the importances as the rows that chose the splits evaluate them."""
     return MeasuredImportance(impurity_table(fit), OWN, (NOTE,))
 
 
 def streamed_importance(fit: StreamedFit) -> MeasuredImportance:
     """Return the importances that are shown: by the rows that trees did not draw, if known."""
-    if not is_judged(fit):
+    if not is_evaluated(fit):
         return importance_by_own_rows(fit)
     return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), OUT_OF_BAG)
 
@@ -110,7 +110,7 @@ def streamed_summary(fit: StreamedFit) -> Summary:
         **_in_words(fit),
     }
     confusion = {}
-    if fit.kind == "classification" and is_judged(fit):
+    if fit.kind == "classification" and is_evaluated(fit):
         confusion = {"out of bag": streamed_confusion(fit)}
     return growth_summary(_NAME, fit, facts, confusion, streamed_importance(fit))
 
@@ -125,8 +125,8 @@ _NAME = "Oblique random forest of rows in chunks"
 
 
 def _in_words(fit: StreamedFit) -> dict[str, str]:
-    if not is_judged(fit):
-        return {"OOB error": "unknown (the rows judged the forest before or after pruning)"}
+    if not is_evaluated(fit):
+        return {"OOB error": "unknown (the rows evaluated the forest before or after pruning)"}
     scores = streamed_scores(fit)
     if np.isnan(scores.iloc[0]):
         return {"OOB error": NOT_JUDGED}

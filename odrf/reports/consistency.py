@@ -230,7 +230,7 @@ class ConsistencyReport(Carded):
         facts = {"Conclusion": self.conclusion}
         notes = [
             "[Z]: Zhan, Liu and Xia (arXiv 2211.12653); [P]: Manifold-aware forests (Perry et "
-            "al.). A rate is judged by what its rule gives at n, 10 n, ... 10^12 n rows and beyond."
+            "al.). A rate is known by what its rule gives at n, 10 n, ... 10^12 n rows and beyond."
         ]
         if len(self._residuals):
             index, p = evidence["tail index"], evidence["tail p"]

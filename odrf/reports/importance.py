@@ -49,10 +49,10 @@ __all__ = [
     "PixelImportance",
     "ProjectionImportance",
     "StrengthCorrelation",
+    "evaluated_measured",
     "held_out_table",
     "impurity_measured",
     "impurity_table",
-    "judged_measured",
     "out_of_bag_table",
     "permutation_table",
     "with_shares",
@@ -228,8 +228,8 @@ REMOVED_BY_STEPS = "impurity of the working response removed"
 FITTED_BY_STEPS = "covariance of response and score"
 LOST_BY_PERMUTING = "covariance with the response lost by permuting"
 BY_THEIR_OWN_ROWS = (
-    "The rows that chose the splits also judge their importances, which favours predictors of many "
-    "values: there are too few rows to hold some out."
+    "The rows that chose the splits also evaluate their importances, which favours predictors of "
+    "many values: there are too few rows to hold some out."
 )
 
 
@@ -245,8 +245,8 @@ class MeasuredImportance(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def judged_measured(fit: AnyFit, table: pd.DataFrame, rows: str) -> MeasuredImportance:
-    """Return importances judged by rows that did not grow the trees; `rows` names these."""
+def evaluated_measured(fit: AnyFit, table: pd.DataFrame, rows: str) -> MeasuredImportance:
+    """Return importances evaluated by rows that did not grow the trees; `rows` names these."""
     measure = FITTED_BY_STEPS if fit.summed else REMOVED
     if isinstance(fit, GuidedFit):
         measure = LOST_BY_PERMUTING
@@ -254,7 +254,7 @@ def judged_measured(fit: AnyFit, table: pd.DataFrame, rows: str) -> MeasuredImpo
 
 
 def impurity_measured(fit: AnyFit) -> MeasuredImportance:
-    """Return importances judged by the rows that chose the splits, for want of others."""
+    """Return importances evaluated by the rows that chose the splits, for want of others."""
     measure = REMOVED_BY_STEPS if fit.summed else REMOVED
     return MeasuredImportance(impurity_table(fit), measure, (BY_THEIR_OWN_ROWS,))
 
@@ -268,11 +268,11 @@ def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
     if parts is None:
         return None
     data, control, first = fit.data, fit.control, fit.design.first
-    judged = parts, data.X, responses_held_out(fit), data.weights, first
+    evaluated = parts, data.X, responses_held_out(fit), data.weights, first
     if isinstance(fit, GuidedFit):
-        importance = permuted_importance(*judged, control.seed, control.n_jobs)
+        importance = permuted_importance(*evaluated, control.seed, control.n_jobs)
     else:
-        importance = held_out_importance(*judged, fit.summed, control.n_jobs)
+        importance = held_out_importance(*evaluated, fit.summed, control.n_jobs)
     return with_shares(fit, importance)
 
 
@@ -502,8 +502,8 @@ class StrengthCorrelation(Carded):
         the trees' raw margins, or residuals, on rows that two trees both left out; ``bound``,
         Breiman's upper bound of the error of very many trees; ``error``, the out-of-bag error of
         the forest, for classes that of its votes.  For numbers the error of fewer trees may be
-        above the bound.  Correlation and bound of a few trees are rough: few rows judge two trees.
-        A correlation that chance puts below 0 has no bound.
+        above the bound.  Correlation and bound of a few trees are rough: few rows evaluate two
+        trees.  A correlation that chance puts below 0 has no bound.
 
     Examples
     --------

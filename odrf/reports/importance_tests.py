@@ -23,7 +23,7 @@ from odrf.statistics.importance_tests import (
     ADJUSTMENTS,
     ROW_TESTS,
     WILCOXON,
-    judged_differences,
+    evaluated_differences,
     knockoff_threshold,
     knockoff_values,
 )
@@ -219,7 +219,7 @@ def importance_tests(
         raise InputError("tests of importance need two rows or groups that are held out")
     weights = fit.data.weights[found.rows]
     lines = [
-        judged_differences(rise, weights, units, test, level, found.inflation)
+        evaluated_differences(rise, weights, units, test, level, found.inflation)
         for rise in found.rises
     ]
     table = pd.DataFrame(lines, columns=NUMBERS)

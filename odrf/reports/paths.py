@@ -71,8 +71,8 @@ class ErrorTable(Carded):
             - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest
               size.
             - ``"1se"``: the smallest size with an error at most one standard error above the
-              smallest error (Breiman et al. 1984, section 3.4.3).  If one row judges, or one group,
-              no standard error is known, and the smallest error decides.
+              smallest error (Breiman et al. 1984, section 3.4.3).  If one row evaluates, or one
+              group, no standard error is known, and the smallest error decides.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class GrowthPath(ErrorTable):
         leaves of the trees (for a tree along the depth, ``leaves``); ``train`` and ``test``, mean
         squared error or misclassification rate of training rows and test rows; ``std_error``, the
         standard error of ``test`` over rows, or over groups of a fit with ``groups=`` (new rows
-        without that column count as independent); missing if one row or group judges.
+        without that column count as independent); missing if one row or group evaluates.
 
     Examples
     --------
@@ -375,7 +375,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
           independent), the trees being given.  What the error varies because other samples
           give other trees is not in it: in simulations it was 0.8 of the standard deviation of the
           error over samples, and from 0.5 to 1.0 (``benchmarks/errors/standard_errors.py``).  It is
-          missing if one row or group judges.
+          missing if one row or group evaluates.
 
     Examples
     --------

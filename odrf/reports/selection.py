@@ -66,8 +66,8 @@ class ShadowSelection(Carded, Generic[Forest]):
         Show a progress bar.
     result : callable
         Makes results of a fit.
-    judged_by : EliminationSteps, optional
-        How predictors are judged, and forests grown again; by default as forests for numbers and
+    evaluated_by : EliminationSteps, optional
+        How predictors are evaluated, and forests grown again; by default as forests for numbers and
         classes.
 
     Attributes
@@ -97,10 +97,10 @@ class ShadowSelection(Carded, Generic[Forest]):
         rounds: int,
         progress: bool,
         result: Callable[[Any], Forest],
-        judged_by: EliminationSteps | None = None,
+        evaluated_by: EliminationSteps | None = None,
     ) -> None:
-        self.fit, self._result, self._judged_by = fit, result, judged_by
-        steps: EliminationSteps = ResponseSteps(fit.kind) if judged_by is None else judged_by
+        self.fit, self._result, self._evaluated_by = fit, result, evaluated_by
+        steps: EliminationSteps = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._grown_on = steps.grown_on
         names, seed = fit.design.predictors, fit.control.seed
         P = len(names)
@@ -186,8 +186,8 @@ class ShadowSelection(Carded, Generic[Forest]):
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         facts = {"Method": "shadows (Boruta)", "Rounds": str(self.rounds)}
-        if self._judged_by is not None:
-            facts["Loss"] = self._judged_by.error
+        if self._evaluated_by is not None:
+            facts["Loss"] = self._evaluated_by.error
         facts |= self._counts()
         notes = [
             "importance is the mean rise of the out-of-bag loss when a predictor is permuted, "
@@ -257,8 +257,8 @@ class Elimination(ErrorTable, Generic[Forest]):
         Show a progress bar.
     result : callable
         Makes results of a fit.
-    judged_by : EliminationSteps, optional
-        How steps are judged and grown; by default as forests for numbers and classes.
+    evaluated_by : EliminationSteps, optional
+        How steps are evaluated and grown; by default as forests for numbers and classes.
 
     Attributes
     ----------
@@ -286,10 +286,10 @@ class Elimination(ErrorTable, Generic[Forest]):
         drop: float,
         progress: bool,
         result: Callable[[Any], Forest],
-        judged_by: EliminationSteps | None = None,
+        evaluated_by: EliminationSteps | None = None,
     ) -> None:
         self.fit, self._result = fit, result
-        steps_of = ResponseSteps(fit.kind) if judged_by is None else judged_by
+        steps_of = ResponseSteps(fit.kind) if evaluated_by is None else evaluated_by
         self._steps_of: EliminationSteps = steps_of
         names = fit.design.predictors
         which = np.arange(len(names))

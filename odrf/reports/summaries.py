@@ -14,7 +14,7 @@ from odrf.design.subjects import rows_a_subject
 from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit
 from odrf.fits.pruning import cut_by_call, root_error
-from odrf.fits.responses import boosted_error, judging_rows
+from odrf.fits.responses import boosted_error, validation_rows
 from odrf.fits.scores import (
     confusion_table,
     explained_part,
@@ -152,8 +152,8 @@ def forest_summary(
     """
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
-    judged = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
-    if fit.kind == "classification" and out_of_bag is not None and judged:
+    evaluated = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
+    if fit.kind == "classification" and out_of_bag is not None and evaluated:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
     return growth_summary("Oblique random forest", fit, facts, confusion, importance)
 
@@ -217,12 +217,12 @@ def growth_summary(
 
 
 def _choice_notes(fit: Fit) -> list[str]:
-    """Return notes on what the out-of-bag rows have chosen, and on how they judge it."""
+    """Return notes on what the out-of-bag rows have chosen, and on how they evaluate it."""
     notes = []
     if fit.pruning is not None and fit.pruning.choice is not None:
         notes.append(
-            "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is judged "
-            "by the choice of the others."
+            "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is "
+            "evaluated by the choice of the others."
         )
     if fit.blend is not None:
         notes += kinds_notes(fit)
@@ -586,7 +586,7 @@ def _rounds(fit: BoostedFit) -> str:
 
 
 def _losses(fit: BoostedFit) -> dict[str, str]:
-    """Return the losses after the last round that is kept; "–" where no row judges."""
+    """Return the losses after the last round that is kept; "–" where no row evaluates."""
     last = without_rounding(loss_path(fit)).iloc[fit.n_rounds]
     words = last.map(lambda loss: "–" if np.isnan(loss) else number(loss))
     return {f"{str(name).capitalize()} loss": word for name, word in words.items()}
@@ -602,8 +602,8 @@ def _score(
     if fit.held.any():
         scores[f"Validation {name}"] = number(mean_loss(fit, fitted, fit.held))
     if out_of_bag is not None:
-        judged = judging_rows(fit, out_of_bag).any()
-        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if judged else "–"
+        evaluated = validation_rows(fit, out_of_bag).any()
+        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag)) if evaluated else "–"
     return scores
 
 

@@ -23,8 +23,8 @@ from odrf.text.splits import SplitWriter, counted_as, node_of_terms, number, use
 __all__ = [
     "node_columns",
     "nodes_table",
-    "rules_telling",
     "rules_text",
+    "rules_with",
     "splits_of_trees",
     "splits_table",
     "surrogates_section",
@@ -142,10 +142,10 @@ def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None 
     def told(node: int) -> str:
         return _prediction(tree, node, design.response, digits)
 
-    return rules_telling(tree, design, digits, max_terms, _legend(design.response), told)
+    return rules_with(tree, design, digits, max_terms, _legend(design.response), told)
 
 
-def rules_telling(
+def rules_with(
     tree: Forest,
     design: Design,
     digits: int,

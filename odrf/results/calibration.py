@@ -88,7 +88,7 @@ class CalibrationResults(FittedResults):
         """
         bins, level = checked_whole("bins", bins, 2, MOST_BINS), checked_part("level", level)
         return reports.checks.Calibration(
-            self.call, self._judged_rows(newdata), bins, level, self.seed
+            self.call, self._evaluated_rows(newdata), bins, level, self.seed
         )
 
     def discrimination(
@@ -138,7 +138,7 @@ class CalibrationResults(FittedResults):
         >>> list(forest.discrimination().table["measure"])
         ['area under ROC curve', 'average precision']
         """
-        rows = self._judged_rows(newdata)
+        rows = self._evaluated_rows(newdata)
         return reports.checks.Discrimination(
             self.call, rows, checked_part("level", level), self.seed
         )
@@ -208,7 +208,7 @@ class CalibrationResults(FittedResults):
         checked_choice("method", method, METHODS)
         self._require_classes()
         if cv is None and leaves_rows_out(self.fit):
-            rows = self._judged_rows(None)
+            rows = self._evaluated_rows(None)
         else:
             rows = _of_several_classes(fits.refit.cross_fitted_rows(self.fit, cv, progress))
         return reports.checks.CalibratedFit(fits.calibration.recalibration(self.fit, rows, method))
@@ -216,13 +216,13 @@ class CalibrationResults(FittedResults):
     def _require_classes(self) -> pd.Index:
         if self.classes is None:
             raise InputError(
-                f"probabilities of classes are judged, and {self.fit.design.response.name!r} was "
+                f"this is for probabilities of classes, and {self.fit.design.response.name!r} was "
                 "fitted as a number: use predictive_check() of odrf() or auto(), or fit with "
                 'kind="classification"'
             )
         return self.classes
 
-    def _judged_rows(self, newdata: pd.DataFrame | None) -> EvaluatedRows:
+    def _evaluated_rows(self, newdata: pd.DataFrame | None) -> EvaluatedRows:
         classes = self._require_classes()
         if newdata is not None:
             y = self.fit.design.labelled(newdata)[1]
@@ -233,7 +233,7 @@ class CalibrationResults(FittedResults):
         else:
             if not leaves_rows_out(self.fit):
                 raise InputError(
-                    "all trees have seen all training rows, so that these cannot judge: give rows "
+                    "all trees have seen all training rows, so that these show nothing: give rows "
                     "with their classes as newdata="
                 )
             data, p = self.fit.data, self._scored

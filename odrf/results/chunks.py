@@ -77,7 +77,7 @@ class StreamedResults(ODRFResults):
         Raises
         ------
         InputError
-            If rows have not judged this very forest, but the one that it was pruned from or to.
+            If rows have not evaluated this very forest, but the one that it was pruned from or to.
         """
         return float(reports.chunks.summed_rows(self.fit).error_path[-1])
 
@@ -92,7 +92,7 @@ class StreamedResults(ODRFResults):
         Raises
         ------
         InputError
-            If rows have not judged this very forest, but the one that it was pruned from or to.
+            If rows have not evaluated this very forest, but the one that it was pruned from or to.
         """
         return reports.chunks.streamed_scores(self.fit)
 
@@ -103,7 +103,7 @@ class StreamedResults(ODRFResults):
         Raises
         ------
         InputError
-            If rows have not judged this very forest, but the one that it was pruned from or to.
+            If rows have not evaluated this very forest, but the one that it was pruned from or to.
         """
         path = reports.chunks.summed_rows(self.fit).error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
@@ -148,9 +148,9 @@ class StreamedResults(ODRFResults):
         Parameters
         ----------
         type : {"out_of_bag", "impurity"}, default "out_of_bag"
-            As in `ODRFResults.importance`: judged by the rows that each tree did not draw, summed
-            up while they passed by; or by the rows that chose the splits, so that predictors of
-            many values seem more important than they are.
+            As in `ODRFResults.importance`: evaluated by the rows that each tree did not draw,
+            summed up while they passed by; or by the rows that chose the splits, so that predictors
+            of many values seem more important than they are.
         test, adjust, groups, level, progress
             They are for types that need training rows.
 
@@ -174,7 +174,7 @@ class StreamedResults(ODRFResults):
         require_no_test(test, adjust, groups, level)
         if asked == IMPURITY:
             return reports.importance.impurity_table(self.fit)
-        reports.chunks.summed_rows(self.fit)  # refuses what the rows have not judged
+        reports.chunks.summed_rows(self.fit)  # refuses what the rows have not evaluated
         return reports.chunks.streamed_importance(self.fit).table
 
     @property

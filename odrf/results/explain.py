@@ -133,9 +133,9 @@ class CheckedNumbers(OutOfBagResults):
         region = None if by is None else _column(by, rows.frame if newdata is None else newdata)
         if region is not None:
             region = region[rows.complete if newdata is not None else slice(None)][used]
-        judging = rows.complete.copy()
-        judging[rows.complete] = used
-        groups = groups_of_rows(self.fit, newdata, judging)
+        evaluating = rows.complete.copy()
+        evaluating[rows.complete] = used
+        groups = groups_of_rows(self.fit, newdata, evaluating)
         if newdata is not None:
             return reports.checks.PredictiveCheck(
                 self.call, table[used], level, region, "new", groups=groups

@@ -392,18 +392,18 @@ class ForestImportances(ForestPredicting):
             ``"impurity"`` if there are too few rows to hold some out.
 
             - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
-              Gini index) by the splits on the predictor, judged by the rows that each tree did not
-              draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
+              Gini index) by the splits on the predictor, evaluated by the rows that each tree did
+              not draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
               average, whether on numbers or on a factor of many levels.  It may be below 0.
             - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
-              The rows that chose the splits also judge them: predictors with many cut points seem
-              more important than they are.
+              The rows that chose the splits also evaluate them: predictors with many cut points
+              seem more important than they are.
             - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
               misclassification) when the predictor's values are permuted: the mean over the trees.
               Where predictors are strongly correlated, permuting makes rows that do not occur:
               see ``"conditional"``.
             - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of
-              the trees are grown again on each half of the rows, and judged by the other half.
+              the trees are grown again on each half of the rows, and evaluated by the other half.
             - ``"conditional"``, ``"loco"``: tests of each variable, as in `ODTResults.importance`.
             - ``"knockoff"``: each predictor compared with its knockoff, as in `select_variables`.
 
@@ -466,7 +466,7 @@ class ForestImportances(ForestPredicting):
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         if leaves_rows_out(self.fit):
-            return reports.importance.judged_measured(
+            return reports.importance.evaluated_measured(
                 self.fit, self._out_of_bag_importance(progress), reports.importance.OUT_OF_BAG
             )
         return super()._measured_importance(progress)

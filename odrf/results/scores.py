@@ -163,14 +163,14 @@ class Measured(Scored):
             By default ``"held_out"``; if there are too few rows to hold some out, ``"impurity"``.
 
             - ``"held_out"``: the decrease of the variance of the response (for classes, of the
-              Gini index) by the splits on the predictor, judged by rows that did not grow the tree:
-              the covariance of the response with the change of the prediction that a split makes
-              (Li et al. 2019).  For splits without a relation to the response it is 0 on average,
-              whether on numbers or on a factor of many levels.  It may be below 0.
+              Gini index) by the splits on the predictor, evaluated by rows that did not grow the
+              tree: the covariance of the response with the change of the prediction that a split
+              makes (Li et al. 2019).  For splits without a relation to the response it is 0 on
+              average, whether on numbers or on a factor of many levels.  It may be below 0.
             - ``"impurity"``: the impurity decrease of the splits on the predictor, each weighted by
               the node's share of the rows: the mean over the trees.  For boosted trees, decrease
-              times node weight: the sum over the trees.  The rows that chose the splits also judge
-              them: predictors with many cut points seem more important than they are.
+              times node weight: the sum over the trees.  The rows that chose the splits also
+              evaluate them: predictors with many cut points seem more important than they are.
             - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
               loss of held-out rows grows when the variable is replaced by a stand-in, which is
               drawn given the other variables.  It asks what the variable tells that the others do
@@ -217,7 +217,7 @@ class Measured(Scored):
         -----
         No row is held out of a tree of `odrf.odt`, of boosted trees of one run, and of a guided
         forest.  So for ``"held_out"`` the fit is made again on parts of the rows, and each part
-        judges the trees that were grown without it (cross-fitting).  The result is for trees as
+        evaluates the trees that were grown without it (cross-fitting).  The result is for trees as
         these options grow them on so many rows, not for each split of this fit:
 
         - a tree is grown again without each of five folds, or without each of two halves if rows
@@ -226,36 +226,37 @@ class Measured(Scored):
         - of a guided forest, half of the trees are grown again on each half of the rows.
 
         If held-out rows choose the size of the tree or the number of rounds, these are chosen
-        again: the rows that judge have chosen nothing.  A tree that `prune` has cut is judged by
+        again: the validation rows have chosen nothing.  A tree that `prune` has cut is evaluated by
         trees of as many leaves; if held-out rows chose this number, the importances are a little
         too large.  A tree without splits has importances of 0.
 
         All this is done once, and follows from the fit's seed.  It takes about as long as the fit;
         for small tables, of which a fit takes a fraction of a second, up to five times as long.
 
-        Boosted trees of several runs are judged by the rows that each run did not draw, which with
-        ``validation="oob"`` have also chosen the number of rounds.  A tree taken from a forest is
-        judged by the rows that it did not draw.
+        Boosted trees of several runs are evaluated by the rows that each run did not draw, which
+        with ``validation="oob"`` have also chosen the number of rounds.  A tree taken from a forest
+        is evaluated by the rows that it did not draw.
 
         Every plane of a guided forest uses all columns of its tree, so that its coefficients do not
         tell which of them divides the regions.  Its importances are the covariance of response and
         prediction, minus what is left of it when the predictor is permuted among the rows that
-        judge.
+        evaluate.
 
         Of boosted trees, the importance is the covariance of the response with the scores, summed
         over the trees.  For a loss other than the squared error, the response is replaced by the
         slope of the loss before the first round, with opposite sign: for classes the difference
         between indicator and class share.
 
-        Tests divide the rows into five folds, at random or in time.  Each of the last three judges
-        the fit grown again on the folds before it: by the squared error, for classes by the sum of
-        squared differences of indicators and probabilities.  (If each fold judged trees of all
-        others, the rises of two folds would be correlated, and the test too large.)  Groups of rows
-        stay whole and are one unit of the test.  A stand-in for a number is an estimate of its mean
-        given the other variables (ridge regression, and a forest of its residuals if this helps)
-        plus the residual of a random row; a label is drawn from the class probabilities of a
-        forest.  Predictors that are computed from the variable follow.  Losses are means over ten
-        draws for the t test.  Wilcoxon's test uses one, because its differences must be symmetric.
+        Tests divide the rows into five folds, at random or in time.  Each of the last three
+        evaluates the fit grown again on the folds before it: by the squared error, for classes by
+        the sum of squared differences of indicators and probabilities.  (If each fold evaluated
+        trees of all others, the rises of two folds would be correlated, and the test too large.)
+        Groups of rows stay whole and are one unit of the test.  A stand-in for a number is an
+        estimate of its mean given the other variables (ridge regression, and a forest of its
+        residuals if this helps) plus the residual of a random row; a label is drawn from the class
+        probabilities of a forest.  Predictors that are computed from the variable follow.  Losses
+        are means over ten draws for the t test.  Wilcoxon's test uses one, because its differences
+        must be symmetric.
 
         A variable that tells nothing beside the others and its stand-in have the same distribution,
         so that the test finds it significant in 5 % of the samples, as far as the estimate of that
@@ -325,7 +326,7 @@ class Measured(Scored):
         table = self._held_out_importance(progress)
         if table is None:
             return reports.importance.impurity_measured(self.fit)
-        return reports.importance.judged_measured(self.fit, table, reports.importance.HELD_OUT)
+        return reports.importance.evaluated_measured(self.fit, table, reports.importance.HELD_OUT)
 
     def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None = None) -> Axes:
         if type is not None:

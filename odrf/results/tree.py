@@ -198,8 +198,8 @@ class PrunableTree(AnyResults):
         InputError
             If an option is invalid, or `newdata` lacks the response, a column or complete rows; if
             `loss` is ``"log_rank"``, and the tree is not for times to an event; or if folds are to
-            judge a tree that was pruned by another rule or loss, so that its parent's path does not
-            have it.
+            evaluate a tree that was pruned by another rule or loss, so that its parent's path does
+            not have it.
 
         References
         ----------
@@ -293,7 +293,7 @@ class PrunableTree(AnyResults):
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
         reports.paths.require_own_path(path, self.fit, "tree")
         if loss is not None:
-            path = self._path_by(loss, path, judged=rule is not None, progress=progress)
+            path = self._path_by(loss, path, evaluated=rule is not None, progress=progress)
         if rule is not None:
             path = path or self.pruning_path(
                 self.fit.control.pruning, cv=self._folds, progress=progress
@@ -315,15 +315,15 @@ class PrunableTree(AnyResults):
 
     @property
     def _folds(self) -> int:
-        """Number of folds that judge a path by default: few rows, groups or times have fewer."""
+        """Number of folds that evaluate a path by default: few rows, groups or times have fewer."""
         return min(FOLDS, most_folds(rows_to_divide(self.fit.design, self.fit.data)))
 
     def _path_by(
-        self: Own, loss: str, path: PruningPath[Any] | None, judged: bool, progress: bool
+        self: Own, loss: str, path: PruningPath[Any] | None, evaluated: bool, progress: bool
     ) -> PruningPath[Any]:
-        """Return the path, which must be that of `loss`; by default by folds if it is to judge."""
+        """Return the path, which must be of `loss`; by default by folds if it is to evaluate."""
         if path is None:
-            cv = self._folds if judged else None
+            cv = self._folds if evaluated else None
             return self.pruning_path(self.fit.control.pruning, cv=cv, loss=loss, progress=progress)
         if loss != path.loss:
             raise InputError(f"loss={loss!r} is not that of path=, {path.loss!r}: leave it out")
@@ -727,7 +727,7 @@ class SurrogateTreeResults(Explained):
             The most leaves: as many as can be read.  The tree has fewer if the larger trees of its
             pruning path have a larger error by cross-validation.
         cv : int, array-like or splitter, default 10
-            The folds that choose the tree's size and judge it; as in `ODTResults.pruning_path`.
+            The folds that choose the tree's size and evaluate it; as in `ODTResults.pruning_path`.
         seed : int, SeedSequence or Generator, optional
             By default that of the fit.
         progress : bool, default False
@@ -746,7 +746,7 @@ class SurrogateTreeResults(Explained):
 
         Notes
         -----
-        The rows that judge were not in the tree's training rows, but in those of the fit.  So the
+        The validation rows were not in the tree's training rows, but in those of the fit.  So the
         fidelity is that of the imitation, and the error of the tree against the response is a
         little too small.
 

@@ -260,17 +260,17 @@ def held_out_importance(
     the leaves have values; otherwise it is the mean of trees with K values in each node.
     """
     total, n_used = np.zeros(len(first) - 1), 0
-    for forest, judging in parts:
-        rows = np.flatnonzero(judging & (weights > 0))
+    for forest, evaluating in parts:
+        rows = np.flatnonzero(evaluating & (weights > 0))
         if len(rows) < FEWEST_ROWS:
             continue
         centred = _centred(target[rows], weights[rows])
         forest, K = _with_inner_values(forest) if summed else forest, target.shape[1]
-        judged = (
+        evaluated = (
             (leaf, centred[:, [b % K]] if summed else centred)
             for b, leaf in leaves_by_tree(forest, with_rows(X, rows), n_jobs)
         )
-        of_part = shared_out(forest, added_covariances(forest, judged), first)
+        of_part = shared_out(forest, added_covariances(forest, evaluated), first)
         total += of_part if summed else of_part / forest.n_trees
         n_used += 1
     return total / max(n_used, 1)
@@ -295,8 +295,8 @@ def permuted_importance(
     """
     rng = np.random.default_rng(seed)
     total, n_used = np.zeros(len(first) - 1), 0
-    for forest, judging in parts:
-        rows = np.flatnonzero(judging & (weights > 0))
+    for forest, evaluating in parts:
+        rows = np.flatnonzero(evaluating & (weights > 0))
         if len(rows) < FEWEST_ROWS:
             continue
         centred, held = _centred(target[rows], weights[rows]), with_rows(X, rows)
@@ -366,14 +366,14 @@ def leaves_by_tree(
 
 
 def added_covariances(
-    forest: Forest, judged: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]]]
+    forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]]]
 ) -> NDArray[np.float64]:
     """Return for each split (m,) the sum of its rows times its change of the prediction.
 
-    It is 0 for leaves. `judged` has for each tree in turn the leaves (r,) of its validation rows,
-    and the numbers (r, K) that are summed over them.
+    It is 0 for leaves. `evaluated` has for each tree in turn the leaves (r,) of its validation
+    rows, and the numbers (r, K) that are summed over them.
     """
-    added, judged, first = np.zeros(forest.n_nodes), iter(judged), 0
+    added, evaluated, first = np.zeros(forest.n_nodes), iter(evaluated), 0
     while first < forest.n_trees:
         # the sums of all trees would take as much memory as the trees
         begin = forest.root[first]
@@ -381,7 +381,7 @@ def added_covariances(
         last = max(first + 1, int(np.searchsorted(forest.root, most, side="right")) - 1)
         part = forest.trees(first, last)
         sums = np.zeros_like(part.value)
-        for (lo, hi), (leaf, rows) in zip(pairwise(part.root), judged, strict=False):
+        for (lo, hi), (leaf, rows) in zip(pairwise(part.root), evaluated, strict=False):
             for k, column in enumerate(rows.T):
                 sums[lo:hi, k] = np.bincount(leaf - (begin + lo), column, hi - lo)
         added[begin : begin + part.n_nodes] = covariances_of_sums(part, sums)
@@ -453,13 +453,13 @@ def out_of_bag_importance(
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
     n_used = int(unseen.any(axis=1).sum())
 
-    def judged() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+    def evaluated() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
             rows = np.flatnonzero(unseen[b])
             advance()  # before the last tree is returned: no other one is requested
             yield leaf[rows], centred[rows] / weights[rows].sum()
 
-    return shared_out(forest, added_covariances(forest, judged()), first) / max(n_used, 1)
+    return shared_out(forest, added_covariances(forest, evaluated()), first) / max(n_used, 1)
 
 
 def importance_of_sums(

@@ -35,9 +35,9 @@ __all__ = [
     "WILCOXON",
     "decisions",
     "entropy_knockoff_gaps",
+    "evaluated_differences",
     "fewest_rounds",
     "gaussian_knockoffs",
-    "judged_differences",
     "knockoff_covariance",
     "knockoff_threshold",
     "knockoff_values",
@@ -175,7 +175,7 @@ ADJUSTMENTS = {"holm": "holm", "bh": "fdr_bh"}
 ROUNDING = 1e-12
 
 
-def judged_differences(
+def evaluated_differences(
     difference: NDArray[np.float64],
     weights: NDArray[np.float64],
     groups: NDArray[np.int64],

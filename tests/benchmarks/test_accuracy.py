@@ -153,8 +153,10 @@ def test_folds_test_each_row_once_and_keep_the_shares(folder: Path, name: str, f
 
 
 def test_rpe_by_hand() -> None:
-    judged = measures("regression", np.array([1.0, 3.0]), pd.Series([0.0, 4.0]), pd.Series([1, 5]))
-    assert judged == {"rpe": pytest.approx((0 + 4) / (1 + 9)), "rae": pytest.approx(2 / (1 + 3))}
+    evaluated = measures(
+        "regression", np.array([1.0, 3.0]), pd.Series([0.0, 4.0]), pd.Series([1, 5])
+    )
+    assert evaluated == {"rpe": pytest.approx((0 + 4) / (1 + 9)), "rae": pytest.approx(2 / (1 + 3))}
 
 
 def test_error_and_kappa_by_hand() -> None:
@@ -162,26 +164,26 @@ def test_error_and_kappa_by_hand() -> None:
     train = pd.Series(list("ab"))
     test = pd.Series(list("aaaabbbb"))
     probability = np.array([0.9, 0.8, 0.7, 0.1, 0.6, 0.6, 0.4, 0.3])
-    judged = measures("classification", np.c_[probability, 1 - probability], train, test)
-    assert judged["error_percent"] == pytest.approx(37.5)
-    assert judged["kappa"] == pytest.approx((0.625 - 0.5) / 0.5)
+    evaluated = measures("classification", np.c_[probability, 1 - probability], train, test)
+    assert evaluated["error_percent"] == pytest.approx(37.5)
+    assert evaluated["kappa"] == pytest.approx((0.625 - 0.5) / 0.5)
     pairs = [a > b for a in probability[:4] for b in probability[4:]]
-    assert judged["auc"] == pytest.approx(np.mean(pairs))
+    assert evaluated["auc"] == pytest.approx(np.mean(pairs))
 
 
 def test_scores_of_probabilities_by_hand() -> None:
     probability = np.array([[0.5, 0.5], [0.0, 1.0], [0.2, 0.8]])
     train, test = pd.Series(list("ab")), pd.Series(["a", "a", "c"])
-    judged = measures("classification", probability, train, test)
-    assert judged["log_loss"] == pytest.approx(-np.log([0.5, 0.001, 0.001]).mean())
-    assert judged["brier"] == pytest.approx(np.mean([0.5, 2.0, 0.2**2 + 0.8**2 + 1]))
+    evaluated = measures("classification", probability, train, test)
+    assert evaluated["log_loss"] == pytest.approx(-np.log([0.5, 0.001, 0.001]).mean())
+    assert evaluated["brier"] == pytest.approx(np.mean([0.5, 2.0, 0.2**2 + 0.8**2 + 1]))
 
 
 def test_a_class_without_training_rows_is_an_error() -> None:
-    judged = measures(
+    evaluated = measures(
         "classification", np.array([[1.0, 0.0]] * 2), pd.Series(list("ab")), pd.Series(list("ac"))
     )
-    assert judged["error_percent"] == 50 and "auc" not in judged
+    assert evaluated["error_percent"] == 50 and "auc" not in evaluated
 
 
 def test_predictions_that_are_not_numbers_are_refused() -> None:

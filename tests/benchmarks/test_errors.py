@@ -98,7 +98,7 @@ def test_out_of_bag_errors_beside_those_on_new_rows(
 
 
 # ------------------------------------------------------------------------------------------------
-# The benchmark of stated errors runs; `tests/statistics/test_stated_errors.py` judges some.
+# The benchmark of stated errors runs; `tests/statistics/test_stated_errors.py` evaluates some.
 # ------------------------------------------------------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def test_normal_estimates_are_covered_as_often_as_intervals_are_wide(
     names = [f"slope {name}" for name in PREDICTORS]
     samples = pd.DataFrame(rng.normal(3.0, 2.0, (5000, 4)), columns=names)
     samples[[f"error of {name}" for name in names]] = factor * 2.0
-    found = effects_coverage.judged(samples, "slope", dict.fromkeys(EFFECTS, 3.0))
+    found = effects_coverage.evaluated(samples, "slope", dict.fromkeys(EFFECTS, 3.0))
     for words in ("expectation covered, %", "truth covered, %"):
         assert float(found[words].split(" ")[0]) == pytest.approx(covered, abs=1.0)
     assert float(found["standard error / empirical"].split(" ")[0]) == pytest.approx(

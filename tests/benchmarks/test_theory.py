@@ -217,7 +217,7 @@ def run_of_strength(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
 
 
 @pytest.mark.usefixtures("few_pilots")
-def test_every_forest_is_judged_once(
+def test_every_forest_is_evaluated_once(
     run_of_strength: Callable[..., pd.DataFrame],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

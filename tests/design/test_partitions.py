@@ -19,11 +19,11 @@ def test_stretches_give_the_blocks_of_all_rows(lengths, size):
     bounds = np.cumsum([0, *lengths])
     parts = [whole.iloc[a:b] for a, b in pairwise(bounds)]
     found = []
-    for stretch in block_ranges(lengths, size):
-        heads = [parts[i].iloc[:n] for i, n in stretch.heads]
-        frames = [parts[stretch.partition].iloc[stretch.skipped :], *heads]
-        blocks = list(in_blocks_of_rows(frames, size, stretch.begin))
-        assert blocks[0].index[0] == stretch.begin
+    for blocks_here in block_ranges(lengths, size):
+        heads = [parts[i].iloc[:n] for i, n in blocks_here.heads]
+        frames = [parts[blocks_here.partition].iloc[blocks_here.skipped :], *heads]
+        blocks = list(in_blocks_of_rows(frames, size, blocks_here.begin))
+        assert blocks[0].index[0] == blocks_here.begin
         # what comes from other partitions is less than a block
         assert sum(len(head) for head in heads) < size
         found += blocks

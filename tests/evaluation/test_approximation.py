@@ -229,7 +229,7 @@ def test_bad_requests(fit, rows, options, words):
         odrf.approximation_curve(fit, rows[1], **({"models": TREE} | options))
 
 
-def test_what_cannot_be_judged(fit, rows):
+def test_what_cannot_be_evaluated(fit, rows):
     with pytest.raises(InputError, match="ODRFResults: only guided forests have sensitivities"):
         odrf.approximation_curve(odrf.odrf("y ~ .", rows[0], n_trees=2), rows[1])
     with pytest.raises(InputError, match="new data lacks column 'x2'"):

@@ -643,7 +643,7 @@ def test_splitters_see_events():
 
 
 @pytest.mark.parametrize("metric", ["integrated_brier", "uno_c", "harrell_c"])
-def test_candidates_are_judged_out_of_bag_as_by_score(metric):
+def test_candidates_are_evaluated_out_of_bag_as_by_score(metric):
     how = {"n_trees": 20, "seed": 1}
     tuning = tune(FORMULA, DATA, {"min_leaf": [2, 30]}, metric=metric, **how)
     fits = {leaf: odrf.odrf(FORMULA, DATA, min_leaf=leaf, **how) for leaf in (2, 30)}
@@ -659,7 +659,7 @@ def test_candidates_are_judged_out_of_bag_as_by_score(metric):
     assert tuning.best().predict().equals(fits[int(best["min_leaf"])].predict())
 
 
-def test_candidates_are_judged_by_folds():
+def test_candidates_are_evaluated_by_folds():
     grid = {"max_leaves": [2, 6]}
     tuning = tune(FORMULA, DATA, grid, model=odrf.odt, method="cv", cv=3, alpha=None, seed=1)
     assert tuning.table["error"].notna().all()
@@ -675,7 +675,7 @@ def test_candidates_are_judged_by_folds():
         ({"metric": "mse"}, "metric='mse' does not go with a time to an event: use one of 'integ"),
     ],
 )
-def test_what_cannot_be_judged_out_of_bag(options, message):
+def test_what_cannot_be_evaluated_out_of_bag(options, message):
     with pytest.raises(InputError, match=message):
         tune(FORMULA, DATA, {"min_leaf": [2, 5]}, seed=1, **options)
 

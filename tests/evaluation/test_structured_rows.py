@@ -214,7 +214,7 @@ def test_the_size_of_a_tree_is_that_for_new_groups(table):
     assert by_groups.n_leaves[0] < by_rows.n_leaves[0]
 
 
-def test_selections_of_variables_are_judged_by_other_groups(table):
+def test_selections_of_variables_are_evaluated_by_other_groups(table):
     forests = [
         odrf.odrf("y ~ a + b", table, n_trees=30, seed=1, **more)
         for more in ({}, {"groups": "subject"})
@@ -226,7 +226,7 @@ def test_selections_of_variables_are_judged_by_other_groups(table):
 
 
 @pytest.mark.parametrize("fit", [odrf.odt, odrf.graf, odrf.odbt])
-def test_importances_are_judged_by_other_groups(table, fit):
+def test_importances_are_evaluated_by_other_groups(table, fit):
     options = {} if fit is odrf.odt else {"n_trees": 20}
     made = [
         fit("y ~ a + b", table, seed=1, **options, **more).importance()

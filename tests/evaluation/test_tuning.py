@@ -1,4 +1,4 @@
-"""Tuning: every candidate judged as the model itself would be."""
+"""Tuning: every candidate evaluated as the model itself would be."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def folds_of(method):
 
 
 @pytest.mark.parametrize("formula", ["y ~ a + b + c", "side ~ a + b + c"])
-def test_all_combinations_are_judged_out_of_bag(data, formula):
+def test_all_combinations_are_evaluated_out_of_bag(data, formula):
     found = odrf.tune(formula, data, GRID, n_trees=9, seed=4)
     assert len(found.table) == 4
     assert found.options == ["min_leaf", "projection"]
@@ -53,7 +53,7 @@ def test_all_combinations_are_judged_out_of_bag(data, formula):
     assert found.best().control.min_leaf == found.best_options["min_leaf"]
 
 
-def test_trees_are_judged_by_folds(data):
+def test_trees_are_evaluated_by_folds(data):
     grid = [{"min_leaf": 5}, {"min_leaf": 20, "projection": "axis"}]
     found = odrf.tune("y ~ a + b", data, grid, model=odrf.odt, method="cv", cv=4, seed=3)
     again = odrf.tune("y ~ a + b", data, grid, model=odrf.odt, method="cv", cv=4, seed=3)
@@ -244,7 +244,7 @@ def test_boosted_trees_of_several_runs_have_rows_out_of_bag(data):
 
 
 @pytest.mark.parametrize("options", [{}, {"validation": 0.3}])
-def test_one_run_of_boosting_is_told_the_method_that_judges_it(data, options):
+def test_one_run_of_boosting_is_told_the_method_that_evaluates_it(data, options):
     with pytest.raises(InputError, match=r'boosted trees with several runs .*: use method="cv"'):
         odrf.tune("y ~ a", data, {"max_depth": [1, 2]}, model=odrf.odbt, n_trees=3, **options)
 

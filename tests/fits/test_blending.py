@@ -18,15 +18,15 @@ from odrf.engine.numeric import apportion, streams
 from odrf.engine.resamples import SUBSAMPLE, Sampling, draw_counts
 from odrf.engine.survival.curves import incidence_of_trees, leaf_curves, survival_of_trees
 from odrf.fits import blending
-from odrf.fits import blending as judging
+from odrf.fits import blending as evaluating
 from odrf.fits.blending import (
     JUDGED,
     Blended,
     EvidenceOfCurves,
     Kind,
     _in_turn,
+    evaluator_of_pilots,
     grow_blend,
-    judge_of_pilots,
     pilot_evidence,
     pilot_trees,
 )
@@ -197,17 +197,19 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     def reached(trees, rows, layout, unseen, shared):
         return leaves[id(trees)] + (9 * np.arange(b) if shared else 0)
 
-    monkeypatch.setattr(judging, "_leaves_out_of_bag", reached)
+    monkeypatch.setattr(evaluating, "_leaves_out_of_bag", reached)
     problem = noisy(n=m)
     samplings = [kind(problem, share).sampling for share in (0.8, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)
 
     def evidence():
-        return judging.pilot_evidence(trees, problem.X, y, weights, samplings, streams(1, 0, b), 1)
+        return evaluating.pilot_evidence(
+            trees, problem.X, y, weights, samplings, streams(1, 0, b), 1
+        )
 
     whole = evidence()
-    monkeypatch.setattr(judging, "AT_ONCE", 4 * 2 * b * K)
-    monkeypatch.setattr(judging, "IN_TABLE", 9 * b * K - 1)  # less than the values of a kind
+    monkeypatch.setattr(evaluating, "AT_ONCE", 4 * 2 * b * K)
+    monkeypatch.setattr(evaluating, "IN_TABLE", 9 * b * K - 1)  # less than the values of a kind
     blocks = evidence()
     for name in ("products", "relations", "errors", "rows"):
         assert np.array_equal(getattr(blocks, name), getattr(whole, name)), name
@@ -239,19 +241,19 @@ def test_errors_are_those_of_different_trees_out_of_bag(rows, seed, about):
     cause = table.event.astype(np.int64) if about == "one" else rows.cause
     times = SurvivalTimes(table.time, cause, None, names)
     X, forest, draws = grown_survival_trees(table, seed, sampling, B)
-    judge = EvidenceOfCurves(times, table.weights, "a" if about == "a" else None)
-    found = judge(
+    evaluate = EvidenceOfCurves(times, table.weights, "a" if about == "a" else None)
+    found = evaluate(
         [[forest.tree(b) for b in range(B)]], X, np.zeros(len(cause)), np.ones(len(cause)),
         [sampling], streams(seed, 0, B), 1,
     )  # fmt: skip
     at = np.unique(np.quantile(table.time[table.event], JUDGED, method="lower"))
     grid = np.searchsorted(table.event_times, at, side="right")
     curves, n = leaf_curves(forest, X, times.ranks, draws), len(cause)
-    judged = {"all": range(rows.n_causes), "a": [0], "one": [None]}[about]
+    evaluated = {"all": range(rows.n_causes), "a": [0], "one": [None]}[about]
     twin = table.twin(np.arange(n))
     unseen = draws.all_unseen()
     total = pairs = 0.0
-    for k in judged:
+    for k in evaluated:
         of_trees = forest, curves, X, grid
         if k is None:
             values, states = survival_of_trees(*of_trees, slice(0, n)), table.time[:, None] > at
@@ -263,26 +265,26 @@ def test_errors_are_those_of_different_trees_out_of_bag(rows, seed, about):
             for one, other in permutations(np.flatnonzero(unseen[:, i]), 2):
                 errors = (values[one, i] - states[i]) * (values[other, i] - states[i])
                 total += case * float(weights @ errors)
-                pairs += case / len(judged)
+                pairs += case / len(evaluated)
     assert found.errors[0] == pytest.approx(total / pairs if pairs else 0.0, abs=1e-10)
 
 
 # ------------------------------------------------------------------------------------------------
-# What judges the pilot trees of a blend: errors of the response, or of curves of its causes.
+# What evaluates the pilot trees of a blend: errors of the response, or of curves of its causes.
 # ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cause", [None, "b"])
-def test_curves_are_judged_for_the_cause_that_splits_are_about(cause):
+def test_curves_are_evaluated_for_the_cause_that_splits_are_about(cause):
     times = SurvivalTimes(np.arange(1.0, 5.0), np.array([1, 2, 0, 1]), None, ("a", "b"))
     weights = np.array([1.0, 2.0, 1.0, 0.5])
-    judge = judge_of_pilots(
+    evaluate = evaluator_of_pilots(
         SimpleNamespace(times=times, weights=weights), SimpleNamespace(cause=cause)
     )
-    assert judge.times is times and judge.case_weights is weights and judge.cause == cause
+    assert evaluate.times is times and evaluate.case_weights is weights and evaluate.cause == cause
 
 
-def test_other_responses_are_judged_by_their_errors():
-    assert judge_of_pilots(SimpleNamespace(times=None), SimpleNamespace(cause=None)) is (
+def test_other_responses_are_evaluated_by_their_errors():
+    assert evaluator_of_pilots(SimpleNamespace(times=None), SimpleNamespace(cause=None)) is (
         pilot_evidence
     )

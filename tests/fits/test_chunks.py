@@ -18,7 +18,7 @@ from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.options.chunks import share_of_rows
 from reference.hashed_draws import draws_row
-from reference.importance import judged_by_definition, own_response
+from reference.importance import evaluated_by_definition, own_response
 
 TREES = 4
 
@@ -158,7 +158,7 @@ def test_out_of_bag_importances_are_their_definition(response, weights):
     for b, key in enumerate(draw_keys(4, 0, TREES).tolist()):
         rows = [i for i in range(len(data)) if w[i] > 0 and not draws_row(key, i, fraction)]
         tree = fit.forest.tree(b)
-        expected += judged_by_definition(
+        expected += evaluated_by_definition(
             tree, X, centred, w, rows, fit.design.first, tree.value, lambda _: slice(None)
         )
     found = fit.importance()["importance"].reindex(list(fit.design.predictors))
@@ -175,7 +175,7 @@ def test_a_tree_knows_the_rows_that_it_drew():
     assert fit.forest.count[fit.forest.root[:-1]].tolist() == drawn
 
 
-def test_options_prune_before_the_rows_judge():
+def test_options_prune_before_the_rows_evaluate():
     data = table()
     arguments = {"n_trees": TREES, "seed": 1}
     full = odrf.odrf("y ~ a + b + f", [data], **arguments)

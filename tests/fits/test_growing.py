@@ -110,9 +110,9 @@ def test_in_time_out_of_bag_rows_are_later(data):
 def test_importances_of_trees_without_rows_out_of_bag_are_not_counted(data):
     """Half of the trees of a fit in time have none; the others are not diluted by them."""
     forest = odrf.odrf("y ~ x + z", data, order="day", **{**OPTIONS, "n_trees": 100})
-    judged = unseen(forest).any(axis=1)
-    assert 30 < judged.sum() < 70
-    alone = [forest.tree(int(b)).fit for b in np.flatnonzero(judged)[:3]]
+    evaluated = unseen(forest).any(axis=1)
+    assert 30 < evaluated.sum() < 70
+    alone = [forest.tree(int(b)).fit for b in np.flatnonzero(evaluated)[:3]]
     assert all(each.draws.all_unseen().any() for each in alone)
     table = forest.importance("permutation")
     variance = data["y"].var()

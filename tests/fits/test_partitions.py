@@ -175,7 +175,7 @@ def test_the_dashboard_and_the_bar_show_what_is_done(client, capsys):
     odrf.odrf("y ~ a + b", parted(table(), [70]), n_trees=TREES, seed=1, progress=True)
     shown = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
     assert {"count rows", "see rows", "sum columns", "draw rows", "pick rows"} <= set(shown)
-    assert {"grow tree", "judge rows", "add leaf sums"} <= set(shown)
+    assert {"grow tree", "evaluate rows", "add leaf sums"} <= set(shown)
     assert f"{TREES}/{TREES}" in capsys.readouterr().err
 
 

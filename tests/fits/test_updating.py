@@ -467,7 +467,7 @@ def test_associative_and_commutative(table, sizes, formula):
     [{}, {"honest": True}, {"resample": "subsample", "projection": "rotation"}],
     ids=lambda options: ", ".join(options) or "default",
 )
-def test_the_trees_of_both_each_judged_on_rows_it_has_not_drawn(table, formula, options):
+def test_the_trees_of_both_each_evaluated_on_rows_it_has_not_drawn(table, formula, options):
     a, b = fit(table, 1, 7, formula, **options), fit(table, 2, 4, formula, **options)
     both = a.combine(b)
     for i in range(11):
@@ -755,7 +755,7 @@ def test_blends_of_enlarging(long_table, formula, B, k):
 def test_a_blend_keeps_its_trees_where_its_pilots_are_the_same(long_table, monkeypatch):
     start = odrf.odrf(REGRESSION_OF_ENLARGING, long_table, n_trees=20, blend=True, seed=4)
     evaluated = []
-    monkeypatch.setattr("odrf.fits.growing.judge_of_pilots", lambda *_: evaluated.append)
+    monkeypatch.setattr("odrf.fits.growing.evaluator_of_pilots", lambda *_: evaluated.append)
     larger = start.grow(3)
     assert evaluated == []
     assert larger.forest.n_trees == 23

@@ -110,21 +110,21 @@ def measures(rows):
     }.items():  # fmt: skip
         save(name, value, [np.inf])
     train, test = slice(0, TRAINING), slice(TRAINING, None)
-    for name, training, judged in (("", slice(None), slice(None)), (" new", train, test)):
+    for name, training, evaluated in (("", slice(None), slice(None)), (" new", train, test)):
         save(
             f"uno{name}",
             [
-                metrics.concordance_index_ipcw(later[training], later[judged], score[judged], t, 0)[
-                    0
-                ]
+                metrics.concordance_index_ipcw(
+                    later[training], later[evaluated], score[evaluated], t, 0
+                )[0]
                 for t in AT
             ],
         )
-        given = (later[training], later[judged])
-        save(f"brier{name}", metrics.brier_score(*given, 1 - risk[judged], AT)[1])
-        integral = metrics.integrated_brier_score(*given, 1 - risk[judged], AT)
+        given = (later[training], later[evaluated])
+        save(f"brier{name}", metrics.brier_score(*given, 1 - risk[evaluated], AT)[1])
+        integral = metrics.integrated_brier_score(*given, 1 - risk[evaluated], AT)
         save(f"integrated brier{name}", integral, [np.inf])
-        areas, mean = metrics.cumulative_dynamic_auc(*given, risk[judged], AT)
+        areas, mean = metrics.cumulative_dynamic_auc(*given, risk[evaluated], AT)
         save(f"area{name}", areas)
         save(f"mean area{name}", mean, [np.inf])
     censoring = CensoringDistributionEstimator().fit(response)

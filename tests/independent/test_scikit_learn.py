@@ -17,7 +17,7 @@ from odrf.pruning.validation import held_out_sums
 from odrf.sklearn import ODTClassifier, ODTRegressor
 from odrf.statistics.calibration import variance_of_groups
 from odrf.statistics.effects import function_of_estimates, joint_test, with_errors
-from odrf.statistics.importance_tests import judged_differences
+from odrf.statistics.importance_tests import evaluated_differences
 from resampled import all_counts
 
 THEIRS = {"diabetes": DecisionTreeRegressor, "breast_cancer": DecisionTreeClassifier}
@@ -107,7 +107,7 @@ def mean_by_regression(**covariance):
 
 def test_tests_of_differences_are_those_of_a_regression_with_clusters():
     theirs = mean_by_regression(cov_type="cluster", cov_kwds={"groups": GROUPS}, use_t=True)
-    estimate, error, t, p, *ends = judged_differences(LOSSES, WEIGHTS, GROUPS, "t", 0.9)
+    estimate, error, t, p, *ends = evaluated_differences(LOSSES, WEIGHTS, GROUPS, "t", 0.9)
     assert (estimate, error, t) == pytest.approx(
         (theirs.params[0], theirs.bse[0], theirs.tvalues[0])
     )

@@ -135,8 +135,8 @@ def test_harrells_c_and_its_error_are_those_of_r(name, options):
     equal([ours.std_error**2], R[f"variance of concordance {name}"])
 
 
-def judged(name):
-    """The rows that are judged, and the curve of other rows if they are new."""
+def evaluated(name):
+    """The rows that are evaluated, and the curve of other rows if they are new."""
     if not name:
         return slice(None), None
     return NEW, censoring_curve(TIME[TRAINING], EVENT[TRAINING])
@@ -144,7 +144,7 @@ def judged(name):
 
 @pytest.mark.parametrize("name", ["", " new"])
 def test_unos_c_is_that_of_scikit_survival(name):
-    rows, G = judged(name)
+    rows, G = evaluated(name)
     given = TIME[rows], EVENT[rows], SCORE[rows]
     equal([unos_c(*given, t, observed=G).estimate for t in AT], PYTHON[f"uno{name}"])
 
@@ -156,7 +156,7 @@ def test_unos_c_is_that_of_r():
 
 @pytest.mark.parametrize("name", ["", " new"])
 def test_brier_scores_are_those_of_scikit_survival(name):
-    rows, G = judged(name)
+    rows, G = evaluated(name)
     ours = brier_scores(TIME[rows], EVENT[rows], RISK[rows], AT, observed=G)
     equal(ours.score, PYTHON[f"brier{name}"])
     equal([ours.integrated.estimate], PYTHON[f"integrated brier{name}"])
@@ -164,7 +164,7 @@ def test_brier_scores_are_those_of_scikit_survival(name):
 
 @pytest.mark.parametrize("name", ["", " new"])
 def test_areas_are_those_of_scikit_survival(name):
-    rows, G = judged(name)
+    rows, G = evaluated(name)
     ours = dynamic_areas(TIME[rows], EVENT[rows], RISK[rows], AT, observed=G)
     equal(ours.area, PYTHON[f"area{name}"])
     equal([ours.mean.estimate], PYTHON[f"mean area{name}"])

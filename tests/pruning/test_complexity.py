@@ -286,7 +286,7 @@ def test_a_tree_is_pruned_by_each_choice(tree):
 
 
 @pytest.mark.parametrize("loss", ["error", "log_rank"])
-def test_held_out_rows_judge_by_the_deviance(tree, loss):
+def test_held_out_rows_evaluate_by_the_deviance(tree, loss):
     path = tree.pruning_path(loss=loss, newdata=rows())
     for k, error in enumerate(path.table["xerror"]):
         nodes = path.tree(k).nodes

@@ -121,9 +121,9 @@ def permutation_loss(
                 increase[b, j] = np.average(more, weights=weights[rows])
                 of_row[j, rows] += more * weights[rows] / weights[rows].sum() / B
     counts = [draw_counts(Stream(streams[b]), weights, samplings[b]) for b in range(B)]
-    judged = np.array([bool((count == 0).any()) for count in counts])
-    if judged.any():
-        increase, part = increase[judged], judged.mean()
+    evaluated = np.array([bool((count == 0).any()) for count in counts])
+    if evaluated.any():
+        increase, part = increase[evaluated], evaluated.mean()
         return increase, of_row / part, share / part
     return increase, of_row, share
 

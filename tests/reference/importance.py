@@ -1,11 +1,11 @@
-"""Importances judged by held-out rows, from their definition: row by row, split by split."""
+"""Importances evaluated by held-out rows, from their definition: row by row, split by split."""
 
 from __future__ import annotations
 
 import numpy as np
 
 __all__ = [
-    "judged_by_definition",
+    "evaluated_by_definition",
     "means_below",
     "own_response",
     "permuted_by_definition",
@@ -33,7 +33,7 @@ def shares(predictor, coef, P):
     return size / size.sum()
 
 
-def judged_by_definition(forest, X, y, weights, rows, first, value, output):
+def evaluated_by_definition(forest, X, y, weights, rows, first, value, output):
     """Follow each of the `rows` through each tree, and note what each split adds.
 
     `y` (n, K) is centred as it should be; `value` (m, K) are the predictions of all nodes, and

@@ -243,7 +243,7 @@ def test_a_tree_of_a_pruned_forest_has_the_end_of_the_path(number_forest):
     pd.testing.assert_frame_equal(small.pruning_path(cv=3).table, end_of(whole, small, cv=3))
 
 
-def test_folds_cannot_judge_a_tree_that_was_cut_in_another_way(number_tree, table):
+def test_folds_cannot_evaluate_a_tree_that_was_cut_in_another_way(number_tree, table):
     path = number_tree.pruning_path("growth", cv=None)
     between = next(k for k in range(2, 99) if k not in path.table["leaves"].to_numpy())
     small = number_tree.prune(leaves=between, path=path)
@@ -275,7 +275,7 @@ def test_new_rows_of_one_group_are_one_unit(response):
 
 
 # ------------------------------------------------------------------------------------------------
-# Errors along the growth against pruning, predicting and judging size by size.
+# Errors along the growth against pruning, predicting and evaluating size by size.
 # ------------------------------------------------------------------------------------------------
 
 ALONG = ["leaves", "depth"]
@@ -604,12 +604,12 @@ def test_each_tree_by_the_rows_that_it_has_not_drawn(forest_of_forest_path):
 
 
 @pytest.mark.parametrize("rule", ["min", "1se"])
-def test_each_row_is_judged_by_the_alpha_that_other_rows_choose(forest_of_forest_path, rule):
+def test_each_row_is_evaluated_by_the_alpha_that_other_rows_choose(forest_of_forest_path, rule):
     path, y = forest_of_forest_path.pruning_path(), forest_of_forest_path.fit.data.y
     grown = [path.forest(k) for k in range(len(path.table))]
     losses = np.array([losses_of(each._oob_value, y) for each in grown])
-    judged = path.best(rule)
-    fold = judged.fit.pruning.choice.fold
+    evaluated = path.best(rule)
+    fold = evaluated.fit.pruning.choice.fold
     assert sorted(set(fold)) == [0, 1, 2, 3, 4]
     for f in range(5):
         of_others = losses[:, (fold != f) & forest_of_forest_path.oob_prediction.notna()]
@@ -617,16 +617,18 @@ def test_each_row_is_judged_by_the_alpha_that_other_rows_choose(forest_of_forest
         best = np.flatnonzero(mean <= mean.min() + 1e-12)[-1]
         limit = mean[best] + (of_others[best].std() / n**0.5 if rule == "1se" else 0) + 1e-12
         k = np.flatnonzero(mean <= limit)[-1]
-        np.testing.assert_array_equal(judged._oob_value[fold == f], grown[k]._oob_value[fold == f])
+        np.testing.assert_array_equal(
+            evaluated._oob_value[fold == f], grown[k]._oob_value[fold == f]
+        )
     known = forest_of_forest_path.oob_prediction.notna()
-    error = losses_of(judged._oob_value[known], y[known]).mean()
-    assert judged.oob_error == pytest.approx(error)
-    assert judged.error_path.iloc[-1] == judged.oob_error
+    error = losses_of(evaluated._oob_value[known], y[known]).mean()
+    assert evaluated.oob_error == pytest.approx(error)
+    assert evaluated.error_path.iloc[-1] == evaluated.oob_error
 
 
 def test_out_of_bag_each_tree_is_pruned_by_the_other_rows(forest_of_forest_path):
-    judged, fit = forest_of_forest_path.prune(rule="oob"), forest_of_forest_path.fit
-    choice = judged.fit.pruning.choice
+    evaluated, fit = forest_of_forest_path.prune(rule="oob"), forest_of_forest_path.fit
+    choice = evaluated.fit.pruning.choice
     for b in range(0, 12, 4):
         unseen = draw_counts(fit.streams[b].copy(), fit.data.weights, fit.samplings[b]) == 0
         path = forest_of_forest_path.tree(b).pruning_path(cv=None)
@@ -651,12 +653,12 @@ def grown_on_noise(seed):
 @pytest.mark.parametrize("rule", ["min", "1se", "oob"])
 def test_on_noise_a_pruned_forest_is_not_better_than_chance(rule):
     errors = [grown_on_noise(seed).prune(rule=rule).oob_error for seed in range(8)]
-    # if the rows judge their own choice: .476, .506 and .393
+    # if the rows evaluate their own choice: .476, .506 and .393
     assert np.mean(errors) > 0.495
 
 
 @pytest.mark.parametrize("alpha", ["oob", "1/sqrt(n)"])
-def test_an_alpha_found_during_the_fit_is_judged_in_the_same_way(table, alpha):
+def test_an_alpha_found_during_the_fit_is_evaluated_in_the_same_way(table, alpha):
     fit = odrf.odrf("y ~ a + b", table, n_trees=12, blend=False, alpha=alpha, seed=1)
     choice = fit.fit.pruning.choice
     assert choice.alphas.shape == (5, 1)
@@ -672,7 +674,9 @@ def test_the_summary_shows_the_choices(forest_of_forest_path):
     assert f"from {forest_of_forest_path.n_leaves.mean():.1f} (" in text
     assert str(forest_of_forest_path.prune(rule="oob").summary()) == text
     assert pruned.call.endswith('.prune(rule="oob")')
-    assert "each fifth of the rows is judged by the choice of the others" in " ".join(text.split())
+    assert "each fifth of the rows is evaluated by the choice of the others" in " ".join(
+        text.split()
+    )
     assert "each fifth" not in str(forest_of_forest_path.summary())
     path = str(forest_of_forest_path.pruning_path().summary())
     assert "1-SE rule" in path
@@ -710,6 +714,6 @@ def test_no_rows_out_of_bag_of_forest_path(table):
 def test_a_blend_is_pruned_too(table, few_pilots):
     forest = odrf.odrf("c ~ a + b + f", table, n_trees=30, blend=True, seed=1)
     path = forest.pruning_path()
-    # rows that did not choose may judge it a little less well: here by up to two of the 120 rows
+    # rows that did not choose may evaluate it a little less well: here by up to two of the 120 rows
     assert path.best("1se").oob_error <= path.table["error"][path.row("1se")] + 2.5 / len(table)
     assert (forest.prune(rule="oob").n_leaves <= forest.n_leaves).all()

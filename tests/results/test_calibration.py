@@ -1,4 +1,4 @@
-"""Calibration and discrimination of fits: which rows judge, and what is shown."""
+"""Calibration and discrimination of fits: which rows evaluate, and what is shown."""
 
 import pickle
 from dataclasses import replace
@@ -24,7 +24,7 @@ def two_classes(table):
     return odrf.odrf("c ~ a + b + f", data, n_trees=40, seed=1), data
 
 
-def test_training_rows_are_judged_out_of_bag(two_classes):
+def test_training_rows_are_evaluated_out_of_bag(two_classes):
     fit, data = two_classes
     p, event = fit.oob_prob["yes"], data["c"] == "yes"
     calibration, discrimination = fit.calibration(), fit.discrimination()
@@ -34,7 +34,7 @@ def test_training_rows_are_judged_out_of_bag(two_classes):
     assert "out of bag" in str(discrimination.summary())
 
 
-def test_new_rows_are_judged_by_all_trees(two_classes):
+def test_new_rows_are_evaluated_by_all_trees(two_classes):
     fit, data = two_classes
     p, event = fit.predict(data, type="prob")["yes"], data["c"] == "yes"
     assert fit.discrimination(data).table["estimate"].iloc[0] == pytest.approx(

@@ -264,7 +264,7 @@ def test_what_it_has_not_for_other_reasons(numbers, classes):
     with pytest.raises(InputError, match="for a regression see r_squared"):
         _ = numbers.confusion_matrix
     pruned = odrf.odrf("body_mass_g ~ sex", CHUNKS, n_trees=2, seed=1, alpha=1.0)
-    with pytest.raises(InputError, match="only the pruned forest has been judged"):
+    with pytest.raises(InputError, match="only the pruned forest has been evaluated"):
         _ = StreamedResults(pruned.fit.pruning.grown).oob_error
 
 
@@ -274,8 +274,8 @@ def test_a_pruned_forest_does_not_claim_the_errors_of_its_parent(numbers, classe
         assert isinstance(pruned, StreamedResults) and pruned.parent is fit
         assert sum(map(len, pruned.predict_chunks(CHUNKS))) == len(FRAME)
         text = str(pruned.summary())
-        assert "OOB error" in text and "unknown (the rows judged" in text
-        assert "Confusion" not in text and "also judge their importances" in text
+        assert "OOB error" in text and "unknown (the rows evaluated" in text
+        assert "Confusion" not in text and "also evaluate their importances" in text
         assert "unknown" in repr(pruned)
         for ask in (
             lambda fit: fit.oob_error,

@@ -265,7 +265,7 @@ def test_shares_below_are_counted():
 
 
 @pytest.mark.filterwarnings("ignore:every tree drew")
-def test_training_rows_are_judged_out_of_bag(forest, table):
+def test_training_rows_are_evaluated_out_of_bag(forest, table):
     check = forest.predictive_check(level=0.8)
     interval = forest.predict(interval="prediction", level=0.8)
     known = interval.notna().all(axis=1)

@@ -78,7 +78,7 @@ def test_one_tree_imitates_a_stack(named):
     assert imitation.tree.n_leaves[0] <= 4
 
 
-def test_probabilities_are_judged_out_of_bag(stacks, table):
+def test_probabilities_are_evaluated_out_of_bag(stacks, table):
     fit = stacks["classes"]
     assert (fit.discrimination().table["estimate"] > 0.6).all()
     assert "out of bag" in str(fit.calibration(bins=3).summary())

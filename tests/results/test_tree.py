@@ -188,7 +188,7 @@ def test_pruning_by_what_folds_find(number_tree):
         ({"order": np.arange(120) // 30}, "3-fold cross-validation in time"),
     ],
 )
-def test_as_many_folds_judge_as_there_can_be(table, structure, by):
+def test_as_many_folds_evaluate_as_there_can_be(table, structure, by):
     tree = odrf.odt("y ~ a + b", table[:120], alpha=None, seed=1, **structure)
     assert tree.prune(rule="1se").path.by == by
     assert tree.prune(rule="min", loss="impurity").path.by == by
@@ -305,7 +305,7 @@ def test_a_tree_of_a_forest_pruned_by_a_call_does_not_say_that_rows_chose_alpha(
 
 
 @pytest.mark.parametrize("method", ["pruning_path", "growth_path"])
-def test_given_folds_are_those_that_judge(number_tree, method):
+def test_given_folds_are_those_that_evaluate(number_tree, method):
     made = getattr(number_tree, method)
     labels = np.arange(120) % 4
     splitter = KFold(4)

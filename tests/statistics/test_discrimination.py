@@ -29,7 +29,7 @@ from odrf.statistics.discrimination import (
 
 
 @st.composite
-def judged(draw):
+def evaluated(draw):
     """Probabilities with ties, events of both sorts, and weights."""
     seed, n = draw(st.integers(0, 2**32)), draw(st.integers(4, 40))
     rng = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def delong(p, event):
 
 
 @settings(max_examples=60)
-@given(judged())
+@given(evaluated())
 def test_areas_precisions_and_scores_are_those_of_scikit_learn(rows):
     p, event, w = rows
     assert area_under_roc(p, event, w, 0.95).estimate == pytest.approx(
@@ -70,7 +70,7 @@ def test_areas_precisions_and_scores_are_those_of_scikit_learn(rows):
 
 
 @settings(max_examples=60)
-@given(judged())
+@given(evaluated())
 def test_the_error_of_an_area_is_delongs(rows):
     p, event, _ = rows
     if event.sum() < 2 or (1 - event).sum() < 2:
@@ -83,7 +83,7 @@ def test_the_error_of_an_area_is_delongs(rows):
 
 
 @settings(max_examples=30)
-@given(judged())
+@given(evaluated())
 def test_curves_are_those_of_scikit_learn(rows):
     p, event, w = rows
     ours = thresholds_table(p, event, w)
@@ -96,7 +96,7 @@ def test_curves_are_those_of_scikit_learn(rows):
 
 
 @settings(max_examples=30)
-@given(judged())
+@given(evaluated())
 def test_net_benefits_are_counted(rows):
     p, event, w = rows
     found = net_benefit(p, event, w, np.array([0.1, 0.5, 0.9]))
@@ -113,7 +113,7 @@ def test_net_benefits_are_counted(rows):
 
 
 @settings(max_examples=30)
-@given(judged(), st.integers(2, 6))
+@given(evaluated(), st.integers(2, 6))
 def test_bins_hold_all_rows_and_their_means(rows, bins):
     p, event, w = rows
     table = reliability_table(p, event, w, bins, 0.95)
@@ -149,7 +149,7 @@ def test_separated_rows_have_an_interval_that_covers():
 
 
 @settings(max_examples=60)
-@given(judged())
+@given(evaluated())
 def test_separated_rows_never_have_an_interval_without_width(rows):
     p, event, w = rows
     for sign in (1, -1):

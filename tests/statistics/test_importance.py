@@ -32,7 +32,7 @@ from odrf.statistics.importance import (
 from odrf.statistics.strength import of_classes, of_numbers, sizes_to_try
 from problems import problems
 from reference.importance import (
-    judged_by_definition,
+    evaluated_by_definition,
     means_below,
     own_response,
     permuted_by_definition,
@@ -170,8 +170,8 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
     X, weights, first = fit.data.X, fit.data.weights, fit.design.first
     expected, n_used, K = np.zeros(3), 0, y.shape[1]
     rng = np.random.default_rng(fit.control.seed)
-    for forest, judging in parts:
-        rows = np.flatnonzero(judging & (weights > 0))
+    for forest, evaluating in parts:
+        rows = np.flatnonzero(evaluating & (weights > 0))
         if len(rows) > 1:
             if name == "guided":
                 expected += permuted_by_definition(forest, X, y, weights, rows, first, rng)
@@ -179,7 +179,7 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
                 continue
             centred = y - np.average(y[rows], axis=0, weights=weights[rows])
             value = means_below(forest) if fit.summed else forest.value
-            of_part = judged_by_definition(
+            of_part = evaluated_by_definition(
                 forest, X, centred, weights, rows, first, value,
                 lambda b: [b % K] if fit.summed else slice(None),
             )  # fmt: skip
@@ -217,7 +217,7 @@ SIZED = {
 
 
 @pytest.mark.parametrize("name", [*FITS, *SIZED])
-def test_rows_that_judge_have_chosen_nothing(name):
+def test_rows_that_evaluate_have_chosen_nothing(name):
     data = table(90, 5)
     fit = {**FITS, **SIZED}[name]("y ~ a + b + f", data, seed=2).fit
     parts = held_out_trees(fit)
@@ -273,7 +273,7 @@ def test_it_is_the_same_for_any_number_of_threads_and_once_loaded(name, tmp_path
         pd.testing.assert_frame_equal(other.importance(), expected)
 
 
-def test_fits_that_were_changed_are_judged_as_they_are():
+def test_fits_that_were_changed_are_evaluated_as_they_are():
     data = table(120, 3)
     tree = odrf.odt("y ~ a + b", data[:80], alpha=None, seed=1)
     root = tree.prune(leaves=1)
@@ -313,7 +313,7 @@ def test_too_few_rows_are_said(grow):
     options = {} if grow is odrf.graf else {"min_leaf": 1}
     fit = grow("y ~ a", data, kind="regression", seed=1, **options)
     pd.testing.assert_frame_equal(fit.importance(), fit.importance("impurity"))
-    assert "The rows that chose the splits also judge" in str(fit.summary())
+    assert "The rows that chose the splits also evaluate" in str(fit.summary())
     assert "held out" not in fit.plot("importance").get_xlabel()
     with pytest.raises(InputError, match='type="held_out" needs more rows'):
         fit.importance("held_out")
@@ -331,7 +331,7 @@ def by_definition(forest, X, y, first, draws):
     for b in range(forest.n_trees):
         rows, tree = np.flatnonzero(draws.unseen(b) & (draws.weights > 0)), forest.tree(b)
         n_used += len(rows) > 0
-        importance += judged_by_definition(
+        importance += evaluated_by_definition(
             tree, X, centred, draws.weights, rows, first, tree.value, lambda _: slice(None)
         )
     return importance / n_used
@@ -393,7 +393,7 @@ def test_it_is_what_summary_and_plot_show_first_of_out_of_bag_importance():
     assert "impurity removed, out of bag" in fit.plot("importance").get_xlabel()
 
 
-def test_without_rows_out_of_bag_other_trees_are_judged_by_rows_held_out():
+def test_without_rows_out_of_bag_other_trees_are_evaluated_by_rows_held_out():
     data = odrf.load_data("wine")
     fit = odrf.odrf("cultivar ~ .", data, n_trees=5, resample="none", seed=1)
     pd.testing.assert_frame_equal(fit.importance(), fit.importance(type="held_out"))

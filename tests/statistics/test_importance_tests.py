@@ -24,9 +24,9 @@ from odrf.statistics.importance_tests import (
     CONFIRMED,
     decisions,
     entropy_knockoff_gaps,
+    evaluated_differences,
     fewest_rounds,
     gaussian_knockoffs,
-    judged_differences,
     knockoff_covariance,
     knockoff_threshold,
     knockoff_values,
@@ -60,15 +60,15 @@ def covariance(rng, R):
 
 
 def by_rows(rng):
-    return judged_differences(rng.normal(size=N), np.ones(N), np.arange(N), "t", 0.95)[3]
+    return evaluated_differences(rng.normal(size=N), np.ones(N), np.arange(N), "t", 0.95)[3]
 
 
 def by_groups(rng):
-    return judged_differences(*differences(rng), "t", 0.95)[3]
+    return evaluated_differences(*differences(rng), "t", 0.95)[3]
 
 
 def by_ranks(rng):
-    return judged_differences(rng.normal(size=N), np.ones(N), np.arange(N), "wilcoxon", 0.95)[3]
+    return evaluated_differences(rng.normal(size=N), np.ones(N), np.arange(N), "wilcoxon", 0.95)[3]
 
 
 def by_wald(rng):
@@ -242,12 +242,12 @@ def test_what_has_a_rate_is_selected_at_it(n_negative):
 def test_the_tests_of_single_rows_are_those_of_scipy():
     d = np.random.default_rng(1).normal(0.3, size=40)
     ones, rows = np.ones(40), np.arange(40)
-    estimate, _, t, p, low, high = judged_differences(d, ones, rows, "t", 0.9)
+    estimate, _, t, p, low, high = evaluated_differences(d, ones, rows, "t", 0.9)
     expected = ttest_1samp(d, 0, alternative="greater")
     interval = ttest_1samp(d, 0).confidence_interval(0.9)
     assert np.allclose([estimate, t, p], [d.mean(), expected.statistic, expected.pvalue])
     assert np.allclose([low, high], interval)
-    signed = judged_differences(d, ones, rows, "wilcoxon", 0.9)
+    signed = evaluated_differences(d, ones, rows, "wilcoxon", 0.9)
     assert np.allclose(signed[2:4], wilcoxon(d, alternative="greater"))
 
 
@@ -255,22 +255,22 @@ def test_rows_of_a_group_are_one_unit():
     means = np.random.default_rng(2).normal(0.2, size=12)
     groups, ones = np.repeat(np.arange(12), 3), np.ones(36)
     for test in ("t", "wilcoxon"):
-        whole = judged_differences(np.repeat(means, 3), ones, groups, test, 0.95)
-        assert np.allclose(whole, judged_differences(means, ones[:12], groups[::3], test, 0.95))
+        whole = evaluated_differences(np.repeat(means, 3), ones, groups, test, 0.95)
+        assert np.allclose(whole, evaluated_differences(means, ones[:12], groups[::3], test, 0.95))
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
 def test_a_larger_variance_makes_less_significant(test):
     d = np.random.default_rng(1).normal(0.3, size=40)
     plain, inflated = (
-        judged_differences(d, np.ones(40), np.arange(40), test, 0.95, by) for by in (1.0, 1.5)
+        evaluated_differences(d, np.ones(40), np.arange(40), test, 0.95, by) for by in (1.0, 1.5)
     )
     assert inflated[1] == pytest.approx(np.sqrt(1.5) * plain[1])
     assert 0.5 > inflated[3] > plain[3]
 
 
 def test_no_difference_is_no_finding():
-    assert judged_differences(np.zeros(5), np.ones(5), np.arange(5), "wilcoxon", 0.95)[3] == 1
+    assert evaluated_differences(np.zeros(5), np.ones(5), np.arange(5), "wilcoxon", 0.95)[3] == 1
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
@@ -281,7 +281,7 @@ def test_no_difference_is_no_finding():
 def test_no_difference_of_units_is_no_finding(test, difference):
     # the second sums are 0 but for rounding
     groups = np.array([0, 0, 1, 1, 2, 2]) if difference[0] == 1 else np.repeat([0, 1], 3)
-    found = judged_differences(np.array(difference), np.ones(6), groups, test, 0.95)
+    found = evaluated_differences(np.array(difference), np.ones(6), groups, test, 0.95)
     assert found == (0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 

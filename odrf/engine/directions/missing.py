@@ -198,7 +198,7 @@ def settled(rows, lo, m, columns, theta, threshold, size, empty):
 
 # Empty cells are a term of their own if the square of their covariance with the target is more than
 # so many times that expected by chance.
-TELLING = 2.0
+LEAST_RATIO = 2.0
 
 
 @part
@@ -207,7 +207,7 @@ def _tells(m, empty, work):
     marks, weights, moments = work.Z[empty], work.weights, work.moment
     share = _product(weights, marks, m) / _total(weights, m)
     moment, squares = _product(moments, marks, m), _product(moments, moments, m)
-    return moment * moment > TELLING * squares * share * (1.0 - share)
+    return moment * moment > LEAST_RATIO * squares * share * (1.0 - share)
 
 
 @part

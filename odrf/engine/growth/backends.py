@@ -155,15 +155,15 @@ class JoblibTrees(NamedTuple):
 
 
 # ------------------------------------------------------------------------------------------------
-# Tasks on the workers of a cluster of Dask: handed out together, and done again if a worker dies.
+# Tasks on the workers of a cluster of Dask: submitted together, and done again if a worker dies.
 #
 # Dask does again what a lost worker has computed, but it cannot know what this process had sent to
-# that worker.  Then the tasks that are left are handed out anew.
+# that worker.  Then the tasks that are left are submitted anew.
 # ------------------------------------------------------------------------------------------------
 
 Result = TypeVar("Result")
 
-# So many times tasks are handed out anew before the cluster is given up.
+# So many times tasks are submitted anew before the cluster is given up.
 ATTEMPTS = 5
 
 
@@ -190,7 +190,7 @@ def scattered(client: Any, value: Any) -> Any:
 
 
 def computed_by_workers(client: Any, graph: dict[Any, Any], keys: Sequence[Any]) -> Sequence[Any]:
-    """Hand out the tasks of a graph of Dask that are needed for the keys; return their futures.
+    """Submit the tasks of a graph of Dask that are needed for the keys; return their futures.
 
     Raises `ConnectionError`: the scheduler is lost.
     """
@@ -213,18 +213,18 @@ def _scheduler_of(client: Any) -> Iterator[None]:
 
 
 class TasksOnWorkers(Generic[Result]):
-    """Tasks that were handed out, and their results.
+    """Tasks that were submitted, and their results.
 
-    `hand_out`: hands out the tasks of these numbers, and returns their futures in this order.  `n`:
-    how many tasks there are: all are handed out at once.
+    `submit`: submits the tasks of these numbers, and returns their futures in this order.  `n`:
+    how many tasks there are: all are submitted at once.
     """
 
     def __init__(
-        self, client: Any, hand_out: Callable[[Sequence[int]], Sequence[Any]], n: int
+        self, client: Any, submit: Callable[[Sequence[int]], Sequence[Any]], n: int
     ) -> None:
-        self._client, self._hand_out = client, hand_out
+        self._client, self._submit = client, submit
         self._left: dict[int, Any] = {}
-        self._hand_out_all(range(n))
+        self._submit_all(range(n))
 
     def results(self) -> Iterator[Result]:
         """Yield the results in the order of the tasks; each once.
@@ -246,8 +246,8 @@ class TasksOnWorkers(Generic[Result]):
         if left and self._client.status == "running":
             self._client.cancel(left, force=True)
 
-    def _hand_out_all(self, numbers: Sequence[int]) -> None:
-        self._left = dict(zip(numbers, self._hand_out(numbers), strict=True))
+    def _submit_all(self, numbers: Sequence[int]) -> None:
+        self._left = dict(zip(numbers, self._submit(numbers), strict=True))
 
     def _result(self, number: int) -> Result:
         for _ in range(ATTEMPTS):
@@ -255,7 +255,7 @@ class TasksOnWorkers(Generic[Result]):
                 with _scheduler_of(self._client):
                     found: Result = self._left[number].result()
             except CancelledError:
-                self._hand_out_all(list(self._left))
+                self._submit_all(list(self._left))
             except Exception as error:
                 if type(error).__name__ == "KilledWorker":
                     raise RuntimeError(_died(error)) from error
@@ -289,12 +289,12 @@ class DaskTrees(NamedTuple):
         """Yield the trees of all tasks, in their order, some after the other."""
         groups = groups_of_tasks(tasks, sum(self.client.nthreads().values()))
 
-        def hand_out(numbers: Sequence[int]) -> Sequence[Any]:
+        def submit(numbers: Sequence[int]) -> Sequence[Any]:
             given, name = scattered(self.client, growers), prefixed("grow trees")
             graph = {(name, i): (partial(_grown, groups[i]), given) for i in numbers}
             return computed_by_workers(self.client, graph, [(name, i) for i in numbers])
 
-        yield from TasksOnWorkers[list[Forest]](self.client, hand_out, len(groups)).results()
+        yield from TasksOnWorkers[list[Forest]](self.client, submit, len(groups)).results()
 
 
 def _grown(tasks: Sequence[TreeTask], growers: Sequence[Grower]) -> list[Forest]:

@@ -173,7 +173,7 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
 
 def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
     K = design.response.n_classes
-    _require(sums.error_path.shape == (n_trees,) and sums.n_judged >= 0)
+    _require(sums.error_path.shape == (n_trees,) and sums.n_evaluated >= 0)
     _require((sums.confusion is None) == (K == 1))
     _require(sums.confusion is None or sums.confusion.shape == (K, K))
     _require(sums.column_means.shape == (len(design.columns),))

@@ -285,7 +285,7 @@ class _Search:
             if begin < self.end:
                 few = control.with_runs(min(FEW_RUNS, control.n_runs)) if several else control
                 self._fit(name, few)
-                self._judge(name, self.values)
+                self._evaluate(name, self.values)
                 self.seconds[name] = (time.monotonic() - begin) * control.n_runs / few.n_runs
 
     def fitted_fully(self) -> list[str]:
@@ -311,7 +311,7 @@ class _Search:
         while left:
             before = [*self.values, *(self.out_of_bag[name] for name in added)]
             for name in left:
-                self._judge(name, before)
+                self._evaluate(name, before)
             best = max(left, key=lambda name: self.trials[name].ratio)
             if self.trials[best].ratio <= LEAST_GAIN:
                 break
@@ -324,7 +324,7 @@ class _Search:
         self.fits[name] = self.grow(control)
         self.out_of_bag[name] = _value(self.fits[name])
 
-    def _judge(self, name: str, before: Sequence[Array]) -> None:
+    def _evaluate(self, name: str, before: Sequence[Array]) -> None:
         gain, std_error = gain_with(before, self.out_of_bag[name], self.data)
         runs = self.fits[name].control.n_runs
         self.trials[name] = Trial(name, runs, gain, std_error, NOISE)
@@ -382,7 +382,7 @@ def grow_stack(
     if single_rows and design.response.classes is None and time.monotonic() < end:
         parts += _forest_on_base(call, design, data, request, progress)
     if single_rows and time.monotonic() < end:
-        parts += _judged_by_folds(call, design, data, control, request, of_forest, progress)
+        parts += _evaluated_by_folds(call, design, data, control, request, of_forest, progress)
 
     def grow_runs(options: ResolvedBoostingOptions) -> BoostedFit:
         offset = Offset(False, None, np.zeros(len(data.y)))
@@ -439,7 +439,7 @@ def base_named(n: int, p: int) -> str | None:
     return names[0] if names else None
 
 
-def _judged_by_folds(
+def _evaluated_by_folds(
     call: str,
     design: Design,
     data: TrainingData,

@@ -178,7 +178,7 @@ def put_together(
 # ------------------------------------------------------------------------------------------------
 
 FOREST_ALONE = [0]
-# In standard errors.  The weights are found on the rows that judge: if k other models tell nothing,
+# In standard errors.  The weights are found on the validation rows: if k other models tell nothing,
 # chance lowers the loss by about √χ²(k)/2 standard errors, 0.8 on average for the usual k = 3.
 LEAST_GAIN_IN_SCORE = 0.75
 

@@ -46,7 +46,7 @@ class BoostedSurvivalFit(BoostedFit):
 
     curves: CurvesOfScores
     event_times: NDArray[np.float64]
-    judged: str
+    evaluated: str
 
     @property
     def times(self) -> SurvivalTimes:
@@ -104,17 +104,20 @@ def _with_curves(fit: BoostedFit) -> BoostedSurvivalFit:
     They are those of out-of-bag or validation rows, if 20 of these or more have an event; else of
     all rows.
     """
-    judged, scores, rows = "training", fit.scores(fit.data.X, fit.offset.values)[0], ~fit.held
+    evaluated, scores, rows = "training", fit.scores(fit.data.X, fit.offset.values)[0], ~fit.held
     if fit.control.n_runs > 1:
         out_of_bag = boosted_out_of_bag(fit)[0]
         if _has_events(fit, ~np.isnan(out_of_bag)):
-            judged, scores, rows = "out of bag", out_of_bag, ~np.isnan(out_of_bag)
+            evaluated, scores, rows = "out of bag", out_of_bag, ~np.isnan(out_of_bag)
     elif _has_events(fit, fit.held):
-        judged, rows = "held out", fit.held
-    curves = _curves(fit, scores[rows], rows, judged != "training")
+        evaluated, rows = "held out", fit.held
+    curves = _curves(fit, scores[rows], rows, evaluated != "training")
     known = {each.name: getattr(fit, each.name) for each in fields(BoostedFit)}
     return BoostedSurvivalFit(
-        **known, curves=curves, event_times=fit.data.require_times().event_times, judged=judged
+        **known,
+        curves=curves,
+        event_times=fit.data.require_times().event_times,
+        evaluated=evaluated,
     )
 
 

@@ -29,7 +29,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.survival.hazards import (
     NodeHazards,
     cause_numbers,
-    judged_events,
+    evaluated_events,
     node_hazards,
     split_statistics,
     subjects_in_nodes,
@@ -313,7 +313,9 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     ranks = times.ranks
     curves = node_curves(fit.forest, fit.data.X, ranks, fit.draws)
     of_tree = fit.forest, fit.data, fit.draws
-    hazards, described = node_hazards(*of_tree, judged_events(times, fit.data.weights, fit.control))
+    hazards, described = node_hazards(
+        *of_tree, evaluated_events(times, fit.data.weights, fit.control)
+    )
     hazards = replace(
         hazards,
         log_rank=split_statistics(*of_tree, fit.control),

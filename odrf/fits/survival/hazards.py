@@ -35,15 +35,15 @@ from odrf.statistics.survival.time_scales import (
 )
 
 __all__ = [
+    "EvaluatedEvents",
     "GrownResponse",
-    "JudgedEvents",
     "NodeHazards",
     "ScaleOfRows",
     "cause_numbers",
+    "evaluated_events",
     "grown_response",
     "hazard_scale",
     "incidence_scale",
-    "judged_events",
     "node_hazards",
     "ranks_of_splits",
     "split_statistics",
@@ -146,7 +146,7 @@ def cause_numbers(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedEvents:
+class EvaluatedEvents:
     """The events that the deviance of a tree counts, and the scale of the training rows.
 
     `cause` is the one that the tree is about; None: of each cause.
@@ -164,9 +164,9 @@ class JudgedEvents:
         return self.scale.exposure(times)
 
 
-def judged_events(
+def evaluated_events(
     times: SurvivalTimes, weights: NDArray[np.float64], control: ResolvedOptions
-) -> JudgedEvents:
+) -> EvaluatedEvents:
     """Return the events that the deviance of a tree of these options counts.
 
     `times` and case weights (n,) are those of the training rows.  The deviance of a tree whose
@@ -179,11 +179,11 @@ def judged_events(
     """
     cause = control.cause
     if cause is None:
-        return JudgedEvents(None, hazard_scale(times, weights))
+        return EvaluatedEvents(None, hazard_scale(times, weights))
     if control.criterion == GRAY:
         number = 1 + int(cause_numbers(cause, times.causes)[0])
-        return JudgedEvents(cause, incidence_scale(times, number, weights))
-    return JudgedEvents(cause, hazard_scale(times.about(cause), weights))
+        return EvaluatedEvents(cause, incidence_scale(times, number, weights))
+    return EvaluatedEvents(cause, hazard_scale(times.about(cause), weights))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ class NodeHazards:
 
 
 def node_hazards(
-    tree: Forest, data: TrainingData, draws: Draws, judged: JudgedEvents
+    tree: Forest, data: TrainingData, draws: Draws, evaluated: EvaluatedEvents
 ) -> tuple[NodeHazards, Forest]:
     """Return the hazards of the nodes, and the tree with the deviance of these hazards.
 
@@ -316,10 +316,10 @@ def node_hazards(
     case weights of the rows; rows of weight 0 count nowhere.
     """
     every, weights = data.require_times(), draws.weights
-    times = judged.counted(every)
+    times = evaluated.counted(every)
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)
     counts = draws.filling(0)[:, np.newaxis]
-    exposure = judged.exposure(every)
+    exposure = evaluated.exposure(every)
     of_tree = tree, leaf, times.event, exposure, weights, counts
     events = node_events(*of_tree, n_causes=len(times.causes))
     terms = np.column_stack([weights, weights * times.exposure])

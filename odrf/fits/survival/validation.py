@@ -25,9 +25,9 @@ from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.curves import PredictedRows, PredictedScores, incidences, times_lost
 from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import (
-    JudgedEvents,
+    EvaluatedEvents,
     cause_numbers,
-    judged_events,
+    evaluated_events,
     node_hazards,
     split_statistics,
 )
@@ -54,18 +54,18 @@ __all__ = [
     "NEW",
     "OUT_OF_BAG_ROWS",
     "TRAINING",
-    "JudgedPredictions",
+    "EvaluatedPredictions",
     "LossesByPredictor",
-    "NoJudgesError",
+    "NoValidationRowsError",
     "PredictedCause",
     "RepeatedEstimate",
     "deviances_of_new_rows",
-    "judged_by_deviance",
-    "judged_new_rows",
-    "judged_new_scores",
-    "judged_rows",
-    "judged_training_rows",
-    "judged_training_scores",
+    "evaluated_by_deviance",
+    "evaluated_new_rows",
+    "evaluated_new_scores",
+    "evaluated_rows",
+    "evaluated_training_rows",
+    "evaluated_training_scores",
     "losses_when_permuted",
 ]
 
@@ -78,7 +78,7 @@ Floats = NDArray[np.float64]
 OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
 
 
-class NoJudgesError(AbsentError):
+class NoValidationRowsError(AbsentError):
     """None of the evaluated rows has an event."""
 
 
@@ -113,7 +113,7 @@ class PredictedCause:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedPredictions:
+class EvaluatedPredictions:
     """Predictions of n rows with observed times.
 
     `risk` (n,), `used` (m,).  `reference`: rows.
@@ -149,9 +149,9 @@ class JudgedPredictions:
         return concordances(self.rows, self.risk, self.rows.last_time())
 
 
-def judged_training_rows(
+def evaluated_training_rows(
     fit: SurvivalFit, unseen: NDArray[np.bool_], cause: str | None
-) -> JudgedPredictions:
+) -> EvaluatedPredictions:
     """Return the training rows, predicted by their trees of `unseen` (B, n), else by all.
 
     A `cause` alone is the event; None: every cause is.  Raises `InputError` if there is no such
@@ -161,12 +161,12 @@ def judged_training_rows(
     predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
     source = OUT_OF_BAG_ROWS if out_of_bag else TRAINING
     asked = _of_cause(predicted, cause)
-    return judged_rows(fit, asked, fit.times, fit.data.weights, source, None, cause)
+    return evaluated_rows(fit, asked, fit.times, fit.data.weights, source, None, cause)
 
 
-def judged_new_rows(
+def evaluated_new_rows(
     fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
-) -> JudgedPredictions:
+) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1, predicted by all trees.
 
     Raises `InputError` if `newdata` lacks a column or the response, there is no such cause, or no
@@ -177,10 +177,10 @@ def judged_new_rows(
     times = fit.design.response.times(complete)
     reading = cast(SurvivalFit, rows.fit)  # it knows the fills of empty cells
     asked, weights = _of_cause(PredictedRows(reading, rows.X), cause), np.ones(len(times))
-    return judged_rows(fit, asked, times, weights, NEW, complete, cause)
+    return evaluated_rows(fit, asked, times, weights, NEW, complete, cause)
 
 
-def judged_rows(
+def evaluated_rows(
     fit: SurvivalFit | BoostedSurvivalFit,
     predicted: PredictedCurves,
     times: SurvivalTimes,
@@ -188,11 +188,12 @@ def judged_rows(
     source: str,
     newdata: pd.DataFrame | None,
     cause: str | None = None,
-) -> JudgedPredictions:
+) -> EvaluatedPredictions:
     """Return predictions of rows with their times (m,), those of positive weight (m,) evaluated.
 
     The `source` describes the rows in words; `newdata` has them if they are new.  A `cause` is the
-    one whose risk is `predicted`.  Raises `NoJudgesError` if no row has a prediction and an event.
+    one whose risk is `predicted`.  Raises `NoValidationRowsError` if no row has a prediction and an
+    event.
     """
     risk = predicted.risk()
     used = (weights > 0) & ~np.isnan(risk)
@@ -201,14 +202,14 @@ def judged_rows(
     rows = EvaluatedTimes(kept.time, kept.event, weights[used], source, kept.start, groups, code)
     if not rows.happened.any():
         of_cause = "" if cause is None else f" of the cause {cause!r}"
-        raise NoJudgesError(
-            f"none of the {len(kept)} rows that judge has an event{of_cause}: give rows with events"
+        raise NoValidationRowsError(
+            f"none of the {len(kept)} validation rows has an event{of_cause}: give rows with events"
         )
     if rows.start is not None:
         since = rows.first_time()
         used[used] = rows.time > since
         rows = rows.given_none_before(since)
-    return JudgedPredictions(rows, risk[used], predicted, used, _reference(fit, rows))
+    return EvaluatedPredictions(rows, risk[used], predicted, used, _reference(fit, rows))
 
 
 def _reference(fit: SurvivalFit | BoostedSurvivalFit, rows: EvaluatedTimes) -> StepCurve:
@@ -269,14 +270,14 @@ class LossesByPredictor(NamedTuple):
 class _Scoring:
     """Scores of the means of the trees at the evaluated rows."""
 
-    judged: JudgedPredictions
+    evaluated: EvaluatedPredictions
     until: float
     at: NDArray[np.float64]
     values: Sequence[NDArray[np.float64]]
 
     def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
         """Return C and minus the integrated Brier score."""
-        means, rows = predicted.means(self.values)[self.judged.used], self.judged.rows
+        means, rows = predicted.means(self.values)[self.evaluated.used], self.evaluated.rows
         found = concordances(rows, means[:, 0], self.until)
         survival = conditional_survival(means[:, 2:], means[:, 1]) if rows.since else means[:, 1:]
         score = brier_of_curves(rows, survival, self.at).integrated
@@ -284,22 +285,22 @@ class _Scoring:
 
 
 def losses_when_permuted(
-    judged: JudgedPredictions, seed: int, progress: bool = False
+    evaluated: EvaluatedPredictions, seed: int, progress: bool = False
 ) -> LossesByPredictor:
-    """Return the losses of the fit whose out-of-bag predictions are `judged`.
+    """Return the losses of the fit whose out-of-bag predictions are `evaluated`.
 
     All columns of a predictor are permuted together, among the evaluated rows, at least twice: the
     fewer rows, the more often.
     """
-    of_cause = judged.predicted if isinstance(judged.predicted, PredictedCause) else None
-    predicted = judged.predicted if of_cause is None else of_cause.rows
+    of_cause = evaluated.predicted if isinstance(evaluated.predicted, PredictedCause) else None
+    predicted = evaluated.predicted if of_cause is None else of_cause.rows
     assert isinstance(predicted, PredictedRows)
-    used = np.flatnonzero(judged.used)
-    until = judged.rows.last_time()
-    at = judged.rows.grid(until, TIMES)
+    used = np.flatnonzero(evaluated.used)
+    until = evaluated.rows.last_time()
+    at = evaluated.rows.grid(until, TIMES)
     cause = None if of_cause is None else of_cause.cause
-    values = _values(predicted, at, cause, judged.rows.since)
-    scoring = _Scoring(judged, until, at, values)
+    values = _values(predicted, at, cause, evaluated.rows.since)
+    scoring = _Scoring(evaluated, until, at, values)
     base = scoring.scores(predicted)
     repeats = int(np.clip(np.ceil(ROWS / len(used)), FEWEST, MOST))
     first, forest = predicted.fit.design.first, predicted.fit.forest
@@ -370,9 +371,9 @@ def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
 HELD_OUT_ROWS = "held out"
 
 
-def judged_training_scores(
+def evaluated_training_scores(
     fit: BoostedSurvivalFit, scores: NDArray[np.float64]
-) -> JudgedPredictions:
+) -> EvaluatedPredictions:
     """Return the training rows with their scores (n,), out of bag if there are several runs.
 
     With validation rows and one run, only these are evaluated.  Raises `InputError` if no row with
@@ -383,12 +384,12 @@ def judged_training_scores(
         source = HELD_OUT_ROWS if fit.held.any() else TRAINING
         weights = np.where(fit.held, weights, 0.0) if fit.held.any() else weights
     predicted = PredictedScores(fit.curves, scores)
-    return judged_rows(fit, predicted, fit.times, weights, source, None)
+    return evaluated_rows(fit, predicted, fit.times, weights, source, None)
 
 
-def judged_new_scores(
+def evaluated_new_scores(
     fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
-) -> JudgedPredictions:
+) -> EvaluatedPredictions:
     """Return new rows with their times, each of weight 1.
 
     Raises `InputError` if `newdata` lacks a column or the response, offsets are missing, or no row
@@ -399,7 +400,7 @@ def judged_new_scores(
     reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
     scores = reading.scores(rows.X, offsets_of_rows(fit, newdata, rows, offset))[0]
     predicted, weights = PredictedScores(fit.curves, scores), np.ones(len(scores))
-    return judged_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)
+    return evaluated_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -407,7 +408,7 @@ def judged_new_scores(
 # ------------------------------------------------------------------------------------------------
 
 
-def judged_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
+def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
     """Return how trees of folds are evaluated; None if the response is no time to an event.
 
     They are pruned by `loss`, and evaluated by the exponential deviance in any case.  Log-rank
@@ -418,19 +419,19 @@ def judged_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
     data, times = fit.data, fit.data.times
     if times is None:
         return None
-    judged = judged_events(times, data.weights, fit.control)
+    evaluated = evaluated_events(times, data.weights, fit.control)
 
     def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
-        by_deviance = node_hazards(tree, data, draws, judged)[1]
+        by_deviance = node_hazards(tree, data, draws, evaluated)[1]
         if loss != LOG_RANK:
             return by_deviance
         more = data.weights.sum() / weights.sum()
         statistics = split_statistics(tree, data, draws, fit.control)
         return with_split_statistics(by_deviance, more * statistics)
 
-    return EvaluationRows(described, _responses(judged, times), data.weights, event_losses)
+    return EvaluationRows(described, _responses(evaluated, times), data.weights, event_losses)
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
@@ -449,15 +450,15 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
         )
     rated = replace(fit, forest=replace(fit.forest, value=fit.hazards.by_cause))
     reading, X = reading_empty_cells(rated, X)
-    y = _responses(judged_events(fit.times, fit.data.weights, fit.control), times)
+    y = _responses(evaluated_events(fit.times, fit.data.weights, fit.control), times)
     return held_out(
         reading.forest, subtrees.critical, subtrees.alpha, X, y, np.ones(len(y)),
         groups_of_rows(fit, rows, complete), event_losses,
     )  # fmt: skip
 
 
-def _responses(judged: JudgedEvents, times: SurvivalTimes) -> NDArray[np.float64]:
+def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> NDArray[np.float64]:
     """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
-    counted = judged.counted(times)
+    counted = evaluated.counted(times)
     occurred = events_by_cause(counted.event, len(counted.causes))
-    return np.column_stack([occurred, judged.exposure(times)])
+    return np.column_stack([occurred, evaluated.exposure(times)])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.errors import InputError
-from odrf.fits.survival.validation import JudgedPredictions
+from odrf.fits.survival.validation import EvaluatedPredictions
 from odrf.public import public
 from odrf.reports.survival.summaries import estimates_table
 from odrf.statistics.survival.calibration import calibration_at
@@ -53,8 +53,8 @@ class SurvivalROC(Carded):
     ----------
     call : str
         The call that made the fit.
-    judged : JudgedPredictions
-        The rows that judge.
+    evaluated : EvaluatedPredictions
+        The validation rows.
     time : float
         The time.
     level : float
@@ -82,9 +82,11 @@ class SurvivalROC(Carded):
     True
     """
 
-    def __init__(self, call: str, judged: JudgedPredictions, time: float, level: float) -> None:
-        rows = judged.rows
-        self.call, self.judged, self.time, self.level = call, judged, time, level
+    def __init__(
+        self, call: str, evaluated: EvaluatedPredictions, time: float, level: float
+    ) -> None:
+        rows = evaluated.rows
+        self.call, self.evaluated, self.time, self.level = call, evaluated, time, level
         lives = rows.time, rows.event
         rest: dict[str, Any] = {"cause": rows.cause, "weights": rows.weights, "start": rows.start}
         areas_at = partial(dynamic_areas, *lives, **rest)
@@ -96,7 +98,7 @@ class SurvivalROC(Carded):
                 "there is none to tell it from: use an earlier time"
             )
         asked = int(np.searchsorted(at, time))
-        risk = 1 - judged.survival(at)
+        risk = 1 - evaluated.survival(at)
         self.curve = pd.DataFrame(roc_at(*lives, risk[:, asked], time, **rest)._asdict())
         # one time alone, so that what each row adds to its error is known
         areas = {str(m): areas_at(score=risk[:, [m]], at=at[[m]]).mean for m in range(len(at))}
@@ -141,7 +143,7 @@ class SurvivalROC(Carded):
         return self.table.set_axis(pd.Index(times, name="time"))
 
     def _facts(self) -> dict[str, str]:
-        return self.judged.rows.facts() | {
+        return self.evaluated.rows.facts() | {
             "Time": number(self.time),
             "Area": _with_limits(self.table.iloc[self._asked]),
             "Mean area over time": _with_limits(self.mean),
@@ -188,8 +190,8 @@ class SurvivalCalibration(Carded):
     ----------
     call : str
         The call that made the fit.
-    judged : JudgedPredictions
-        The rows that judge.
+    evaluated : EvaluatedPredictions
+        The validation rows.
     time : float
         The time.
     groups : int
@@ -219,15 +221,15 @@ class SurvivalCalibration(Carded):
     """
 
     def __init__(
-        self, call: str, judged: JudgedPredictions, time: float, groups: int, level: float
+        self, call: str, evaluated: EvaluatedPredictions, time: float, groups: int, level: float
     ) -> None:
-        self.call, self.judged, self.time, self.level = call, judged, time, level
-        risk = 1 - judged.survival(np.array([time]))[:, 0]
+        self.call, self.evaluated, self.time, self.level = call, evaluated, time, level
+        risk = 1 - evaluated.survival(np.array([time]))[:, 0]
         self.table = self._compared(risk, groups)
         self.overall = self._compared(risk, 1).iloc[0].rename("all rows")
 
     def _compared(self, risk: np.ndarray, groups: int) -> pd.DataFrame:
-        rows = self.judged.rows
+        rows = self.evaluated.rows
         weighted = np.ptp(rows.weights) > 0
         found = calibration_at(
             rows.time, rows.event, risk, self.time, groups, rows.cause,
@@ -263,11 +265,11 @@ class SurvivalCalibration(Carded):
 
     @property
     def _estimate(self) -> str:
-        return "Kaplan–Meier" if self.judged.rows.cause is None else "Aalen–Johansen"
+        return "Kaplan–Meier" if self.evaluated.rows.cause is None else "Aalen–Johansen"
 
     def _facts(self) -> dict[str, str]:
         limits = self.overall["conf_low"], self.overall["conf_high"]
-        return self.judged.rows.facts() | {
+        return self.evaluated.rows.facts() | {
             "Time": number(self.time),
             "Predicted, all rows": f"{self.overall['predicted']:.3f}",
             "Observed, all rows": with_limits(self.overall["observed"], *limits),

@@ -13,7 +13,7 @@ from odrf import plots
 from odrf.engine.survival.curve_numbers import ROUNDING
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.fit import SurvivalFit
-from odrf.fits.survival.validation import JudgedPredictions
+from odrf.fits.survival.validation import EvaluatedPredictions
 from odrf.public import public
 from odrf.statistics.survival.curves import number_at_risk
 from odrf.statistics.survival.scores import groups_by_risk
@@ -162,14 +162,16 @@ def times_reaching(incidence: pd.DataFrame, shares: Sequence[float]) -> pd.DataF
 # ------------------------------------------------------------------------------------------------
 
 
-def drawn_risk_groups(judged: JudgedPredictions, ax: Axes | None, cause: str | None = None) -> Axes:
-    """Draw the rows that judge in groups of similar risk, predicted and observed.
+def drawn_risk_groups(
+    evaluated: EvaluatedPredictions, ax: Axes | None, cause: str | None = None
+) -> Axes:
+    """Draw the validation rows in groups of similar risk, predicted and observed.
 
-    A `cause` is the one that they judge.
+    A `cause` is the one that they evaluate.
     """
-    rows = judged.rows
+    rows = evaluated.rows
     times = rows.grid(rows.last_time())
-    groups = groups_by_risk(rows, judged.risk)
-    survival = judged.survival(times)
+    groups = groups_by_risk(rows, evaluated.risk)
+    survival = evaluated.survival(times)
     curves = survival if cause is None else 1 - survival
     return plots.plot_risk_groups(groups, curves, times, rows.source, ax, cause)

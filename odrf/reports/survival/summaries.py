@@ -21,7 +21,7 @@ from odrf.fits.survival.fit import SurvivalFit
 from odrf.fits.survival.hazards import NodeHazards, cause_numbers
 from odrf.fits.survival.validation import (
     OUT_OF_BAG_ROWS,
-    JudgedPredictions,
+    EvaluatedPredictions,
     RepeatedEstimate,
     losses_when_permuted,
 )
@@ -42,7 +42,7 @@ from odrf.reports.summaries import (
     predictors_in_words,
     rows_in_words,
 )
-from odrf.reports.tree import node_columns, rules_telling
+from odrf.reports.tree import node_columns, rules_with
 from odrf.statistics.calibration import normal_or_t
 from odrf.statistics.survival.curves import kaplan_meier
 from odrf.statistics.survival.pseudo_values import RowwiseEstimate
@@ -60,10 +60,10 @@ __all__ = [
     "counted_by_cause",
     "deviance_measured",
     "estimates_table",
+    "evaluated_section",
     "hazard_nodes",
     "hazard_rules",
     "hazards_of",
-    "judged_section",
     "median_times",
     "permutation_measured",
     "survival_card",
@@ -132,14 +132,14 @@ ENTER_LATE = (
 
 def survival_summary(
     fit: SurvivalFit,
-    judged: JudgedPredictions | None,
-    of_causes: Mapping[str, JudgedPredictions],
+    evaluated: EvaluatedPredictions | None,
+    of_causes: Mapping[str, EvaluatedPredictions],
     importance: MeasuredImportance,
 ) -> Summary:
     """Return the summary: data, options, sizes, scores, importances.
 
-    `judged` are the training rows judging all causes as one, None if none of them has an event;
-    `of_causes` are the same judging each of several.
+    `evaluated` are the training rows evaluating all causes as one, None if none of them has an
+    event; `of_causes` are the same evaluating each of several.
     """
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}
@@ -147,9 +147,9 @@ def survival_summary(
     summary = growth_summary(
         _name(fit), fit, facts, {}, importance._replace(table=importance.table[shown])
     )
-    if judged is None:
+    if evaluated is None:
         return replace(summary, notes=(*summary.notes, UNKNOWN))
-    rows, (title, table) = judged.rows, judged_section(judged)
+    rows, (title, table) = evaluated.rows, evaluated_section(evaluated)
     sections, notes = {title: table}, summary.notes
     if fit.times.start is not None and rows.groups is None:
         notes += (ALONE,)
@@ -159,35 +159,35 @@ def survival_summary(
         notes += (ENTER_LATE.format(since=number(rows.since)),)
     if len(rows.time) < (fit.data.weights > 0).sum():
         drew = "every tree" if fit.forest.n_trees > 1 else "the tree"
-        notes += (f"{quantity(len(rows.time), 'row')} judge: {drew} drew the others.",)
+        notes += (f"{quantity(len(rows.time), 'row')} evaluate: {drew} drew the others.",)
     return replace(summary, sections=sections | summary.sections, notes=notes)
 
 
-def survival_card(fit: SurvivalFit, judged: JudgedPredictions | None) -> Card:
-    """Return a short description: data, sizes, concordances; `judged` as in the summary."""
-    scores = {} if judged is None else concordances_in_words(judged)
+def survival_card(fit: SurvivalFit, evaluated: EvaluatedPredictions | None) -> Card:
+    """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
+    scores = {} if evaluated is None else concordances_in_words(evaluated)
     events = {"Events": _events(fit)}
     trees = fit.forest.n_trees
     name = _name(fit) if trees == 1 else f"{_name(fit)} of {quantity(trees, 'tree')}"
     return growth_card(name, fit, {**events, **scores})
 
 
-def judged_section(judged: JudgedPredictions) -> tuple[str, pd.DataFrame]:
+def evaluated_section(evaluated: EvaluatedPredictions) -> tuple[str, pd.DataFrame]:
     """Return the title and the table of all scores."""
-    rows = judged.rows
-    table = estimates_table(judged.scores(), LEVEL, rows.groups, rows.source)
+    rows = evaluated.rows
+    table = estimates_table(evaluated.scores(), LEVEL, rows.groups, rows.source)
     since = f"from {number(rows.since)} " if rows.since else "up "
     title = f"Scores ({_source(rows.source)}, times {since}to {number(rows.last_time())})"
     return title, table.rename(index=IN_WORDS)
 
 
-def concordances_in_words(judged: JudgedPredictions) -> dict[str, str]:
+def concordances_in_words(evaluated: EvaluatedPredictions) -> dict[str, str]:
     """Return the concordances with their intervals."""
-    source, groups = judged.rows.source, judged.rows.groups
+    source, groups = evaluated.rows.source, evaluated.rows.groups
     words = SHORT.get(source, source.capitalize())
     return {
         f"{words} {IN_WORDS[name]}": with_limits(found.estimate, *found.interval(LEVEL, groups))
-        for name, found in judged.concordances().items()
+        for name, found in evaluated.concordances().items()
     }
 
 
@@ -197,15 +197,15 @@ def censored_in_words(response: Response) -> str:
     return unit + (f", censored: {response.censored!r}" if response.censored else "")
 
 
-def _by_cause(of_causes: Mapping[str, JudgedPredictions]) -> pd.DataFrame:
+def _by_cause(of_causes: Mapping[str, EvaluatedPredictions]) -> pd.DataFrame:
     """Return C with its interval, and the scores of the incidence, one row for each cause."""
     lines = {}
-    for name, judged in of_causes.items():
-        found = judged.scores()
-        low, high = found[UNO].interval(LEVEL, judged.rows.groups)
+    for name, evaluated in of_causes.items():
+        found = evaluated.scores()
+        low, high = found[UNO].interval(LEVEL, evaluated.rows.groups)
         numbers = {"C": found[UNO].estimate, "conf_low": low, "conf_high": high}
         scores = {INTEGRATED: found[INTEGRATED].estimate, EXPLAINED: found[EXPLAINED].estimate}
-        lines[name] = {"events": int(judged.rows.happened.sum()), **numbers, **scores}
+        lines[name] = {"events": int(evaluated.rows.happened.sum()), **numbers, **scores}
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("cause")
 
 
@@ -345,7 +345,7 @@ def hazard_rules(fit: SurvivalFit, digits: int, max_terms: int | None) -> str:
 
     if len(hazards.subjects):
         legend = legend.replace("n,", "n, subjects,", 1)
-    return rules_telling(fit.forest, fit.design, digits, max_terms, legend, told)
+    return rules_with(fit.forest, fit.design, digits, max_terms, legend, told)
 
 
 def _cause_of(fit: SurvivalFit) -> int:
@@ -377,19 +377,19 @@ def deviance_measured(fit: SurvivalFit) -> MeasuredImportance:
 
 def survival_tree_summary(
     fit: SurvivalFit,
-    judged: JudgedPredictions | None,
-    of_causes: Mapping[str, JudgedPredictions],
+    evaluated: EvaluatedPredictions | None,
+    of_causes: Mapping[str, EvaluatedPredictions],
     path: PruningPath[Any] | None,
 ) -> Summary:
     """Return the summary of a tree; `path` is the pruning path that it was chosen from, if any.
 
-    `judged` and `of_causes` are those of `survival_summary`.
+    `evaluated` and `of_causes` are those of `survival_summary`.
     """
-    summary = survival_summary(fit, judged, of_causes, deviance_measured(fit))
+    summary = survival_summary(fit, evaluated, of_causes, deviance_measured(fit))
     facts = {**summary.facts, **_training(fit), **held_out_scores(fit, path)}
     leaves = _leaves(fit)
     infinite = any(np.isinf(table.get("median", 0.0)).any() for table in leaves.values())
-    by_others = judged is not None and judged.rows.source == OUT_OF_BAG_ROWS
+    by_others = evaluated is not None and evaluated.rows.source == OUT_OF_BAG_ROWS
     chosen = SCORED_BY_OTHERS if by_others else CHOSEN_BY_THEM
     notes = (*summary.notes, chosen, *([NEVER] if infinite else []))
     return replace(summary, facts=facts, sections=summary.sections | leaves, notes=notes)
@@ -431,7 +431,7 @@ def _leaves(fit: SurvivalFit) -> dict[str, pd.DataFrame]:
 # Summary and short description of boosted trees for times to an event.
 # ------------------------------------------------------------------------------------------------
 
-UNKNOWN_OF_BOOSTED = "No scores: no row that judges has an event."
+UNKNOWN_OF_BOOSTED = "No scores: no row that evaluates has an event."
 CURVES = {
     "out of bag": "calibrated by out-of-bag scores",
     "held out": "calibrated by the rows held out",
@@ -440,24 +440,24 @@ CURVES = {
 
 
 def boosted_survival_summary(
-    fit: BoostedSurvivalFit, judged: JudgedPredictions | None, importance: MeasuredImportance
+    fit: BoostedSurvivalFit, evaluated: EvaluatedPredictions | None, importance: MeasuredImportance
 ) -> Summary:
     """Return the summary: data, options, scores, loss path, importances.
 
-    `judged` are the rows that judge; None if none of them has an event.
+    `evaluated` are the validation rows; None if none of them has an event.
     """
     facts = {**data_facts(fit), **_boosted_events(fit), **boosted_facts(fit, _curves(fit))}
-    scores = {} if judged is None else dict([judged_section(judged)])
+    scores = {} if evaluated is None else dict([evaluated_section(evaluated)])
     sections = {**scores, **loss_section(fit), **importance_section(importance)}
     notes = (*importance.notes, *missing_notes(fit))
-    if judged is None:
+    if evaluated is None:
         notes = (*notes, UNKNOWN_OF_BOOSTED)
     return Summary("Boosted oblique trees: survival", fit.call, facts, sections, notes)
 
 
-def boosted_survival_card(fit: BoostedSurvivalFit, judged: JudgedPredictions | None) -> Card:
-    """Return a short description: data, sizes, concordances; `judged` as in the summary."""
-    scores = {} if judged is None else concordances_in_words(judged)
+def boosted_survival_card(fit: BoostedSurvivalFit, evaluated: EvaluatedPredictions | None) -> Card:
+    """Return a short description: data, sizes, concordances; `evaluated` as in the summary."""
+    scores = {} if evaluated is None else concordances_in_words(evaluated)
     facts = {
         "Formula": fit.design.formula,
         "Rows": rows_in_words(fit),
@@ -476,7 +476,7 @@ def _boosted_events(fit: BoostedSurvivalFit) -> dict[str, str]:
 
 
 def _curves(fit: BoostedSurvivalFit) -> dict[str, str]:
-    facts = {"Curves": CURVES[fit.judged]}
+    facts = {"Curves": CURVES[fit.evaluated]}
     if isinstance(fit.curves, FailureTimes):
         facts["Scale"] = number(fit.curves.scale)
     return facts
@@ -487,17 +487,20 @@ def _curves(fit: BoostedSurvivalFit) -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------
 
 BY_THEIR_OWN_ROWS = (
-    "The rows that chose the splits also judge their importances, which favours predictors of many "
-    "values: none out of bag has an event."
+    "The rows that chose the splits also evaluate their importances, which favours predictors of "
+    "many values: none out of bag has an event."
 )
 FALL = "fall of {} when permuted, out of bag"
 
 
 def permutation_measured(
-    fit: SurvivalFit, judged: JudgedPredictions, progress: bool
+    fit: SurvivalFit, evaluated: EvaluatedPredictions, progress: bool
 ) -> MeasuredImportance:
     """Return by how much out-of-bag scores fall when a predictor is permuted, largest first."""
-    losses, groups = losses_when_permuted(judged, fit.control.seed, progress), judged.rows.groups
+    losses, groups = (
+        losses_when_permuted(evaluated, fit.control.seed, progress),
+        evaluated.rows.groups,
+    )
     estimate, error, of_permutations = _importance_columns(losses.concordance, groups)
     reach = normal_or_t(LEVEL, groups) * error
     columns = {
@@ -510,7 +513,7 @@ def permutation_measured(
     columns["brier_rise"], columns["brier_std_error"], _ = _importance_columns(losses.brier, groups)
     table = pd.DataFrame(columns, index=pd.Index(fit.design.predictors, name="predictor"))
     table = table.sort_values("importance", ascending=False, kind="stable")
-    rows = judged.rows
+    rows = evaluated.rows
     who = "Uno's C"
     if rows.cause is not None:
         who = f"C of {fit.design.response.causes[rows.cause - 1]}"

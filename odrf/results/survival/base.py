@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from odrf.fits.survival.fit import SurvivalFit
-    from odrf.fits.survival.validation import JudgedPredictions
+    from odrf.fits.survival.validation import EvaluatedPredictions
     from odrf.reports.importance import MeasuredImportance
     from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
     from odrf.reports.survival.consistency import CurveConsistency
@@ -59,14 +59,14 @@ __all__ = [
 
 
 # ------------------------------------------------------------------------------------------------
-# What is made of predicted risks and curves beside the observed times of the rows that judge.
+# What is made of predicted risks and curves beside the observed times of the validation rows.
 # ------------------------------------------------------------------------------------------------
 
 MOST_GROUPS = 1000
 
 
 class EvaluatedTimesResults(AnyResults):
-    """Base class of all results whose risks and curves observed times judge.
+    """Base class of all results whose risks and curves observed times evaluate.
 
     Parameters
     ----------
@@ -78,38 +78,38 @@ class EvaluatedTimesResults(AnyResults):
 
     @property
     @abstractmethod
-    def _judged_training(self) -> JudgedPredictions:
-        """The training rows judging all causes as one; the first call computes them."""
+    def _evaluated_training(self) -> EvaluatedPredictions:
+        """The training rows evaluating all causes as one; the first call computes them."""
 
     @property
-    def _judging_if_any(self) -> JudgedPredictions | None:
-        """The training rows judging all causes as one; None if none of them has an event."""
-        with suppress(fits.survival.validation.NoJudgesError):
-            return self._judged_training
+    def _validation_if_any(self) -> EvaluatedPredictions | None:
+        """The training rows evaluating all causes as one; None if none of them has an event."""
+        with suppress(fits.survival.validation.NoValidationRowsError):
+            return self._evaluated_training
         return None
 
     def _scores(
-        self, judged: JudgedPredictions, until: float | None, level: float, progress: bool
+        self, evaluated: EvaluatedPredictions, until: float | None, level: float, progress: bool
     ) -> pd.DataFrame:
-        level, rows = checked_part("level", level), judged.rows
+        level, rows = checked_part("level", level), evaluated.rows
         until = None if until is None else rows.checked_time("until", until)
-        with progress_bar(total=len(judged.used), unit="row", progress=progress) as bar:
-            scores = judged.scores(until, bar.update)
+        with progress_bar(total=len(evaluated.used), unit="row", progress=progress) as bar:
+            scores = evaluated.scores(until, bar.update)
         return reports.survival.summaries.estimates_table(scores, level, rows.groups, rows.source)
 
     def _calibration(
-        self, judged: JudgedPredictions, time: float, groups: int, level: float
+        self, evaluated: EvaluatedPredictions, time: float, groups: int, level: float
     ) -> SurvivalCalibration:
-        time = judged.rows.checked_time("time", time)
+        time = evaluated.rows.checked_time("time", time)
         groups = checked_whole("groups", groups, 1, MOST_GROUPS)
         return reports.survival.checks.SurvivalCalibration(
-            self.call, judged, time, groups, checked_part("level", level)
+            self.call, evaluated, time, groups, checked_part("level", level)
         )
 
-    def _roc(self, judged: JudgedPredictions, time: float, level: float) -> SurvivalROC:
-        time = judged.rows.checked_time("time", time)
+    def _roc(self, evaluated: EvaluatedPredictions, time: float, level: float) -> SurvivalROC:
+        time = evaluated.rows.checked_time("time", time)
         return reports.survival.checks.SurvivalROC(
-            self.call, judged, time, checked_part("level", level)
+            self.call, evaluated, time, checked_part("level", level)
         )
 
 
@@ -334,7 +334,7 @@ class DrawnCurves(SurvivalResults):
 
 
 class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
-    """Base class of results whose predicted curves are judged."""
+    """Base class of results whose predicted curves are evaluated."""
 
     def score(
         self,
@@ -369,7 +369,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         Returns
         -------
         DataFrame
-            The name of the index says which rows judge.  Columns: ``estimate``, ``std_error``,
+            The name of the index says which rows evaluate.  Columns: ``estimate``, ``std_error``,
             ``conf_low``, ``conf_high``.  Rows:
 
             - ``harrell_c``: Harrell's C, the share of comparable pairs of rows in which the row
@@ -390,7 +390,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         Raises
         ------
         InputError
-            If `newdata` lacks a column or the response; if no row that judges has an event; if
+            If `newdata` lacks a column or the response; if no row that evaluates has an event; if
             there is no such `cause`; if `until` is before the first event, or beyond the last time;
             if `level` is not between 0 and 1; if the fit was kept without its training rows.
 
@@ -443,7 +443,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         >>> bool(scores.loc["uno_c", "estimate"] > 0.6)
         True
         """
-        return self._scores(self._judging(newdata, cause), until, level, progress)
+        return self._scores(self._validation(newdata, cause), until, level, progress)
 
     def calibration(
         self,
@@ -496,7 +496,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
         True
         """
-        return self._calibration(self._judging(newdata, cause), time, groups, level)
+        return self._calibration(self._validation(newdata, cause), time, groups, level)
 
     def roc(
         self,
@@ -546,30 +546,30 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         >>> list(forest.roc(1000).table.columns)
         ['auc', 'std_error', 'conf_low', 'conf_high']
         """
-        return self._roc(self._judging(newdata, cause), time, level)
+        return self._roc(self._validation(newdata, cause), time, level)
 
-    def _judging(self, newdata: pd.DataFrame | None, cause: str | None) -> JudgedPredictions:
+    def _validation(self, newdata: pd.DataFrame | None, cause: str | None) -> EvaluatedPredictions:
         if newdata is not None:
-            return fits.survival.validation.judged_new_rows(self.fit, newdata, cause)
+            return fits.survival.validation.evaluated_new_rows(self.fit, newdata, cause)
         if cause is not None:
-            return fits.survival.validation.judged_training_rows(self.fit, self._unseen, cause)
-        return self._judged_training
+            return fits.survival.validation.evaluated_training_rows(self.fit, self._unseen, cause)
+        return self._evaluated_training
 
-    def _judged_causes(self) -> dict[str, JudgedPredictions]:
-        """Return the training rows judging each cause, if there are several with events."""
+    def _evaluated_causes(self) -> dict[str, EvaluatedPredictions]:
+        """Return the training rows evaluating each cause, if there are several with events."""
         times = self.fit.times
         if len(times.causes) == 1:
             return {}
-        judged = self._judging_if_any
-        if judged is None:
+        evaluated = self._validation_if_any
+        if evaluated is None:
             return {}
-        happened = set(judged.rows.event.tolist())
+        happened = set(evaluated.rows.event.tolist())
         names = [name for code, name in enumerate(times.causes, start=1) if code in happened]
-        return {name: self._judging(None, name) for name in names}
+        return {name: self._validation(None, name) for name in names}
 
     @cached_property
-    def _judged_training(self) -> JudgedPredictions:
-        return fits.survival.validation.judged_training_rows(self.fit, self._unseen, None)
+    def _evaluated_training(self) -> EvaluatedPredictions:
+        return fits.survival.validation.evaluated_training_rows(self.fit, self._unseen, None)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -595,10 +595,10 @@ class SurvivalImportances(EvaluatedSurvivalResults):
 
             - ``"permutation"``: by how much Uno's C of the out-of-bag predictions falls when the
               values of the predictor are permuted among the rows.  The whole forest predicts the
-              rows anew, so that it is the forest that is judged, not its trees one by one.
+              rows anew, so that it is the forest that is evaluated, not its trees one by one.
             - ``"impurity"``: the decrease of the squared error of the log-rank scores by the splits
               on the predictor, each weighted by the node's share of the rows: the mean over the
-              trees.  The rows that chose the splits also judge them: predictors with many cut
+              trees.  The rows that chose the splits also evaluate them: predictors with many cut
               points seem more important than they are.
         cause : str, optional
             For ``"permutation"``: the cause whose events are predicted, as in `score`.  By default
@@ -648,8 +648,8 @@ class SurvivalImportances(EvaluatedSurvivalResults):
     ) -> MeasuredImportance:
         """Return the importances of a type, or those that are shown first."""
         if type is None:
-            judges = leaves_rows_out(self.fit) and self._judging_if_any is not None
-            type = PERMUTATION if judges else IMPURITY
+            evaluates = leaves_rows_out(self.fit) and self._validation_if_any is not None
+            type = PERMUTATION if evaluates else IMPURITY
         if checked_choice("type", type, (PERMUTATION, IMPURITY)) == IMPURITY:
             if cause is not None:
                 raise InputError('cause= is for type="permutation", not "impurity"')
@@ -658,9 +658,9 @@ class SurvivalImportances(EvaluatedSurvivalResults):
         fits.survival.hazards.cause_numbers(cause, self.fit.design.response.causes)
         known = self._permutation_importances
         if cause not in known:
-            judged = self._judging(None, cause)
+            evaluated = self._validation(None, cause)
             known[cause] = reports.survival.summaries.permutation_measured(
-                self.fit, judged, progress
+                self.fit, evaluated, progress
             )
         return known[cause]
 
@@ -728,8 +728,8 @@ class PlottedSurvivalResults(SurvivalImportances):
         type : str, optional
             Which importances, as in `importance`.
         cause : str, optional
-            The cause that is judged, if events have several: by the curves, by default the one that
-            splits are about, or all; by the importances, as in `importance`.
+            The cause that is evaluated, if events have several: by the curves, by default the one
+            that splits are about, or all; by the importances, as in `importance`.
         progress : bool, default False
             Show a progress bar while the importances are computed.
 
@@ -761,7 +761,7 @@ class PlottedSurvivalResults(SurvivalImportances):
 
     def _plot_curves(self, ax: Axes | None, cause: str | None) -> Axes:
         cause = self.fit.control.cause if cause is None else str(cause)
-        return reports.survival.curves.drawn_risk_groups(self._judging(None, cause), ax, cause)
+        return reports.survival.curves.drawn_risk_groups(self._validation(None, cause), ax, cause)
 
     def _plot_importance(
         self, ax: Axes | None, type: str | None, cause: str | None, progress: bool
@@ -811,9 +811,9 @@ class ShownSurvivalResults(PlottedSurvivalResults):
         time. Controlled Clinical Trials 17, 343-346.
         """
         measured = self._measured_importance(None, None, progress)
-        of_causes = self._judged_causes()
+        of_causes = self._evaluated_causes()
         summary = reports.survival.summaries.survival_summary(
-            self.fit, self._judging_if_any, of_causes, measured
+            self.fit, self._validation_if_any, of_causes, measured
         )
         return (
             reports.data_summary.with_data(summary, self.fit)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from odrf.fits.survival.boosted import BoostedSurvivalFit
-    from odrf.fits.survival.validation import JudgedPredictions
+    from odrf.fits.survival.validation import EvaluatedPredictions
     from odrf.reports.importance import MeasuredImportance
     from odrf.reports.survival.checks import SurvivalCalibration, SurvivalROC
     from odrf.reports.survival.consistency import CurveConsistency
@@ -188,7 +188,7 @@ class BoostedSurvivalPredictions(RoundsOfTrees):
 
 
 class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
-    """Base class of boosted trees for times to an event whose curves are judged and drawn."""
+    """Base class of boosted trees for times to an event whose curves are evaluated and drawn."""
 
     def score(
         self,
@@ -231,7 +231,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         >>> bool(fit.score(problem.sample(200, seed=2)).loc["harrell_c", "estimate"] > 0.6)
         True
         """
-        return self._scores(self._judging(newdata, offset), until, level, progress=False)
+        return self._scores(self._validation(newdata, offset), until, level, progress=False)
 
     def calibration(
         self,
@@ -249,7 +249,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         time : float
             The time, in the unit of the response.
         newdata, offset : optional
-            The rows that judge, as in `score`.
+            The validation rows, as in `score`.
         groups, level
             As in `SurvivalForestResults.calibration`.
 
@@ -272,7 +272,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         >>> bool(abs(overall["predicted"] - overall["observed"]) < 0.03)
         True
         """
-        return self._calibration(self._judging(newdata, offset), time, groups, level)
+        return self._calibration(self._validation(newdata, offset), time, groups, level)
 
     def roc(
         self,
@@ -308,7 +308,7 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         >>> bool(fit.roc(1000).table.loc[1000, "auc"] > 0.6)
         True
         """
-        return self._roc(self._judging(newdata, offset), time, level)
+        return self._roc(self._validation(newdata, offset), time, level)
 
     def curves(
         self,
@@ -366,19 +366,19 @@ class EvaluatedBoostedCurves(BoostedSurvivalPredictions, EvaluatedTimesResults):
         """
         return reports.survival.consistency.CurveConsistency(self.fit)
 
-    def _judging(
+    def _validation(
         self, newdata: pd.DataFrame | None, offset: str | ArrayLike | None
-    ) -> JudgedPredictions:
+    ) -> EvaluatedPredictions:
         if newdata is not None:
-            return fits.survival.validation.judged_new_scores(self.fit, newdata, offset)
+            return fits.survival.validation.evaluated_new_scores(self.fit, newdata, offset)
         if offset is not None:
             raise InputError("offset= needs newdata=: the training rows keep their offsets")
-        return self._judged_training
+        return self._evaluated_training
 
     @cached_property
-    def _judged_training(self) -> JudgedPredictions:
+    def _evaluated_training(self) -> EvaluatedPredictions:
         several = leaves_rows_out(self.fit)
-        return fits.survival.validation.judged_training_scores(
+        return fits.survival.validation.evaluated_training_scores(
             self.fit, self._out_of_bag if several else self._in_bag
         )
 
@@ -495,7 +495,7 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         table = self._held_out_importance(progress)
         if table is None:
             return reports.importance.impurity_measured(self.fit)
-        return reports.importance.judged_measured(self.fit, table, "held out")
+        return reports.importance.evaluated_measured(self.fit, table, "held out")
 
     def plot(self, kind: str = "loss", *, ax: Axes | None = None, progress: bool = False) -> Axes:
         """Plot the loss against the number of rounds, curves beside observed ones, or importances.
@@ -503,7 +503,7 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         Parameters
         ----------
         kind : {"loss", "curves", "importance"}, default "loss"
-            ``"curves"``: the rows that judge, as in `score`, in four groups of similar risk, as for
+            ``"curves"``: the validation rows, as in `score`, in four groups of similar risk, as for
             `SurvivalForestResults`.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
@@ -517,10 +517,10 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         Raises
         ------
         InputError
-            If `kind` is unknown; for ``"curves"``, if no row that judges has an event.
+            If `kind` is unknown; for ``"curves"``, if no row that evaluates has an event.
         """
         if checked_choice("kind", kind, PLOTS) == CURVES:
-            return reports.survival.curves.drawn_risk_groups(self._judged_training, ax)
+            return reports.survival.curves.drawn_risk_groups(self._evaluated_training, ax)
         if kind == "loss":
             return plots.plot_loss(self.loss_path, self.n_rounds, self.control.loss, ax)
         measured = self._measured_importance(progress)
@@ -542,7 +542,7 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         """
         importance = self._measured_importance(progress)
         summary = reports.survival.summaries.boosted_survival_summary(
-            self.fit, self._judging_if_any, importance
+            self.fit, self._validation_if_any, importance
         )
         return (
             reports.data_summary.with_data(summary, self.fit)
@@ -551,4 +551,4 @@ class SurvivalBoostedResults(ResultsWithoutData, EvaluatedBoostedCurves):
         )
 
     def _card(self) -> Card:
-        return reports.survival.summaries.boosted_survival_card(self.fit, self._judging_if_any)
+        return reports.survival.summaries.boosted_survival_card(self.fit, self._validation_if_any)

@@ -71,7 +71,7 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         Returns
         -------
         SurvivalTreeResults
-            The rows that it did not draw judge it.
+            The rows that it did not draw evaluate it.
 
         Raises
         ------
@@ -249,4 +249,4 @@ class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
         )
 
     def _card(self) -> Card:
-        return reports.survival.summaries.survival_card(self.fit, self._judging_if_any)
+        return reports.survival.summaries.survival_card(self.fit, self._validation_if_any)

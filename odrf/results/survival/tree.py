@@ -149,7 +149,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         """Return how much exponential deviance each predictor removes, the most important first.
 
         What a split on several predictors removes is divided among them, as in
-        `ODTResults.importance`.  The rows that chose the splits also judge them: predictors with
+        `ODTResults.importance`.  The rows that chose the splits also evaluate them: predictors with
         many cut points seem more important than they are.
 
         Parameters
@@ -180,7 +180,7 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
     ) -> MeasuredImportance:
         if is_word(type, PERMUTATION):
             raise InputError(
-                'type="permutation" judges all trees of a forest together, and this is one tree: '
+                'type="permutation" evaluates all trees of a forest together; this is one tree: '
                 "use importance() of a forest of odrf()"
             )
         checked_choice("type", IMPURITY if type is None else type, (IMPURITY,))
@@ -290,9 +290,9 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         -------
         Summary
         """
-        judged = self._judging_if_any
+        evaluated = self._validation_if_any
         summary = reports.survival.summaries.survival_tree_summary(
-            self.fit, judged, self._judged_causes(), self.path
+            self.fit, evaluated, self._evaluated_causes(), self.path
         )
         return (
             reports.data_summary.with_data(summary, self.fit)
@@ -301,4 +301,4 @@ class SurvivalTreeResults(PrunableTree, ShownSurvivalResults):
         )
 
     def _card(self) -> Card:
-        return reports.survival.summaries.survival_card(self.fit, self._judging_if_any)
+        return reports.survival.summaries.survival_card(self.fit, self._validation_if_any)

@@ -126,7 +126,7 @@ class EvaluatedTimes:
         if not is_number(value) or not first <= value <= last:
             raise InputError(
                 f"{argument}={value!r}: use a time from {first:g}, the first event of the rows "
-                f"that judge, to {last:g}, the end of their observation"
+                f"that evaluate, to {last:g}, the end of their observation"
             )
         return float(value)
 

@@ -342,7 +342,7 @@ def test_surrogates_and_empty_cells_go_together_with_it():
         assert tree.forest.value[0, 0] == pytest.approx(DATA["y"].mean())
 
 
-def test_splits_are_judged_by_trees_on_the_same_scale(forest):
+def test_splits_are_evaluated_by_trees_on_the_same_scale(forest):
     tree = odrf.odt("y ~ a + b + f", DATA, split_scale="log", seed=1)
     for fit in (tree, forest):
         assert fit.importance()["importance"].idxmax() == "a"

@@ -230,7 +230,7 @@ def test_codes_of_factors_are_refused_with(words):
 
 SUMS = {
     "an error of too few trees": {"error_path": np.zeros(2)},
-    "fewer than no rows": {"n_judged": -1},
+    "fewer than no rows": {"n_evaluated": -1},
     "a confusion of numbers": {"confusion": np.zeros((1, 1))},
     "too few means of columns": {"column_means": np.zeros(1)},
     "too few importances": {"importance": np.zeros(1)},

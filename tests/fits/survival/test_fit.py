@@ -1,4 +1,4 @@
-"""Hazards and deviances of nodes, and subtrees judged by rows that were held out."""
+"""Hazards and deviances of nodes, and subtrees evaluated by rows that were held out."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
 from odrf.fits.fit import BoostedFit
 from odrf.fits.predicting import rows_of
-from odrf.fits.survival import validation as judged_boosted
-from odrf.fits.survival import validation as judged_predictions
+from odrf.fits.survival import validation as evaluated_boosted
+from odrf.fits.survival import validation as evaluated_predictions
 from odrf.fits.survival.boosted import BoostedSurvivalFit
 from odrf.fits.survival.curves import predict_survival
 from odrf.fits.survival.hazards import hazard_scale
@@ -106,7 +106,7 @@ def test_a_time_of_zero_counts_as_half_of_the_shortest():
 
 
 @pytest.mark.parametrize("criterion", ["log_rank", "exponential"])
-def test_folds_judge_by_the_deviance_of_the_hazards_of_the_others(criterion):
+def test_folds_evaluate_by_the_deviance_of_the_hazards_of_the_others(criterion):
     data = rows()
     fold = np.arange(len(data)) % 4
     tree = odrf.odt("Surv(time, event) ~ .", data, criterion=criterion, alpha=None, seed=1)
@@ -125,7 +125,7 @@ def test_folds_judge_by_the_deviance_of_the_hazards_of_the_others(criterion):
     assert table["xerror"].min() < table["xerror"].iloc[-1]
 
 
-def test_new_rows_judge_by_the_scale_of_the_training_rows():
+def test_new_rows_evaluate_by_the_scale_of_the_training_rows():
     data = rows()
     tree = odrf.odt("Surv(time, event) ~ .", data, alpha=None, seed=1)
     on_itself, path = tree.pruning_path(newdata=data).table, tree.pruning_path(cv=None).table
@@ -272,7 +272,7 @@ def test_a_row_that_is_not_predicted_has_no_leaf(n_trees):
 
 
 # ------------------------------------------------------------------------------------------------
-# New rows that judge a survival fit, with empty cells that no training row has.
+# New validation rows a survival fit, with empty cells that no training row has.
 # ------------------------------------------------------------------------------------------------
 
 
@@ -284,30 +284,30 @@ def data():
 
 
 @pytest.fixture
-def judged(monkeypatch):
-    """What is handed over to `judged_rows`."""
+def evaluated(monkeypatch):
+    """What is handed over to `evaluated_rows`."""
     found = []
     times = SurvivalTimes(np.ones(5), np.ones(5, dtype=np.int64))
     monkeypatch.setattr(Response, "times", lambda response, rows: times)
-    for module in (judged_predictions, judged_boosted):
+    for module in (evaluated_predictions, evaluated_boosted):
         monkeypatch.setattr(
-            module, "judged_rows", lambda fit, predicted, *_: found.append(predicted)
+            module, "evaluated_rows", lambda fit, predicted, *_: found.append(predicted)
         )
     return found
 
 
-def test_forests_fill_them_as_for_predictions(data, judged):
+def test_forests_fill_them_as_for_predictions(data, evaluated):
     forest = odrf.odrf("y ~ a + b", data, n_trees=5, blend=False, seed=1)
     new = data[:5].assign(a=np.nan)
-    judged_predictions.judged_new_rows(forest.fit, new, None)
-    found = predict(judged[0].fit.forest, judged[0].X, 1)[:, 0]
+    evaluated_predictions.evaluated_new_rows(forest.fit, new, None)
+    found = predict(evaluated[0].fit.forest, evaluated[0].X, 1)[:, 0]
     np.testing.assert_array_equal(found, forest.predict(new))
 
 
-def test_boosted_trees_fill_them_as_for_predictions(data, judged):
+def test_boosted_trees_fill_them_as_for_predictions(data, evaluated):
     boosted = odrf.odbt("y ~ a + b", data, n_trees=5, seed=1)
     known = {each.name: getattr(boosted.fit, each.name) for each in fields(BoostedFit)}
-    fit = BoostedSurvivalFit(**known, curves=None, event_times=np.empty(0), judged="training")
+    fit = BoostedSurvivalFit(**known, curves=None, event_times=np.empty(0), evaluated="training")
     new = data[:5].assign(a=np.nan)
-    judged_boosted.judged_new_scores(fit, new, None)
-    np.testing.assert_array_equal(judged[0].scores, boosted.predict(new))
+    evaluated_boosted.evaluated_new_scores(fit, new, None)
+    np.testing.assert_array_equal(evaluated[0].scores, boosted.predict(new))

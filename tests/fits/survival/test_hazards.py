@@ -1,4 +1,4 @@
-"""Trees whose splits are about one cause are pruned and judged by the deviance of this cause."""
+"""Trees whose splits are about one cause are pruned and evaluated by the deviance of this cause."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_without_a_cause_the_deviances_of_all_are_added_up():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_splits_by_incidence_are_judged_by_subdistribution_hazards(weighted):
+def test_splits_by_incidence_are_evaluated_by_subdistribution_hazards(weighted):
     data = rows()
     weights = np.random.default_rng(1).integers(1, 5, len(data)) / 2
     w = weights if weighted else np.ones(len(data))
@@ -87,7 +87,7 @@ def test_splits_by_incidence_are_judged_by_subdistribution_hazards(weighted):
         assert deviance == pytest.approx(np.sum(w[here] * losses))
 
 
-def test_folds_and_new_rows_judge_incidences_by_the_scale_of_the_training_rows():
+def test_folds_and_new_rows_evaluate_incidences_by_the_scale_of_the_training_rows():
     data = rows()
     options = {"cause": "one", "criterion": "gray", "alpha": None, "seed": 1}
     tree = odrf.odt("Surv(time, event) ~ .", data, **options)

@@ -420,7 +420,7 @@ def out_of_bag_by_hand(forest, data, grid):
 
 def test_permutation_importance_is_that_of_the_twin(forest_of_survival_importances):
     time, event = DATA["time"].to_numpy(), DATA["event"].to_numpy()
-    rows = forest_of_survival_importances._judged_training.rows
+    rows = forest_of_survival_importances._evaluated_training.rows
     until = rows.last_time()
     grid, n = rows.grid(until, TIMES), len(DATA)
 

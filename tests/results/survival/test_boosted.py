@@ -96,7 +96,7 @@ def test_times_are_longer_where_scores_of_failure_times_are(data, new):
 def test_scores_of_training_rows_are_out_of_bag_with_several_runs(data, runs):
     assert not runs.predict().equals(runs.predict(training="in-bag"))
     assert runs.predict(training="in-bag").tolist() == runs.predict(data).tolist()
-    assert runs.fit.judged == "out of bag"
+    assert runs.fit.evaluated == "out of bag"
     assert runs.fit.curves.slope != 1
     known = runs.predict().notna().to_numpy()
     risk = runs.predict()[known].to_numpy()
@@ -126,15 +126,15 @@ def test_calibrated_curves_are_better_than_those_of_training_rows(new):
         ({"n_runs": 8}, "out of bag"),
     ],
 )
-def test_rows_that_the_trees_have_not_seen_judge(data, new, options, source):
+def test_rows_that_the_trees_have_not_seen_evaluate(data, new, options, source):
     fit = odbt(FORMULA, data, n_trees=10, seed=1, **options)
     table = fit.score()
     assert table.index.name == source
     assert list(table.index) == ["harrell_c", "uno_c", "integrated_brier", "explained"]
-    judged = fit.score(new)
+    evaluated = fit.score(new)
     C = harrells_c(new["time"], new["event"], fit.predict(new).to_numpy())
-    assert judged.loc["harrell_c", "estimate"] == pytest.approx(C.estimate)
-    assert judged.loc["explained", "estimate"] > 0.02
+    assert evaluated.loc["harrell_c", "estimate"] == pytest.approx(C.estimate)
+    assert evaluated.loc["explained", "estimate"] > 0.02
     assert repr(fit).count("Harrell's C") == 1
     with pytest.raises(InputError, match="offset="):
         fit.score(offset=0.0)
@@ -145,10 +145,10 @@ def test_rows_held_out_have_the_same_share_of_events(data):
     event = data["event"].to_numpy()
     assert fit.held_out.sum() == 45
     assert abs(event[fit.held_out].sum() - 0.3 * event.sum()) <= 1
-    assert fit.fit.judged == "held out"
+    assert fit.fit.evaluated == "held out"
     assert list(fit.loss_path) == ["training", "validation"]
     few = odbt(FORMULA, data, n_trees=5, validation=0.1, seed=1)
-    assert few.fit.judged == "training"
+    assert few.fit.evaluated == "training"
 
 
 def test_rows_without_an_event_do_not_choose_the_rounds(data):
@@ -270,7 +270,7 @@ def test_the_default_stops_early_where_nothing_matters():
     assert fit.control.validation == "oob"
     assert fit.control.n_runs == 10
     assert fit.n_rounds < 50
-    assert fit.fit.judged == "out of bag"
+    assert fit.fit.evaluated == "out of bag"
     assert fit.score(new).loc["explained", "estimate"] > -0.03
     all_rounds = odbt(FORMULA, data, seed=1, **ONE_RUN)
     assert all_rounds.n_rounds == 100
@@ -297,7 +297,7 @@ def test_runs_and_validation_by_default(data, options, runs, validation):
 
 
 # ------------------------------------------------------------------------------------------------
-# Curves of boosted trees: drawn, judged at a time, and of fits that keep only what predicts.
+# Curves of boosted trees: drawn, evaluated at a time, and of fits that keep only what predicts.
 # ------------------------------------------------------------------------------------------------
 
 PROBLEM_OF_JUDGED_BOOSTED_CURVES = odrf.simulate.proportional_hazards(p=4, relevant=2)
@@ -313,8 +313,8 @@ def fit(request):
     return odbt(FORMULA, DATA, n_trees=12, seed=1, **request.param)
 
 
-def judges(fit):
-    """The training rows that judge, and their predicted probabilities of an event by the times."""
+def evaluates(fit):
+    """The training validation rows, and their predicted probabilities of an event by the times."""
     rows = fit.held_out.to_numpy() if fit.held_out.any() else np.ones(len(DATA), dtype=bool)
 
     def risk(times):
@@ -326,7 +326,7 @@ def judges(fit):
 
 
 def test_calibration_is_that_of_rows_that_the_trees_have_not_seen(fit):
-    rows, risk = judges(fit)
+    rows, risk = evaluates(fit)
     found = fit.calibration(0.5, groups=3, level=0.9)
     event = rows["event"].to_numpy()
     known = calibration_at(rows["time"].to_numpy(), event, risk([0.5])[:, 0], 0.5, 3, level=0.9)
@@ -338,7 +338,7 @@ def test_calibration_is_that_of_rows_that_the_trees_have_not_seen(fit):
 
 
 def test_areas_are_those_of_rows_that_the_trees_have_not_seen(fit):
-    rows, risk = judges(fit)
+    rows, risk = evaluates(fit)
     report = fit.roc(0.5)
     at = report.table.index.to_numpy()
     known = dynamic_areas(rows["time"].to_numpy(), rows["event"].to_numpy(), risk(at), at)
@@ -365,7 +365,7 @@ def test_groups_of_risk_are_drawn_with_what_was_observed(fit):
     assert names == ["lowest", "2", "3", "highest"]
     counts = [text for text in ax.texts if text.get_ha() == "center"]
     at_start = [text.get_text() for text in counts if text.xy[0] == 0]
-    assert sum(map(int, at_start)) == len(judges(fit)[0])
+    assert sum(map(int, at_start)) == len(evaluates(fit)[0])
 
 
 def test_offsets_count():
@@ -396,15 +396,15 @@ def test_fits_without_rows_predict_new_rows(fit, tmp_path):
             needs_rows()
 
 
-def test_a_fit_whose_judges_have_no_event_is_shown_without_scores():
+def test_a_fit_whose_evaluates_have_no_event_is_shown_without_scores():
     # one event, which both runs draw
     data = DATA.assign(event=DATA["time"] == DATA["time"].min())
     fit = odbt(FORMULA, data, n_runs=2, n_trees=5, seed=2)
     seen = fit.predict().isna()
     assert seen[data["event"]].all()
     assert "Harrell" not in repr(fit)
-    assert "no row that judges has an event" in str(fit.summary())
-    with pytest.raises(InputError, match=r"none of the \d+ rows that judge has an event"):
+    assert "no row that evaluates has an event" in str(fit.summary())
+    with pytest.raises(InputError, match=r"none of the \d+ validation rows has an event"):
         fit.roc(0.5)
 
 

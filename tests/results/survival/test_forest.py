@@ -149,7 +149,7 @@ def test_one_cause_is_scored_alone():
     with pytest.raises(InputError, match="cause='none' is not known"):
         fit.score(cause="none")
     with pytest.raises(
-        InputError, match=r"none of the .* rows that judge has an event of the cause"
+        InputError, match=r"none of the .* validation rows has an event of the cause"
     ):
         fit.score(CAUSES[code != 1], cause=first)
 
@@ -183,7 +183,7 @@ def test_rows_that_enter_late_have_all_scores():
     assert abs(overall["predicted"] - overall["observed"]) < 0.1
 
 
-def test_a_forest_that_no_event_judges_is_shown_without_scores():
+def test_a_forest_that_no_event_evaluates_is_shown_without_scores():
     data = DATA.head(30).assign(event=np.arange(30) == 0)
     fit = odrf.odrf(FORMULA, data, n_trees=1, seed=1)
     assert "Harrell" not in repr(fit)

@@ -206,11 +206,11 @@ def test_errors_of_groups_and_intervals():
 
 
 # ------------------------------------------------------------------------------------------------
-# Rows that judge: until when, at which times, in which groups.
+# Rows that evaluate: until when, at which times, in which groups.
 # ------------------------------------------------------------------------------------------------
 
 
-def judging(of, cause=None, start=True):
+def evaluating(of, cause=None, start=True):
     return EvaluatedTimes(
         of.time, of.event, of.weights, "new", of.start if start else None, None, cause
     )
@@ -224,7 +224,7 @@ def ended(of):
 @given(lifetimes(entry=False))
 def test_a_tenth_of_the_weight_is_at_risk_at_the_last_time(of):
     of = ended(of)
-    rows = judging(of, start=False)
+    rows = evaluating(of, start=False)
     found = rows.last_time()
     twins, times = of.rows, sorted(set(of.time[of.event > 0].tolist()))
     enough = [t for t in times if twins.at_risk(t) >= 0.1 * sum(twins.weights)]
@@ -233,9 +233,9 @@ def test_a_tenth_of_the_weight_is_at_risk_at_the_last_time(of):
 
 
 @given(lifetimes(most=30))
-def test_rows_that_enter_late_are_judged_while_enough_are_at_risk(of):
+def test_rows_that_enter_late_are_evaluated_while_enough_are_at_risk(of):
     of = ended(of)
-    rows, times = judging(of), sorted(set(of.time[of.event > 0].tolist()))
+    rows, times = evaluating(of), sorted(set(of.time[of.event > 0].tolist()))
     at_risk = [of.rows.at_risk(t) for t in times]
     first, last = rows.first_time(), rows.last_time()
     inside = [k for k, t in enumerate(times) if first < t <= last]
@@ -255,7 +255,7 @@ def test_rows_that_enter_late_are_judged_while_enough_are_at_risk(of):
 @given(lifetimes(most=30), st.integers(2, 5))
 def test_the_grid_has_0_the_last_time_and_event_times_before_it(of, most):
     of = ended(of)
-    rows = judging(of)
+    rows = evaluating(of)
     until = rows.last_time()
     before = sorted(set(of.time[of.event > 0].tolist()) - {t for t in of.time if t >= until})
     grid = rows.grid(until)
@@ -279,7 +279,7 @@ def test_a_time_is_within_those_of_the_rows(time):
 @given(lifetimes(entry=False), st.sampled_from([None, 1]))
 def test_scores_are_those_of_the_twins(of, cause):
     of = ended(of)
-    rows = judging(of, cause, start=False)
+    rows = evaluating(of, cause, start=False)
     until = rows.last_time()
 
     def survival(at):
@@ -315,7 +315,7 @@ def test_scores_are_those_of_the_twins(of, cause):
 
 @given(lifetimes(), st.sampled_from([None, 1]))
 def test_scores_of_rows_that_enter_late_are_those_of_the_twins(of, cause):
-    rows = judging(ended(of), cause)
+    rows = evaluating(ended(of), cause)
     rows = rows.given_none_before(rows.first_time())
     until, score = rows.last_time(), of.score[of.time > rows.since]
     twins = Rows(*(c.tolist() for c in (rows.time, rows.event, rows.weights, rows.start)))
@@ -348,9 +348,9 @@ def test_scores_of_rows_that_enter_late_are_those_of_the_twins(of, cause):
 
 
 @given(lifetimes(most=20), st.integers(1, 4))
-def test_groups_of_similar_risk_are_judged_alone(of, k):
+def test_groups_of_similar_risk_are_evaluated_alone(of, k):
     late = bool(of.start.any())
-    groups = groups_by_risk(judging(ended(of), start=late), of.score, k)
+    groups = groups_by_risk(evaluating(ended(of), start=late), of.score, k)
     assert 1 <= len(groups) <= k
     assert sum(group.rows.astype(int) for group in groups).tolist() == [1] * len(of.time)
     survival = np.linspace(1, 0.2, 3) ** of.score[:, None]
