@@ -12,30 +12,6 @@ import numpy as np
 from odrf.engine.running import available_cores, usual_threads
 from odrf.errors import InputError, allowed
 
-__all__ = [
-    "AUTO",
-    "LARGEST",
-    "MOST",
-    "MOST_DIGITS",
-    "Seed",
-    "checked_above_0",
-    "checked_amount",
-    "checked_choice",
-    "checked_jobs",
-    "checked_part",
-    "checked_seed",
-    "checked_share",
-    "checked_switch",
-    "checked_truth",
-    "checked_whole",
-    "is_list",
-    "is_number",
-    "is_whole",
-    "is_word",
-    "require_default",
-]
-
-
 AUTO = "auto"
 """The value that lets the package choose an option."""
 LARGEST = 10**18

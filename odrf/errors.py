@@ -11,20 +11,6 @@ from functools import cached_property
 from os import PathLike
 from threading import RLock
 
-__all__ = [
-    "AbsentError",
-    "InputError",
-    "UnknownArgumentError",
-    "allowed",
-    "installing",
-    "nearest",
-    "no_frame",
-    "refused_again",
-    "warn_user",
-    "without_warnings",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The exception raised for bad input, and suggestions for misspelt names.
 # ------------------------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NoReturn
 
-__all__ = ["Package", "loaded_later", "modules_of"]
-
 
 class Package(ModuleType):
     """The package as an object, which is called in place of its function of the same name."""

@@ -22,8 +22,6 @@ from odrf.projections.base import Family
 from odrf.public import public
 from odrf.results.boosted import ODBTResults
 
-__all__ = ["odbt"]
-
 
 @public
 def odbt(

@@ -24,26 +24,6 @@ from odrf.projections.mixture import without_share
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.frames import required_client
 
-__all__ = [
-    "DESIGN_ARGUMENTS",
-    "NO_OPTIONS",
-    "TREE",
-    "AlphaRule",
-    "ClassWeights",
-    "LeafRule",
-    "Projection",
-    "ShareRule",
-    "boosting_of",
-    "default_options",
-    "design_of",
-    "grown_by",
-    "is_default",
-    "options_of",
-    "requested",
-    "spelled_call",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What the fitting functions share: building the design, and writing the call as text.
 # ------------------------------------------------------------------------------------------------

@@ -26,9 +26,6 @@ from odrf.public.chunks import Chunks
 from odrf.public.frames import active_client, is_partitioned, required_client
 from odrf.results.chunks import StreamedResults
 
-__all__ = ["forest_of_chunks", "sampled_table"]
-
-
 # ------------------------------------------------------------------------------------------------
 # A forest: each tree has the rows that it draws.
 # ------------------------------------------------------------------------------------------------

@@ -31,11 +31,6 @@ from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.forest import ODRFResults
 
-__all__ = [
-    "odrf",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Fit a forest of oblique trees from a formula and rows in memory, in chunks or on a cluster.
 # ------------------------------------------------------------------------------------------------

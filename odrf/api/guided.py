@@ -22,11 +22,6 @@ from odrf.options.guided import ResolvedGuidedOptions, resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
-__all__ = [
-    "graf",
-    "guided_control",
-]
-
 
 @public
 def graf(

@@ -26,11 +26,6 @@ from odrf.results.survival.tree import SurvivalTreeResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
 
-__all__ = [
-    "load",
-]
-
-
 RESULTS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (

@@ -23,12 +23,6 @@ from odrf.options.stack import ResolvedStackOptions, resolve_stacked
 from odrf.public import public
 from odrf.results.stack import AutoResults
 
-__all__ = [
-    "auto",
-    "models_of_stack",
-]
-
-
 # Rounds of the boosted runs, at most: out-of-bag rows choose how many are kept.
 MOST_ROUNDS = 150
 

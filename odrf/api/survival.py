@@ -17,8 +17,6 @@ from odrf.results.survival.boosted import SurvivalBoostedResults
 from odrf.results.survival.forest import SurvivalForestResults
 from odrf.results.survival.tree import SurvivalTreeResults
 
-__all__ = ["survival_boosted", "survival_forest", "survival_tree"]
-
 
 def survival_forest(
     call: str,

@@ -32,12 +32,6 @@ from odrf.public import in_partitions
 from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.tree import ODTResults
 
-__all__ = [
-    "fitted_tree",
-    "odt",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # A tree from the arguments of `odrf.odt`: of a data frame, or of a sample of rows in chunks.
 # ------------------------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from odrf.api.guided import graf
 from odrf.api.trees import odt
 from odrf.public.progress import progress_bar
 
-__all__ = ["compile_beforehand"]
-
 ROWS: Final = 60
 RESPONSES: Final = {"numbers": 1, "two classes": 2, "three classes": 3}
 TIMES: Final = "Surv(time, event) ~ ."

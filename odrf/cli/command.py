@@ -33,36 +33,6 @@ from odrf.errors import InputError, allowed, nearest
 from odrf.public.arguments import suggestion
 from odrf.text.names import free_name
 
-__all__ = [
-    "EXIT_CODES",
-    "KINDS_OF_FITS",
-    "OF_TIMES",
-    "Command",
-    "CommandParser",
-    "add_format",
-    "add_formula",
-    "add_json",
-    "add_out",
-    "add_plot",
-    "add_save",
-    "add_seed",
-    "add_settings",
-    "add_table",
-    "check_type",
-    "checked_design",
-    "command_parser",
-    "predicted",
-    "read_grid",
-    "read_model_words",
-    "read_options",
-    "read_value",
-    "require_harmless",
-    "times_argument",
-    "without_names",
-    "write_predictions",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Predictions of a fit for the rows of a table, and where they are written.
 # ------------------------------------------------------------------------------------------------

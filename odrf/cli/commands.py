@@ -51,23 +51,6 @@ from odrf.cli.tables import FORMATS, columns_of_text, read_table, require_one_st
 from odrf.design.columns import TEXT, contents
 from odrf.errors import InputError
 
-__all__ = [
-    "COMPARE",
-    "FIT",
-    "PREDICT",
-    "PRUNE",
-    "TUNE",
-    "check_files",
-    "check_save",
-    "described",
-    "fit_tables",
-    "rows_to_predict",
-    "save_to",
-    "with_seed",
-    "write_fit",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # A fit from a formula and a table, and what is written of it.
 # ------------------------------------------------------------------------------------------------

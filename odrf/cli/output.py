@@ -21,21 +21,6 @@ from odrf.fits.files.saving import replaced
 from odrf.text.summary import Summary
 from odrf.version import __version__
 
-__all__ = [
-    "check_plot",
-    "check_targets",
-    "flush_results",
-    "leave_no_rest",
-    "plot_to",
-    "records",
-    "report",
-    "show",
-    "show_json",
-    "summary_parts",
-    "write_target",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What commands write: messages to stderr, results to stdout.
 # ------------------------------------------------------------------------------------------------

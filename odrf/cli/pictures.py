@@ -13,8 +13,6 @@ from matplotlib.backend_bases import FigureCanvasBase
 from odrf.cli.output import write_target
 from odrf.errors import allowed
 
-__all__ = ["check_format", "write_plot"]
-
 
 def check_format(path: Path) -> None:
     """Raise `InputError` if the ending of the file is no format of pictures."""

@@ -29,14 +29,6 @@ from odrf.cli.output import flush_results, leave_no_rest, report
 from odrf.errors import InputError
 from odrf.version import __version__
 
-__all__ = [
-    "COMMANDS",
-    "SHORT_FORM",
-    "main",
-    "parser_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The short form, without a command's name: ``odrf "y ~ ." table.csv``.
 # ------------------------------------------------------------------------------------------------

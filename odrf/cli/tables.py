@@ -15,17 +15,6 @@ from odrf.datasets import names_in_first_line, read_separated
 from odrf.design.columns import TEXT
 from odrf.errors import InputError, warn_user
 
-__all__ = [
-    "COMPRESSIONS",
-    "FORMATS",
-    "STDIN",
-    "columns_of_text",
-    "ending",
-    "read_table",
-    "require_one_stdin",
-]
-
-
 FORMATS = ("csv", "csv2", "tsv", "parquet")
 # What separates columns, and what decimals; csv2 is what R calls so.
 SEPARATED = {"csv2": (";", ","), "tsv": ("\t", ".")}

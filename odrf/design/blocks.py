@@ -18,18 +18,6 @@ from odrf.errors import InputError
 from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 
-__all__ = [
-    "ROWS_PER_BLOCK",
-    "BlockSource",
-    "ChunkBlocks",
-    "in_blocks_of_rows",
-    "require_alike",
-    "rows_have_changed",
-    "rows_in_memory",
-    "rows_of_weight",
-]
-
-
 ROWS_PER_BLOCK = 2**16
 # So many values of a chunk are kept, to say what text it has.
 SOME = 1000

@@ -33,17 +33,6 @@ from odrf.engine.factors import stored
 from odrf.errors import InputError, nearest, warn_user
 from odrf.public.progress import progress_bar
 
-__all__ = [
-    "BlockChecksum",
-    "BlockReader",
-    "Responses",
-    "StreamedRows",
-    "UsedRows",
-    "checked_sum",
-    "learn_streamed_design",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Rows in chunks with their design: walked again and again, as arrays, block by block.
 # ------------------------------------------------------------------------------------------------

@@ -36,13 +36,6 @@ from odrf.design.formula import Atom, Column, Formula
 from odrf.design.variables import rows_known
 from odrf.errors import InputError
 
-__all__ = [
-    "ColumnProfile",
-    "ProfileReader",
-    "evaluations_of",
-]
-
-
 # Different responses that are kept: a number with two values only may be meant as a class.
 DISTINCT = 3
 # The most levels of a factor, or combinations of levels: a row is kept of each.

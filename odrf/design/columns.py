@@ -25,33 +25,6 @@ from odrf.design.functions import Censored
 from odrf.errors import InputError, nearest, no_frame, warn_user
 from odrf.public.frames import types_of_columns
 
-__all__ = [
-    "DATES",
-    "DURATIONS",
-    "LOGICAL",
-    "NUMBERS",
-    "PERIODS",
-    "TEXT",
-    "Measurement",
-    "Schema",
-    "Values",
-    "cells_as_floats",
-    "check_frame",
-    "column_blocks",
-    "column_values",
-    "contents",
-    "learn_schema",
-    "listed",
-    "meant_as",
-    "measurement",
-    "result_values",
-    "rows_listed",
-    "selected",
-    "warn_of_spellings",
-    "warn_of_text",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Short lists for error messages: the first few of many items.
 # ------------------------------------------------------------------------------------------------

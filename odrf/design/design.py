@@ -44,18 +44,6 @@ from odrf.engine.resamples import RowCodes
 from odrf.engine.survival.event_ranks import null_residuals
 from odrf.errors import AbsentError, InputError, refused_again
 
-__all__ = [
-    "LEFT_OUT",
-    "STREAMED",
-    "Design",
-    "NoData",
-    "RowsApart",
-    "TrainingData",
-    "build_design",
-    "rows_apart",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The training rows as arrays.
 # ------------------------------------------------------------------------------------------------

@@ -29,36 +29,6 @@ from odrf.design.formula import quoted
 from odrf.design.scaling import indicators
 from odrf.errors import InputError, nearest, warn_user
 
-__all__ = [
-    "BASIS",
-    "EMPTY",
-    "INDICATORS",
-    "PLAIN",
-    "TICKS",
-    "UNSEEN",
-    "Durations",
-    "Encoding",
-    "GatheredLevels",
-    "Indicators",
-    "LevelsSaidBefore",
-    "LevelsSaidOnce",
-    "Moments",
-    "Numbers",
-    "Ranks",
-    "as_dates",
-    "difference",
-    "learn_durations",
-    "learn_encoding",
-    "learn_moments",
-    "levels_set_in",
-    "observed_levels",
-    "require_shared",
-    "unseen_levels_expected",
-    "unseen_levels_refused",
-    "warn_of_new_levels",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Levels that no training row has: nothing is known of them, and users are warned.
 # ------------------------------------------------------------------------------------------------

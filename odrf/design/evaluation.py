@@ -31,14 +31,6 @@ from odrf.design.functions import FUNCTIONS, as_meant_in_r, users_names
 from odrf.design.trusted import UNTRUSTED, is_harmless, untrusted_part
 from odrf.errors import InputError, warn_user, without_warnings
 
-__all__ = [
-    "Evaluation",
-    "alike",
-    "restored",
-    "warn_of_other_rows",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Evaluation of expressions by patsy, in a form that can be pickled.
 # ------------------------------------------------------------------------------------------------

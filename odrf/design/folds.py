@@ -17,29 +17,6 @@ from odrf.design.structure import RowStructure
 from odrf.design.weights import aligned
 from odrf.errors import InputError, nearest
 
-__all__ = [
-    "Division",
-    "FoldRows",
-    "Folds",
-    "RowsToDivide",
-    "block_of_times",
-    "check_held_out_once",
-    "check_training_rows",
-    "fold_numbers",
-    "fold_of_groups",
-    "fold_of_rows",
-    "folds_apart",
-    "held_out_share",
-    "last_times",
-    "most_folds",
-    "read_division",
-    "rolling_origin",
-    "rows_to_divide",
-    "strata_cells",
-    "structured_folds",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Folds of cross-validation: which rows are held out together.
 #

@@ -18,22 +18,6 @@ from patsy.parse_formula import parse_formula
 from odrf.design.functions import ELSEWHERE, FUNCTIONS
 from odrf.errors import InputError, nearest, warn_user
 
-__all__ = [
-    "DOT",
-    "Atom",
-    "Column",
-    "Expression",
-    "Formula",
-    "Spelling",
-    "names_in",
-    "quoted",
-    "read_atom",
-    "read_formula",
-    "readable",
-    "respell",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The user's formula respelled for patsy; error messages point into the user's text.
 # ------------------------------------------------------------------------------------------------

@@ -21,25 +21,6 @@ from odrf.engine.running import one_thread
 from odrf.errors import InputError, UnknownArgumentError
 from odrf.public import public
 
-__all__ = [
-    "ELSEWHERE",
-    "EVENT",
-    "FUNCTIONS",
-    "START",
-    "TIME",
-    "Censored",
-    "HeldBSpline",
-    "OrthogonalPolynomial",
-    "Surv",
-    "as_meant_in_r",
-    "bs",
-    "environment",
-    "looked_up_in",
-    "poly",
-    "users_names",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Bases for smooth terms: B-splines, constant beyond their knots, and orthogonal polynomials.
 # ------------------------------------------------------------------------------------------------

@@ -15,20 +15,6 @@ from odrf.checks import checked_choice
 from odrf.design.columns import NUMBERS, column_blocks, contents, rows_listed
 from odrf.errors import InputError
 
-__all__ = [
-    "LARGEST",
-    "MISSING",
-    "SURROGATE",
-    "Missing",
-    "filled",
-    "find_missing",
-    "learn_fills",
-    "require_finite",
-    "require_no_infinite",
-    "require_no_surrogates",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Missing values: where they are, and how they are treated.
 # ------------------------------------------------------------------------------------------------

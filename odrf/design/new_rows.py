@@ -27,21 +27,6 @@ from odrf.engine.memory import MOST_ROWS, require_numbers
 from odrf.engine.trees.routing import scale_row
 from odrf.errors import InputError, nearest
 
-__all__ = [
-    "RawRow",
-    "RowPlan",
-    "plan_row",
-    "rows_of_weight_added",
-    "touched",
-    "training_frame",
-    "unscaled",
-    "variables",
-    "with_levels",
-    "with_more_rows",
-    "with_values",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # From one row of raw values to scaled predictors, without pandas.
 # ------------------------------------------------------------------------------------------------

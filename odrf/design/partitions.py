@@ -21,14 +21,6 @@ from odrf.engine.growth.backends import (
 )
 from odrf.public.chunks import Chunks, checked_frame
 
-__all__ = [
-    "BlockRange",
-    "BlockRangeTasks",
-    "PartitionBlocks",
-    "block_ranges",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Ranges of whole blocks: what the worker that has a partition does of a table in partitions.
 #

@@ -31,15 +31,6 @@ from odrf.design.variables import (
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 
-__all__ = [
-    "Predictors",
-    "kept_columns",
-    "learn_predictors",
-    "readable_columns",
-    "unranked_predictors",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # From the terms of a formula to the matrix of predictors.
 # ------------------------------------------------------------------------------------------------

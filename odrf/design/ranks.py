@@ -23,16 +23,6 @@ from odrf.design.columns import Values, column_blocks, column_values
 from odrf.design.encoding import PLAIN, Durations, Encoding, Moments
 from odrf.design.variables import Variable
 
-__all__ = [
-    "TOLERATED",
-    "OwnRanks",
-    "are_tied",
-    "exact",
-    "ranked_alone",
-    "ranked_if_tied",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Columns whose values 32 bits cannot tell apart: as ranks, and back to their own values.
 # ------------------------------------------------------------------------------------------------

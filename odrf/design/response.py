@@ -34,18 +34,6 @@ from odrf.design.survival_times import (
 )
 from odrf.errors import InputError, nearest, warn_user
 
-__all__ = [
-    "KINDS",
-    "LARGEST",
-    "SURVIVAL",
-    "Response",
-    "class_factors",
-    "read_response",
-    "read_survival",
-    "require_variation",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The response: its kind, classes, causes and values.
 # ------------------------------------------------------------------------------------------------

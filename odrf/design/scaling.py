@@ -16,21 +16,6 @@ from odrf.engine.factors import EncodedColumns, Layout, Matrix, indicated, with_
 from odrf.engine.memory import MOST_LEVELS, require_memory, require_numbers
 from odrf.errors import InputError
 
-__all__ = [
-    "Cells",
-    "Levels",
-    "Scaling",
-    "Unscaled",
-    "WithSparseColumns",
-    "as_numbers",
-    "crowded_columns",
-    "indicators",
-    "is_ranked",
-    "learn_scaling",
-    "with_sparse_columns",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Scaling of every column to [0, 1] by its range over the training rows.
 # ------------------------------------------------------------------------------------------------

@@ -25,14 +25,6 @@ from odrf.design.weights import row_labels
 from odrf.engine.resamples import RowCodes
 from odrf.errors import InputError
 
-__all__ = [
-    "STRUCTURE_ARGUMENTS",
-    "RowStructure",
-    "read_structure",
-    "require_usable",
-]
-
-
 STRUCTURE_ARGUMENTS = ("groups", "order", "strata")
 """The arguments of the functions that grow trees."""
 

@@ -7,12 +7,6 @@ from numpy.typing import NDArray
 
 from odrf.design.design import TrainingData
 
-__all__ = [
-    "last_rows",
-    "rows_a_subject",
-    "subjects_of",
-]
-
 
 def subjects_of(data: TrainingData) -> NDArray[np.int64] | None:
     """Return the subject (n,) of each row of times to an event; None if groups are no subjects.

@@ -17,17 +17,6 @@ from odrf.design.missing import require_finite
 from odrf.engine.survival.event_ranks import EventRanks, event_ranks
 from odrf.errors import InputError, warn_user
 
-__all__ = [
-    "ONE_CAUSE",
-    "SurvivalTimes",
-    "censored_category",
-    "read_causes",
-    "read_times",
-    "require_events",
-    "unit_of_times",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Times to an event as arrays.
 # ------------------------------------------------------------------------------------------------

@@ -24,15 +24,6 @@ from odrf.design.formula import Expression, Formula
 from odrf.design.functions import FUNCTIONS
 from odrf.errors import InputError
 
-__all__ = [
-    "UNTRUSTED",
-    "is_harmless",
-    "require_trusted",
-    "trusted_name",
-    "trusted_value",
-    "untrusted_part",
-]
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())

@@ -17,17 +17,6 @@ from odrf.design.encoding import Encoding, Indicators, Numbers, Ranks, learn_enc
 from odrf.design.evaluation import Evaluation
 from odrf.design.formula import Atom, Column, quoted
 
-__all__ = [
-    "Variable",
-    "columns_of_numbers",
-    "grid_of",
-    "learn_variable",
-    "rows_known",
-    "set_grid",
-    "training_values",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Variables: atoms of the formula with their evaluation and encoding.
 # ------------------------------------------------------------------------------------------------

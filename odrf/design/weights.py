@@ -14,20 +14,6 @@ from odrf.checks import is_number
 from odrf.design.response import LARGEST
 from odrf.errors import InputError, nearest
 
-__all__ = [
-    "Offset",
-    "aligned",
-    "check_weights",
-    "in_unit_of_fit",
-    "offset_of",
-    "raw_weights",
-    "row_labels",
-    "row_numbers",
-    "rows_that_count",
-    "unit_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Arguments with one value for each row: the name of a column, or the values.
 # ------------------------------------------------------------------------------------------------

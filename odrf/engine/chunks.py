@@ -20,25 +20,6 @@ from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "Gathering",
-    "HashedDraw",
-    "LeafScale",
-    "Recipe",
-    "RowBlock",
-    "TreeRows",
-    "add_to_leaves",
-    "draw_keys",
-    "drawn_rows",
-    "grown_apart",
-    "growth_bytes",
-    "joined_rows",
-    "leaf_scale",
-    "mark_drawn",
-    "sums_in_units",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Draws of rows by a hash of seed, tree and row number.
 #

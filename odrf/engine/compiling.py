@@ -33,39 +33,6 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.typeconv import Conversion
 from numba.extending import intrinsic
 
-__all__ = [
-    "MERGED",
-    "NO",
-    "ONE",
-    "PLACE",
-    "QUIET",
-    "ROOM",
-    "YES",
-    "ZERO",
-    "CodeOnDisk",
-    "PartCache",
-    "PartCompiler",
-    "address_for",
-    "address_of",
-    "address_within",
-    "allocating",
-    "announce_compilation",
-    "called_at",
-    "called_with",
-    "compiled_at_ease",
-    "inlined",
-    "kernel",
-    "merged",
-    "name_of_types",
-    "of_these_types",
-    "part",
-    "prefetch",
-    "read_tuple",
-    "summing",
-    "write_tuple",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The message before the first compilation on a machine, which takes about half a minute.
 # ------------------------------------------------------------------------------------------------

@@ -16,25 +16,6 @@ from numpy.typing import NDArray
 from odrf.engine.directions.candidates import FeatureGroups, has_levels
 from odrf.engine.memory import require_memory
 
-__all__ = [
-    "NO_FACTORS",
-    "EncodedColumns",
-    "Factors",
-    "Layout",
-    "Matrix",
-    "beside",
-    "factors_of",
-    "indicated",
-    "layout_of",
-    "n_kept",
-    "narrowed",
-    "rows_of_predictors",
-    "stored",
-    "with_layout",
-    "with_rows",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The matrix of predictors, with one row of codes for all columns of a factor of many levels.
 # ------------------------------------------------------------------------------------------------

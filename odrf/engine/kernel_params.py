@@ -6,20 +6,6 @@ from typing import NamedTuple
 
 from odrf.engine.directions.candidates import TWO_LEVELS
 
-__all__ = [
-    "AIC",
-    "BIC",
-    "NO_PENALTY",
-    "ON_BOX_COX",
-    "ON_LOG",
-    "ON_NORMAL",
-    "ON_RANKS",
-    "ON_RESPONSE",
-    "GuidedKernelParams",
-    "KernelParams",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The options of growth, as numbers for the kernels.
 # ------------------------------------------------------------------------------------------------

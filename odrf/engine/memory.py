@@ -16,22 +16,6 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 
-__all__ = [
-    "MOST_LEVELS",
-    "MOST_PLACES",
-    "MOST_ROWS",
-    "available_memory",
-    "group_folders",
-    "in_bytes",
-    "in_fewer_bits",
-    "is_available",
-    "require_memory",
-    "require_numbers",
-    "resident_memory",
-    "times_available",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Control groups of Linux, in which containers and batch systems keep processes.
 # ------------------------------------------------------------------------------------------------

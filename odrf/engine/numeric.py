@@ -15,41 +15,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import ZERO, inlined, kernel, part, summing
 
-__all__ = [
-    "FEWEST_KEYS",
-    "LAST_PLACE",
-    "POSITION",
-    "VALUE_SHIFT",
-    "DigitScratch",
-    "Spectrum",
-    "apportion",
-    "below",
-    "branched",
-    "digit_scratch",
-    "eigen",
-    "extremes",
-    "factorise",
-    "key_of",
-    "key_of_rank",
-    "place_of",
-    "products_of_pairs",
-    "right_singular",
-    "shuffle_front",
-    "solve_lower",
-    "solve_upper",
-    "sort_by_digits",
-    "sort_keys",
-    "sort_lanes",
-    "spectrum_for",
-    "stream",
-    "streams",
-    "trace_of_inverse",
-    "uniform",
-    "value_at",
-    "value_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Random numbers inside kernels: one xoshiro256++ stream per tree.
 # ------------------------------------------------------------------------------------------------

@@ -17,20 +17,6 @@ from odrf.engine.running import ROWS_PER_BLOCK, end_if_stopped, in_blocks, in_or
 from odrf.engine.trees.forest import NUMBER, Forest, predicted_class
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of, walk
 
-__all__ = [
-    "LossIncrease",
-    "OutOfBag",
-    "loss_of",
-    "out_of_bag",
-    "out_of_bag_by_fold",
-    "permutation_loss",
-    "predict_out_of_bag",
-    "stage_losses",
-    "write_out_of_bag_values",
-    "write_own_values",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Out-of-bag predictions, their error as trees are added, and permutation losses.
 # ------------------------------------------------------------------------------------------------

@@ -22,18 +22,6 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.packing import HEAD, coefficient_of
 from odrf.engine.trees.routing import ABREAST, project_at_node, term_at
 
-__all__ = [
-    "BlockCurves",
-    "OtherValues",
-    "curves_by_block",
-    "divide_points",
-    "first_apart",
-    "mark_records",
-    "touching_term",
-    "with_terms",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What a split does with the points of a row: where they part, or which go left.
 #

@@ -27,30 +27,6 @@ from odrf.engine.memory import require_memory
 from odrf.engine.numeric import below, branched, shuffle_front, uniform
 from odrf.engine.running import in_order
 
-__all__ = [
-    "ALL_ROWS",
-    "BOOTSTRAP",
-    "SUBSAMPLE",
-    "Batch",
-    "Draws",
-    "RowCodes",
-    "Sampling",
-    "Units",
-    "draw_counts",
-    "draw_halves",
-    "draw_out_of_bag",
-    "draw_subsample",
-    "estimation_counts",
-    "halved",
-    "last_time",
-    "n_drawn",
-    "n_units_drawn",
-    "out_of_bag_rows",
-    "rows_drawn_once",
-    "units_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Which rows belong together, as numbers that the engine reads.
 # ------------------------------------------------------------------------------------------------

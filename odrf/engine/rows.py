@@ -12,24 +12,6 @@ from odrf.engine.factors import NO_FACTORS, Factors
 from odrf.engine.numeric import shuffle_front
 from odrf.engine.survival.event_ranks import EventRanks
 
-__all__ = [
-    "Rows",
-    "column_itself",
-    "columns_at",
-    "divide",
-    "divide_columns",
-    "gather_rows",
-    "is_plain_column",
-    "is_pure",
-    "level_at",
-    "level_of",
-    "load_column",
-    "project",
-    "project_here",
-    "rows_at",
-]
-
-
 NOT_KNOWN = np.empty(0, dtype=np.float32)
 
 Columns = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]

@@ -26,19 +26,6 @@ from threadpoolctl import ThreadpoolController
 
 from odrf.engine.memory import group_folders
 
-__all__ = [
-    "Stopped",
-    "available_cores",
-    "end_if_stopped",
-    "in_blocks",
-    "in_order",
-    "one_thread",
-    "row_blocks",
-    "usual_threads",
-    "with_all_that_follow",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Run kernels, which release the interpreter lock, in threads that stop when nobody waits for them.
 # ------------------------------------------------------------------------------------------------

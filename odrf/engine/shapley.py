@@ -23,15 +23,6 @@ from odrf.engine.shapley_boxes import (
     share_boxes,
 )
 
-__all__ = [
-    "TRIALS",
-    "add_interactions",
-    "add_shares",
-    "count_failures",
-    "differing",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Shapley values of sums of trees: tree by tree, for one row and some background rows.
 # ------------------------------------------------------------------------------------------------

@@ -22,24 +22,6 @@ from odrf.engine.numeric import below
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.routing import term_at
 
-__all__ = [
-    "MOST_PLAYERS",
-    "TOO_MANY",
-    "WalkMemory",
-    "box_weight",
-    "boxes_of",
-    "branch_stream",
-    "draw_boxes",
-    "draw_order",
-    "forget_players",
-    "members",
-    "reverse_order",
-    "runs_of",
-    "share_boxes",
-    "walk_memory",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Memory of the walks that Shapley values are computed from.
 # ------------------------------------------------------------------------------------------------

@@ -26,12 +26,6 @@ from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = [
-    "ApproximationCurve",
-    "approximation_curve",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Result of `approximation_curve`: errors of models that are trained on subsets of the rows.
 # ------------------------------------------------------------------------------------------------

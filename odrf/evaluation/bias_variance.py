@@ -37,21 +37,6 @@ from odrf.simulate.problem import RESPONSE, Problem, one_hot
 from odrf.simulate.survival import SurvivalProblem
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = [
-    "BiasVariance",
-    "Experiment",
-    "James",
-    "KohaviWolpert",
-    "SampleSource",
-    "Squared",
-    "bias_variance",
-    "james",
-    "kohavi_wolpert",
-    "read_source",
-    "squared",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Result of `bias_variance`: the terms of the expected error of models.
 # ------------------------------------------------------------------------------------------------

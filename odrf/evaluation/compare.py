@@ -41,19 +41,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Comparison",
-    "FoldsUsed",
-    "compare",
-    "corrected_std_error",
-    "corrected_t",
-    "critical_difference",
-    "differences",
-    "mean_ranks",
-    "signed_rank",
-    "wins",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Statistics of methods that are compared on the same folds, or on the same tables.

@@ -43,8 +43,6 @@ from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = ["Foresight", "foresee"]
-
 # Rows on which functions are compiled before time is taken, and those that are compressed.
 WARM, WARM_BLEND, COMPRESSED_ROWS = 200, 600, 20_000
 # The most pilot trees on all rows, as a share; otherwise the share of the work of three sizes.

@@ -50,17 +50,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "FASTEST",
-    "SLOWEST",
-    "LearningCurve",
-    "PowerLaw",
-    "bootstrap_levels",
-    "bootstrap_power_laws",
-    "fit_power_law",
-    "learning_curve",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Power law of a learning curve: error(n) = a + b·n^(-c).

@@ -28,22 +28,6 @@ from odrf.statistics.survival.discrimination import harrells_c, unos_c
 from odrf.statistics.survival.observation import ObservationCurve, observation_curve
 from odrf.statistics.survival.scores import EvaluatedTimes, brier_scores, conditional_survival
 
-__all__ = [
-    "AUTO",
-    "METRICS",
-    "SURVIVAL_RESULTS",
-    "Metric",
-    "TimesToScore",
-    "harrell_of_risks",
-    "integrated_brier_of_curves",
-    "metric_for",
-    "out_of_bag_score",
-    "out_of_bag_score_of_times",
-    "times_to_score",
-    "uno_of_risks",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Observed times by which predictions of several models are scored, each in the same way.
 # ------------------------------------------------------------------------------------------------

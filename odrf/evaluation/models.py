@@ -31,30 +31,6 @@ from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
 from odrf.public import public
 from odrf.results.base import AnyResults
 
-__all__ = [
-    "UNNAMED",
-    "BesideFormula",
-    "Model",
-    "Scoring",
-    "Split",
-    "Task",
-    "arguments_given",
-    "check_formulas",
-    "check_predicted",
-    "check_same_kind",
-    "kind_asked",
-    "named",
-    "named_tables",
-    "predictions",
-    "predictions_of_all",
-    "read_models",
-    "read_task",
-    "structured_times",
-    "survival_by_estimator",
-    "with_weight",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Tables to compare models on, each with its formula and response.
 # ------------------------------------------------------------------------------------------------

@@ -45,12 +45,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Evaluated",
-    "Tuning",
-    "tune",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Result of `tune`: the error of each candidate.

@@ -28,13 +28,6 @@ from odrf.exports.trees import MOST_WHOLE, Description, require_labels, require_
 from odrf.text.names import free_name
 from odrf.version import __version__
 
-__all__ = [
-    "DECLARED",
-    "RESERVED",
-    "c_text",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Names that C and its library have for something else.
 # ------------------------------------------------------------------------------------------------

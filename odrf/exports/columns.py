@@ -22,30 +22,6 @@ from odrf.design.variables import Variable
 from odrf.engine.directions.candidates import has_many_levels
 from odrf.errors import InputError
 
-__all__ = [
-    "Applied",
-    "Cell",
-    "EmptyColumn",
-    "Labelled",
-    "LevelColumn",
-    "Literal",
-    "MatrixColumn",
-    "Multiplier",
-    "NumberColumn",
-    "Numeric",
-    "RankedCell",
-    "Source",
-    "can_be_empty",
-    "columns_of_matrix",
-    "kinds_of_labels",
-    "numeric_of",
-    "raw_kinds",
-    "require_known",
-    "sources_of",
-    "type_of_labels",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Terms of formulas that other languages have: arithmetic and well-known functions.
 # ------------------------------------------------------------------------------------------------

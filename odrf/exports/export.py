@@ -21,16 +21,6 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.predicting import require_classes
 from odrf.text.splits import SplitWriter, split_lines, value_lines, visible
 
-__all__ = [
-    "dot_text",
-    "exported_c",
-    "exported_dot",
-    "exported_onnx",
-    "exported_python",
-    "exported_sql",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Trees in the language of Graphviz.
 # ------------------------------------------------------------------------------------------------

@@ -19,8 +19,6 @@ from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import degrees_of_freedom
 from odrf.text.summary import Card, Carded
 
-__all__ = ["PredictionResults"]
-
 
 @public
 class PredictionResults(Carded):

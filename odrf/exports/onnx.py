@@ -44,15 +44,6 @@ from odrf.exports.trees import (
 )
 from odrf.version import __version__
 
-__all__ = [
-    "GraphBuilder",
-    "OnnxColumns",
-    "SplitTables",
-    "onnx_model",
-    "tensor_type",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Graphs of ONNX, built node by node.
 # ------------------------------------------------------------------------------------------------

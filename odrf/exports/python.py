@@ -20,11 +20,6 @@ from odrf.exports.trees import Description, cells_of
 from odrf.text.splits import visible
 from odrf.version import __version__
 
-__all__ = [
-    "python_text",
-]
-
-
 FUNCTIONS = {
     "+": "({} + {})",
     "-": "({} - {})",

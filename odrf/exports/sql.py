@@ -39,14 +39,6 @@ from odrf.exports.trees import (
     sides_of,
 )
 
-__all__ = [
-    "DIALECTS",
-    "Dialect",
-    "SqlColumns",
-    "sql_text",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What differs between the dialects of SQL that exports write.
 # ------------------------------------------------------------------------------------------------

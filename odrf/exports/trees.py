@@ -37,22 +37,6 @@ from odrf.exports.columns import (
 from odrf.fits.fit import AnyFit
 from odrf.fits.missing import filling_forest
 
-__all__ = [
-    "MOST_WHOLE",
-    "Branch",
-    "Description",
-    "LabelSides",
-    "NumberSides",
-    "Term",
-    "cells_of",
-    "description_of",
-    "require_labels",
-    "require_names",
-    "require_sources",
-    "sides_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The trees of a fit as functions of the columns of the user's data frame.
 # ------------------------------------------------------------------------------------------------

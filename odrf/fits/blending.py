@@ -56,20 +56,6 @@ from odrf.options.tree import ResolvedOptions
 from odrf.projections.mixture import Mixture
 from odrf.statistics.survival.observation import observation_curve, weighted_states
 
-__all__ = [
-    "Blend",
-    "Blended",
-    "Evaluator",
-    "EvidenceOfCurves",
-    "Kind",
-    "evaluator_of_pilots",
-    "evidence_of_errors",
-    "grow_blend",
-    "pilot_evidence",
-    "pilot_trees",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How well pilot trees of each kind predict the rows that they did not draw.
 # ------------------------------------------------------------------------------------------------

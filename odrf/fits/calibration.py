@@ -22,12 +22,6 @@ from odrf.statistics.calibration import (
     recalibration_map,
 )
 
-__all__ = [
-    "Recalibration",
-    "recalibration",
-]
-
-
 # One map for each class, or one for all.
 Maps = tuple[Steps | LogOdds, ...] | tuple[Power]
 

@@ -54,29 +54,6 @@ from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import importance_of_sums
 
-__all__ = [
-    "HERE",
-    "BlockSums",
-    "Passes",
-    "TreeBytes",
-    "Validation",
-    "abreast",
-    "checked_control",
-    "chunks_predicted",
-    "column_sums",
-    "control_of",
-    "evaluated_block",
-    "evaluated_by_blocks",
-    "grow_streamed",
-    "predictions_to_parquet",
-    "require_rows",
-    "settled_request",
-    "total_of_blocks",
-    "tree_bytes",
-    "validation_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Out-of-bag errors of a forest on rows in chunks, summed up block by block.
 #

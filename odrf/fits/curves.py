@@ -48,26 +48,6 @@ from odrf.statistics.curves import (
 from odrf.statistics.effects import functional_covariance
 from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
 
-__all__ = [
-    "DECIMALS",
-    "CurveBlock",
-    "Interacting",
-    "MeanCurve",
-    "curves_of_rows",
-    "edges_of",
-    "grown_on_permuted",
-    "interacting",
-    "local_effects_of_levels",
-    "local_effects_of_number",
-    "local_effects_of_two",
-    "mean_curve",
-    "points_of",
-    "some_rows",
-    "spread_of",
-    "why_no_errors",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The points of a variable at which predictions are averaged.
 # ------------------------------------------------------------------------------------------------

@@ -37,31 +37,6 @@ from odrf.statistics.data_checks import (
     repetition,
 )
 
-__all__ = [
-    "CandidateGroups",
-    "RepeatedRows",
-    "RowsLookedAt",
-    "candidate_groups",
-    "code_for_missing",
-    "column_of_subjects",
-    "first_rows_looked_at",
-    "followed_in_time",
-    "leaking_predictors",
-    "numbers_or_labels",
-    "numpy_columns",
-    "plain_numbers",
-    "repeated_rows",
-    "rows_drawn",
-    "rows_looked_at",
-    "warn_of_chunks",
-    "warn_of_codes_for_missing",
-    "warn_of_leaking_predictors",
-    "warn_of_rare_levels",
-    "warn_of_repeated_rows",
-    "warned_of_data",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Columns of a table that could name subjects, and columns as numbers.
 # ------------------------------------------------------------------------------------------------

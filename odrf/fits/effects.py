@@ -26,24 +26,6 @@ from odrf.statistics.effects import NUMBERS, FunctionalCovariance, functional_co
 from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
 from odrf.text.names import free_name
 
-__all__ = [
-    "DIFFERENCE",
-    "RATIO",
-    "Averages",
-    "Estimand",
-    "Estimates",
-    "GroupedRows",
-    "averages",
-    "estimated",
-    "grouped_rows",
-    "of_event",
-    "set_to",
-    "shown_name",
-    "trees_vary",
-    "values_at",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Weighted sums of predictions over groups of rows, for the whole fit and for each of its trees.
 # ------------------------------------------------------------------------------------------------

@@ -20,24 +20,6 @@ from odrf.errors import InputError, allowed, warn_user
 from odrf.fits.effects import Estimand, shown_name, values_at
 from odrf.fits.fit import AnyFit, raw_rows
 
-__all__ = [
-    "CONTRASTS",
-    "Contrast",
-    "comparison_estimands",
-    "contrasts_of",
-    "deviation_of",
-    "is_exact",
-    "is_timed",
-    "levels_of",
-    "prediction_estimands",
-    "require_exact",
-    "slope_estimands",
-    "slope_of",
-    "usual_contrast",
-    "warn_of_values_beyond",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Contrasts: which two values of a variable are compared.
 # ------------------------------------------------------------------------------------------------

@@ -48,20 +48,6 @@ from odrf.pruning.validation import (
 )
 from odrf.text.splits import SplitWriter
 
-__all__ = [
-    "Candidates",
-    "Imitation",
-    "candidates_of",
-    "directions_of",
-    "imitated",
-    "nearest_changes",
-    "nodes_on_paths",
-    "predicted_at",
-    "predictors_on_paths",
-    "rules_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # One pruned tree that imitates the predictions of a fit, and how well it does so.
 # ------------------------------------------------------------------------------------------------

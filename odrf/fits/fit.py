@@ -33,27 +33,6 @@ from odrf.options.tree import ResolvedOptions
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.public.progress import progress_bar
 
-__all__ = [
-    "AnyFit",
-    "AnyResolvedOptions",
-    "BoostedFit",
-    "Fit",
-    "GuidedFit",
-    "Pruning",
-    "RawRows",
-    "RowSums",
-    "StreamedFit",
-    "enlarged_boosted_fit",
-    "grow_boosted_fit",
-    "grow_guided_fit",
-    "grow_guided_trees",
-    "loss_and_responses",
-    "offsets_of",
-    "raw_rows",
-    "rows_of_scores",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The fit of trees and forests, and what all fits have in common.
 # ------------------------------------------------------------------------------------------------

@@ -48,23 +48,6 @@ from odrf.options.tree import ResolvedOptions, resolve
 from odrf.pruning.growth_stages import LEAF_RATES
 from odrf.public.progress import progress_bar
 
-__all__ = [
-    "ScaleErrors",
-    "at_rows",
-    "chosen_scale",
-    "grow_alike",
-    "grow_fit",
-    "grow_in_kinds",
-    "kinds_of_blend",
-    "one_kind",
-    "permutation_rises",
-    "refit_beside_shadows",
-    "refit_on_some",
-    "scale_errors",
-    "settled_at",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Choosing, out of bag, the scale of the response on which splits are chosen.
 #

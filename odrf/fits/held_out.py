@@ -33,12 +33,6 @@ from odrf.pruning.complexity import ERROR, critical_alphas, pruned, with_leaves
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import FEWEST_ROWS, HeldOutTrees
 
-__all__ = [
-    "held_out_trees",
-    "responses_held_out",
-]
-
-
 Trees = TypeVar("Trees", bound=np.generic)
 # A tree grown on four fifths of the rows is much like the one grown on all.  Forests, boosted trees
 # and trees of large tables take longer, and vary less: two halves cost about as much as the fit.

@@ -48,27 +48,6 @@ from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
 from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
 
-__all__ = [
-    "CONDITIONAL",
-    "DRAWS",
-    "ELIMINATED_BY",
-    "LOCO",
-    "DistinctDraws",
-    "EliminationSteps",
-    "LabelLaw",
-    "LossRises",
-    "NumberLaw",
-    "ResponseSteps",
-    "SurvivalSteps",
-    "conditional_resamples",
-    "distinct_draws",
-    "knockoff_differences",
-    "laws_given_others",
-    "loss_rises",
-    "survival_steps",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Conditional resampling: values drawn from an estimate of the law given other variables.
 # ------------------------------------------------------------------------------------------------

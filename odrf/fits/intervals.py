@@ -32,21 +32,6 @@ from odrf.statistics.jackknife import (
     jackknife_after_bootstrap,
 )
 
-__all__ = [
-    "LEVEL",
-    "QUANTILE",
-    "QUANTILES",
-    "Interval",
-    "interval_frame",
-    "quantile_frame",
-    "quantile_levels",
-    "requested_interval",
-    "require_number",
-    "type_with_quantiles",
-    "warn_of_few_trees",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The warning that a forest has few trees for standard errors.
 # ------------------------------------------------------------------------------------------------

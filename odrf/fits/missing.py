@@ -35,14 +35,6 @@ from odrf.engine.trees.routing import leaf_nodes, predict_row
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, BoostedFit, Fit, GuidedFit, StreamedFit
 
-__all__ = [
-    "FillingRule",
-    "empty_columns",
-    "filling_rule",
-    "reading_empty_cells",
-]
-
-
 NO_COLUMNS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 

@@ -44,19 +44,12 @@ from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
 from odrf.options.tree import ResolvedOptions
 
-__all__ = [
-    "ON_WORKERS",
-    "partitions_predicted",
-    "trees_at_once",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How many trees gather their rows on the workers of a cluster at the same time.
 # ------------------------------------------------------------------------------------------------
 
-# Trees times blocks of a batch: a scheduler keeps some kilobytes for each, and takes a quarter
-# of a millisecond (`benchmarks/many_rows/dask_workers.py`).
+# Trees times ranges of blocks of a batch: a scheduler keeps some kilobytes for each, and takes a
+# quarter of a millisecond (`benchmarks/many_rows/dask_workers.py`).
 MOST_PIECES = 100_000
 
 
@@ -114,7 +107,7 @@ class _RowDrawing(NamedTuple):
 
 
 class _RowsDrawn(NamedTuple):
-    """The checksums of the chunks of a block, and the rows that each tree has drawn from it."""
+    """The checksums of a range of blocks, and the rows that each tree has drawn from it."""
 
     checksums: list[BlockChecksum]
     pieces: list[TreeRows | None]
@@ -128,7 +121,7 @@ class _Planted(NamedTuple):
 
 
 class _Evaluated(NamedTuple):
-    """The sums of a block: checksum and sums of each chunk, and the sums of leaves."""
+    """The sums of a range: checksum and sums of each block, and the sums of leaves."""
 
     blocks: list[tuple[BlockChecksum, BlockSums]]
     leaf_sums: NDArray[np.int64]

@@ -26,32 +26,6 @@ from odrf.fits.missing import FillingRule, filling_rule, reading_empty_cells
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import estimated_priors, shifted
 
-__all__ = [
-    "PREDICTIONS",
-    "PRIOR_PREDICTIONS",
-    "ROW_PREDICTIONS",
-    "RowPredictor",
-    "RowsToPredict",
-    "as_asked",
-    "as_prob",
-    "as_response",
-    "checked_priors",
-    "class_labels",
-    "leaf_frame",
-    "mean_values",
-    "offsets_of_rows",
-    "predict_rows",
-    "priors_of_rows",
-    "require_classes",
-    "require_priors",
-    "row_predictor",
-    "rows_of",
-    "spread_codes",
-    "spread_numbers",
-    "with_priors",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # From arrays of numbers and class codes to pandas; rows with missing values keep their place.
 # ------------------------------------------------------------------------------------------------

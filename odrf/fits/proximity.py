@@ -32,19 +32,6 @@ from odrf.statistics.proximity import (
 )
 from odrf.text.names import free_name
 
-__all__ = [
-    "OOB",
-    "PLAIN",
-    "TYPES",
-    "WEIGHTS",
-    "imputed",
-    "indicators_of",
-    "outlier_table",
-    "prototype_table",
-    "proximities",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Proximities of the rows of a fit: which training rows share leaves with them.
 # ------------------------------------------------------------------------------------------------

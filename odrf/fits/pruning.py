@@ -72,31 +72,6 @@ from odrf.pruning.validation import (
 from odrf.public.progress import progress_bar
 from odrf.text.layouts import quantity
 
-__all__ = [
-    "ForestSizes",
-    "before_pruning",
-    "checked_alpha",
-    "checked_leaves",
-    "cut_by_call",
-    "evaluated_folds",
-    "forest_sizes",
-    "grown_without",
-    "labelled_rows",
-    "path_by_arrays",
-    "path_by_folds",
-    "path_by_rows",
-    "pruned_at",
-    "pruned_unseen",
-    "root_error",
-    "sized_forest",
-    "sized_tree",
-    "stages_by_folds",
-    "stages_out_of_bag",
-    "training_path",
-    "with_forest",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Pruning a fit: some of its splits are switched off.
 # ------------------------------------------------------------------------------------------------

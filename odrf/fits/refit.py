@@ -23,13 +23,6 @@ from odrf.pruning.validation import geometric_means
 from odrf.public.progress import progress_bar
 from odrf.statistics.calibration import EvaluatedRows
 
-__all__ = [
-    "cross_fitted_rows",
-    "refit",
-    "with_class_weights",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Growing a fit of any kind again by its options, on other rows or other values.
 # ------------------------------------------------------------------------------------------------

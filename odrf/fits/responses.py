@@ -36,30 +36,6 @@ from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.validation import OutOfBagChoice, losses_of
 from odrf.statistics.jackknife import weighted_mean
 
-__all__ = [
-    "IN_BAG",
-    "ValidationFolds",
-    "asked_out_of_bag",
-    "boosted_error",
-    "boosted_out_of_bag",
-    "expected_response",
-    "folds_asked",
-    "folds_at_most",
-    "forest_out_of_bag",
-    "groups_of_rows",
-    "leaves_rows_out",
-    "predicting_rows_apart",
-    "require_out_of_bag",
-    "residuals",
-    "residuals_of",
-    "rows_missed",
-    "training_rows",
-    "validation_rows",
-    "warn_of_rows_always_drawn",
-    "with_rows_apart",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Training rows: predicted out of bag where the fit leaves rows out, else by all trees.
 #

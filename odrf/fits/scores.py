@@ -16,20 +16,6 @@ from odrf.pruning.validation import losses_of
 from odrf.statistics.jackknife import weighted_mean
 from odrf.text.names import free_name
 
-__all__ = [
-    "confusion_table",
-    "counts_of_classes",
-    "error_name",
-    "explained_part",
-    "loss_name",
-    "mean_loss",
-    "mean_rank_error",
-    "out_of_bag_loss",
-    "out_of_bag_losses",
-    "r_squared",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Observed against predicted classes.
 # ------------------------------------------------------------------------------------------------

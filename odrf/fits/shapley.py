@@ -22,22 +22,6 @@ from odrf.fits.predicting import mean_values
 from odrf.public.progress import progress_bar
 from odrf.statistics.shapley import Game, OrderDraws, Shares, interactions_of_trees, shares_of_trees
 
-__all__ = [
-    "USUAL_ROWS",
-    "ExplainedRows",
-    "HowToShare",
-    "background_rows",
-    "explained_rows",
-    "game_of",
-    "interactions_in_rows",
-    "is_vote",
-    "output_names",
-    "predicted_outputs",
-    "side_by_side",
-    "term_data",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The values that formula terms have in rows, one column for each term.
 # ------------------------------------------------------------------------------------------------

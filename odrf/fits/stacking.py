@@ -27,25 +27,6 @@ from odrf.engine.numeric import products_of_pairs
 from odrf.engine.running import one_thread
 from odrf.options.blend import BRIER, ERROR, LOG_LOSS
 
-__all__ = [
-    "Evidence",
-    "LogLoss",
-    "Squares",
-    "SumsOfRows",
-    "free_weights",
-    "held_weights",
-    "held_weights_of_classes",
-    "log_loss_in_squares",
-    "log_loss_weights",
-    "mean_products",
-    "mean_relations",
-    "mean_sums",
-    "products_of_rows",
-    "products_of_unseen",
-    "relations_of_rows",
-    "sums_of_rows",
-]
-
 # A penalty pulls the weights towards equal ones, as strongly as this many rows: for a number, and
 # for classes, whose rows carry less information.
 HELD_PRIOR_ROWS, FREE_PRIOR_ROWS = 20.0, 60.0

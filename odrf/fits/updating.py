@@ -30,16 +30,6 @@ from odrf.projections.mixture import Mixture
 from odrf.pruning.growth_stages import ALPHA_RATES
 from odrf.public.progress import progress_bar
 
-__all__ = [
-    "combined_fits",
-    "combined_guided_fits",
-    "enlarged_fit",
-    "enlarged_guided_fit",
-    "require_combinable",
-    "updated_fit",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Updating a fit: its trees continue to grow on new rows.
 # ------------------------------------------------------------------------------------------------

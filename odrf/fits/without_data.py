@@ -10,11 +10,6 @@ import numpy as np
 from odrf.design.design import NoData
 from odrf.fits.fit import BoostedFit, Fit
 
-__all__ = [
-    "without_rows",
-]
-
-
 Trees = TypeVar("Trees", Fit, BoostedFit)
 
 

@@ -15,28 +15,6 @@ from odrf.options.options import Options
 from odrf.projections.base import Family
 from odrf.projections.mixture import read_projection
 
-__all__ = [
-    "AXIS_OPTIONS",
-    "BEST",
-    "BRIER",
-    "ERROR",
-    "FEWEST_TREES",
-    "LEAST_SHARE",
-    "LOG_LOSS",
-    "OBJECTIVES",
-    "SPARSE_OPTIONS",
-    "blends",
-    "kinds_differing",
-    "kinds_of_survival_trees",
-    "kinds_of_trees",
-    "require_blendable",
-    "require_estimated",
-    "require_objective",
-    "sparse_and_estimated",
-    "with_leaves_for_curves",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The kinds of trees in a blended forest.
 # ------------------------------------------------------------------------------------------------

@@ -35,17 +35,6 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.regression import Logistic
 from odrf.projections.sparse import Sparse
 
-__all__ = [
-    "ResolvedBoostingOptions",
-    "checked_loss",
-    "loss_in_words",
-    "mean_loss_in_words",
-    "require_counts",
-    "require_refittable",
-    "resolve_boosting",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Losses of boosting: in words, and which response each is for.
 # ------------------------------------------------------------------------------------------------

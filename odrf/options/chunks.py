@@ -12,13 +12,6 @@ from odrf.options.options import Options
 from odrf.options.sizes import OOB
 from odrf.pruning.growth_stages import ALPHA_RATES
 
-__all__ = [
-    "require_no_structure",
-    "share_of_rows",
-    "streamed_request",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The options of forests whose rows come in chunks, and the usual share of rows of a tree.
 # ------------------------------------------------------------------------------------------------

@@ -21,22 +21,6 @@ from odrf.engine.splits.impurity import (
 from odrf.errors import InputError, nearest
 from odrf.projections.base import Family
 
-__all__ = [
-    "EXPONENTIAL",
-    "GRAY",
-    "IN_WORDS",
-    "LOG_RANK",
-    "RESPONSE",
-    "SPLIT_SCALES",
-    "cause_of_splits",
-    "checked_cause",
-    "criteria_of",
-    "criterion_of",
-    "require_no_penalty",
-    "require_split_scale",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The option `criterion`: names of impurities, and which kind of response each is for.
 # ------------------------------------------------------------------------------------------------

@@ -12,12 +12,6 @@ from odrf.engine.kernel_params import GuidedKernelParams
 from odrf.errors import InputError, nearest
 from odrf.options.table import CPU, DATA, REGION, checked_options, device_for
 
-__all__ = [
-    "ResolvedGuidedOptions",
-    "resolve_guided",
-]
-
-
 # From this subspace on, a matrix product is faster than evaluating planes region by region.
 BATCHED_SUBSPACE = 30
 

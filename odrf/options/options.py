@@ -10,8 +10,6 @@ from odrf.checks import is_whole, is_word
 from odrf.options.sizes import RuleFunction
 from odrf.pruning.complexity import WEAKEST_LINK
 
-__all__ = ["NAMES", "Options", "given_options", "inner_options"]
-
 
 @dataclass(frozen=True)
 class Options:

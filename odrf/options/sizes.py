@@ -18,24 +18,6 @@ from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
 from odrf.pruning.growth_stages import ALPHA_RATES, IN_WORDS, LEAF_RATES
 
-__all__ = [
-    "CV",
-    "EXPONENTS",
-    "FIXED",
-    "FUNCTION",
-    "NONE",
-    "ONE_SE",
-    "OOB",
-    "RATE",
-    "Rule",
-    "RuleFunction",
-    "complexity_parameter",
-    "leaf_limit",
-    "rate_along",
-    "row_share",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How an option that may depend on n was determined: t_n, α_n, the share of rows of a tree.
 # ------------------------------------------------------------------------------------------------

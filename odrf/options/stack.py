@@ -8,12 +8,6 @@ from typing import Any
 
 from odrf.options.table import checked_options
 
-__all__ = [
-    "ResolvedStackOptions",
-    "resolve_stacked",
-]
-
-
 # Boosting runs of at most FEW scores; with more classes fewer runs, which take as long.
 MOST_RUNS, FEWEST_RUNS, FEW = 6, 3, 3
 

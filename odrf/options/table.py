@@ -34,25 +34,6 @@ from odrf.options.blend import FEWEST_TREES, OBJECTIVES
 from odrf.options.criteria import SPLIT_SCALES
 from odrf.pruning.complexity import RULES
 
-__all__ = [
-    "CHECKS",
-    "CPU",
-    "CUDA",
-    "DATA",
-    "EXACT",
-    "NEWTON",
-    "PENALTIES",
-    "REFIT",
-    "REGION",
-    "RESAMPLES",
-    "Option",
-    "checked_options",
-    "device_for",
-    "device_if_there",
-    "device_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Where guided forests evaluate their planes: on the processor, or on a graphics card by CUDA.
 # ------------------------------------------------------------------------------------------------

@@ -28,17 +28,6 @@ from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
 from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 
-__all__ = [
-    "EXACT_ROWS",
-    "NO_LIMIT",
-    "ResolvedOptions",
-    "checked_subset_size",
-    "checked_thresholds",
-    "for_inference",
-    "resolve",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The options of a tree or forest, resolved for the data at hand, and frozen.
 # ------------------------------------------------------------------------------------------------

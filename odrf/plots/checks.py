@@ -34,18 +34,6 @@ from odrf.statistics.residuals import quantiles_to_compare
 from odrf.text.layouts import percentage
 from odrf.text.names import shortened, shortened_names
 
-__all__ = [
-    "axes_for",
-    "classes_named",
-    "plot_benefit",
-    "plot_check",
-    "plot_influence",
-    "plot_maps",
-    "plot_reliability",
-    "plot_thresholds",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Room for the names of several classes beside their curves.
 # ------------------------------------------------------------------------------------------------

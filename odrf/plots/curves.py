@@ -48,15 +48,6 @@ from odrf.text.names import shortened, shortened_names
 if TYPE_CHECKING:
     from odrf.statistics.curves import VariablePoints
 
-__all__ = [
-    "draw_rug",
-    "hatch_gaps",
-    "plot_effect",
-    "plot_effect_surface",
-    "plot_individual",
-    "plot_interactions",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Curves over one variable: lines for numbers, points for levels of a factor.

@@ -14,11 +14,6 @@ from numpy.typing import NDArray
 from odrf.plots.style import ACCENT, MUTED, faint, label_x, named_panel, named_rows, plain, title
 from odrf.text.splits import number
 
-__all__ = [
-    "plot_effects",
-]
-
-
 MOST = 40
 MARK: dict[str, Any] = {"color": ACCENT, "markersize": 5, "zorder": 3}
 # Columns whose values need no name.

@@ -37,17 +37,6 @@ from odrf.plots.style import (
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-__all__ = [
-    "groups_alike",
-    "plot_approximation",
-    "plot_bias_variance",
-    "plot_candidates",
-    "plot_learning",
-    "plot_option",
-    "plot_ranks",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Errors of the candidates of a tuning.
 # ------------------------------------------------------------------------------------------------

@@ -34,16 +34,6 @@ from odrf.plots.style import (
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-__all__ = [
-    "plot_consistency",
-    "plot_error",
-    "plot_guided_growth",
-    "plot_loss",
-    "plot_parts",
-    "plot_strength",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Four panels on consistency: rates in n, residual tails, leaf sizes, predictors per split.
 # ------------------------------------------------------------------------------------------------

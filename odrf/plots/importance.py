@@ -33,16 +33,6 @@ from odrf.plots.style import (
 )
 from odrf.text.layouts import quantity
 
-__all__ = [
-    "plot_elimination",
-    "plot_importance",
-    "plot_knockoffs",
-    "plot_pixels",
-    "plot_projections",
-    "plot_shadows",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Selection of predictors: errors of backward elimination, and importances beside shadows.
 # ------------------------------------------------------------------------------------------------

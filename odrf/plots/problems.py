@@ -26,8 +26,6 @@ from odrf.plots.style import (
 )
 from odrf.plots.style import title as set_title
 
-__all__ = ["plot_curves", "plot_images", "plot_regions", "plot_rings", "plot_surface"]
-
 PIXELS = 240
 LEVELS = 16
 TICKS = 5

@@ -26,11 +26,6 @@ from odrf.plots.style import (
 )
 from odrf.text.names import shortened_names
 
-__all__ = [
-    "plot_row_map",
-]
-
-
 SEEN = LinearSegmentedColormap.from_list("seen", HEAT([0.2, 0.5, 1.0]))
 MARKERS = "os^Dvp*X"
 MOST_CHARACTERS = 24

@@ -26,13 +26,6 @@ from odrf.pruning.growth_stages import DEPTH
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-__all__ = [
-    "plot_error_path",
-    "plot_growth",
-    "plot_path",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Error along a pruning path: on held-out rows, or on the training rows.
 # ------------------------------------------------------------------------------------------------

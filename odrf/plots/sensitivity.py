@@ -29,8 +29,6 @@ from odrf.plots.style import (
     title,
 )
 
-__all__ = ["plot_sensitivity"]
-
 SIDE = 3.2
 LARGEST, SMALLEST = 14.0, 2.0
 ROWS_OF_LARGE_DOTS = 500

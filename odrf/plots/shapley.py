@@ -28,14 +28,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-__all__ = [
-    "plot_shapley_row",
-    "plot_shapley_sizes",
-    "plot_shapley_swarm",
-    "plot_shapley_term",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The Shapley values of all terms: a dot for each row, or their mean size.
 # ------------------------------------------------------------------------------------------------

@@ -29,47 +29,6 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.text.names import in_one_line, shortened, shortened_names
 
-__all__ = [
-    "ACCENT",
-    "CLASSES",
-    "GRID",
-    "HEAT",
-    "HEIGHT",
-    "INK",
-    "MUTED",
-    "VALUES",
-    "WIDTH",
-    "PlainNumbers",
-    "class_colour",
-    "draw_band",
-    "draw_errors",
-    "draw_panels",
-    "faint",
-    "in_legend",
-    "ink",
-    "label_x",
-    "label_y",
-    "legend_as_written",
-    "legend_columns",
-    "legend_over",
-    "line_of",
-    "log_scale",
-    "marker_of",
-    "named_columns",
-    "named_panel",
-    "named_rows",
-    "new_panels",
-    "plain",
-    "plot_means",
-    "room_of",
-    "shown_ticks",
-    "text_width",
-    "title",
-    "value_colour",
-    "whole_numbers",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The style of all plots: colours, axes, figures.
 # ------------------------------------------------------------------------------------------------

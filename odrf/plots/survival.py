@@ -39,20 +39,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import number
 
-__all__ = [
-    "CurvesInLeaves",
-    "draw_numbers_at_risk",
-    "plot_areas_along_time",
-    "plot_predicted_curves",
-    "plot_risk_groups",
-    "plot_roc_at",
-    "plot_survival_bands",
-    "plot_survival_calibration",
-    "plot_survival_tree",
-    "time_axis",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Plot of a tree for times to an event, with the curve of each leaf in it.
 # ------------------------------------------------------------------------------------------------

@@ -21,19 +21,6 @@ from odrf.text.layouts import quantity
 from odrf.text.names import in_one_line, shortened
 from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
-__all__ = [
-    "FONT_SIZE",
-    "LINE_HEIGHT",
-    "Box",
-    "Ends",
-    "box_of",
-    "boxes",
-    "centres",
-    "hidden_leaves",
-    "plot_tree",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The boxes of a drawn tree: their text, size and colour.
 # ------------------------------------------------------------------------------------------------

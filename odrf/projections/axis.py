@@ -38,15 +38,6 @@ from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import shuffle_front
 from odrf.projections.base import Family, Table
 
-__all__ = [
-    "Axis",
-    "AxisSampler",
-    "ExtraTrees",
-    "begin_axis",
-    "draw_axis",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Single predictors: the splits of CART and of random forests.
 # ------------------------------------------------------------------------------------------------

@@ -18,22 +18,6 @@ from odrf.engine.rows import Rows
 from odrf.errors import InputError
 from odrf.public.arguments import require_taken
 
-__all__ = [
-    "FAMILIES",
-    "AbsentFunction",
-    "Family",
-    "Table",
-    "extent",
-    "from_zero_to_one",
-    "grid_shape",
-    "positive_or_auto",
-    "require_pixels",
-    "share",
-    "share_or_auto",
-    "whole_or_auto",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The base class of all families of projections.
 # ------------------------------------------------------------------------------------------------

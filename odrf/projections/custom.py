@@ -23,8 +23,6 @@ from odrf.errors import InputError
 from odrf.projections.base import AbsentFunction, Family, Table
 from odrf.projections.regression import few_directions
 
-__all__ = ["Custom", "CustomSampler"]
-
 # Rows on which the function is tried before a forest is grown.
 PROBE = 12
 # Of a function (X, y, weights, m, state, columns, theta) that returns a size.

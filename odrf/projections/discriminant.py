@@ -48,16 +48,6 @@ from odrf.engine.numeric import (
 from odrf.projections.base import Family, Table, from_zero_to_one, whole_or_auto
 from odrf.projections.regression import OnSubsets, widest_columns
 
-__all__ = [
-    "CanonicalCorrelation",
-    "CanonicalSampler",
-    "PenalisedDiscriminant",
-    "PenalisedSampler",
-    "canonical_directions",
-    "penalised_discriminant",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Canonical correlations with the classes: canonical correlation forests.
 # ------------------------------------------------------------------------------------------------

@@ -23,17 +23,6 @@ from odrf.projections.custom import Custom
 from odrf.projections.regression import EstimatedSampler, Logistic, draw_estimated
 from odrf.projections.sparse import Sparse, SparseSampler, begin_sparse, draw_sparse
 
-__all__ = [
-    "Mixture",
-    "Share",
-    "UsualSampler",
-    "mixture_for",
-    "read_projection",
-    "usual_sampler",
-    "without_share",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Single, sparse and estimated directions as one sampler.
 #

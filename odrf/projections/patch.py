@@ -18,8 +18,6 @@ from odrf.engine.numeric import below, shuffle_front
 from odrf.errors import InputError
 from odrf.projections.base import Family, Table, extent, grid_shape, require_pixels
 
-__all__ = ["Patch", "PatchSampler"]
-
 # Default heights for series and images, default widths, and default number of directions.
 FLAT, THICK = (1, 1), (2, 2)
 NARROWEST, WIDEST = 2, 9

@@ -38,28 +38,6 @@ from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import factorise, solve_lower, solve_upper, trace_of_inverse
 from odrf.projections.base import Family, Table, positive_or_auto, share
 
-__all__ = [
-    "LDA",
-    "LEAST_SQUARES",
-    "LOGISTIC",
-    "PENALTIES",
-    "Discriminant",
-    "Estimated",
-    "EstimatedSampler",
-    "LeastSquares",
-    "Logistic",
-    "OnSubsets",
-    "ProjectionPursuit",
-    "ProjectionPursuitSampler",
-    "Ridge",
-    "RidgeSampler",
-    "cross_validated_ridge",
-    "draw_estimated",
-    "few_directions",
-    "widest_columns",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Base class of families that estimate each direction on a random subset of predictors.
 # ------------------------------------------------------------------------------------------------

@@ -24,14 +24,6 @@ from odrf.engine.running import one_thread
 from odrf.projections.axis import Axis, AxisSampler
 from odrf.projections.base import Family, Table, share
 
-__all__ = [
-    "PrincipalComponents",
-    "Rotated",
-    "Rotation",
-    "draw_rotation",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Base class of families that rotate all columns of a tree and split on single rotated ones.
 # ------------------------------------------------------------------------------------------------

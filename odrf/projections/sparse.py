@@ -17,19 +17,6 @@ from odrf.engine.numeric import below, shuffle_front, uniform
 from odrf.engine.rows import level_at
 from odrf.projections.base import Family, Table, share_or_auto
 
-__all__ = [
-    "RandomCombination",
-    "RandomCombinationSampler",
-    "Sparse",
-    "SparseSampler",
-    "Sphere",
-    "SphereSampler",
-    "begin_sparse",
-    "draw_nonzeros",
-    "draw_sparse",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Random signs on a few columns: sparse projection oblique randomer forests (SPORF).
 # ------------------------------------------------------------------------------------------------

@@ -35,33 +35,6 @@ from odrf.engine.trees.forest import (
     predicted_classes,
 )
 
-__all__ = [
-    "CHOICES",
-    "ERROR",
-    "GROWTH",
-    "IMPURITY",
-    "LOG_RANK",
-    "LOSSES",
-    "MINIMUM",
-    "ONE_SE",
-    "RULES",
-    "WEAKEST_LINK",
-    "Subtrees",
-    "chosen",
-    "chosen_row",
-    "critical_alphas",
-    "decreases",
-    "growth_errors",
-    "growth_ranks",
-    "nested_subtrees",
-    "pruned",
-    "root_errors",
-    "root_losses",
-    "with_leaves",
-    "with_split_statistics",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The critical α of each split: the complexity parameter from which on it is pruned.
 # ------------------------------------------------------------------------------------------------

@@ -18,17 +18,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.trees.forest import Forest, add_up_branches, take_from_parents
 
-__all__ = [
-    "NodeEvents",
-    "event_losses",
-    "events_by_cause",
-    "node_events",
-    "sums_in_nodes",
-    "with_event_deviance",
-    "with_shrunken_rates",
-]
-
-
 # Fewest events that may be expected of a row, so that the deviance of an event is finite where the
 # rows of a fold have none.
 LEAST = 1e-300

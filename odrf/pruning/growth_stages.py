@@ -17,20 +17,6 @@ from odrf.engine.trees.routing import EVERY_ROW
 from odrf.pruning.complexity import growth_ranks
 from odrf.pruning.validation import HeldOut, held_out, held_out_groups
 
-__all__ = [
-    "ALONG",
-    "ALPHA_RATES",
-    "DEPTH",
-    "IN_WORDS",
-    "LEAF_RATES",
-    "LEAVES",
-    "Stages",
-    "evaluated_stages",
-    "stage_alphas",
-    "stages_of",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Stages of trees: with the leaves that they had earlier in their growth, or cut at a depth.
 # ------------------------------------------------------------------------------------------------

@@ -29,28 +29,6 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError
 from odrf.pruning.complexity import CHOICES, MINIMUM, Subtrees, chosen, chosen_row
 
-__all__ = [
-    "JUDGED_FOLDS",
-    "EvaluationRows",
-    "Growth",
-    "HeldOut",
-    "OutOfBagChoice",
-    "RowLosses",
-    "SubtreePath",
-    "chosen_elsewhere",
-    "common_alphas",
-    "cross_validated",
-    "folds_grown",
-    "geometric_means",
-    "held_out",
-    "held_out_groups",
-    "held_out_sums",
-    "losses_of",
-    "out_of_bag_alphas",
-    "subtree_path",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Errors of a tree pruned at each of many α, on rows that it was not grown on.
 # ------------------------------------------------------------------------------------------------

@@ -25,21 +25,6 @@ from odrf.checks import (
 from odrf.errors import AbsentError, InputError, UnknownArgumentError, nearest, warn_user
 from odrf.public.frames import in_native_order, in_pandas, is_partitioned, series_in_pandas
 
-__all__ = [
-    "BACKENDS",
-    "DASK",
-    "JOBLIB",
-    "THREADS",
-    "MethodNow",
-    "in_partitions",
-    "public",
-    "require_taken",
-    "respelled",
-    "suggestion",
-    "warn_of_old",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What arguments are called in other packages, for those who know them from there.
 # ------------------------------------------------------------------------------------------------

@@ -18,22 +18,6 @@ from odrf.checks import is_number
 from odrf.errors import InputError, installing, nearest, no_frame
 from odrf.public.frames import computed_partitions, in_pandas, is_partitioned, is_table
 
-__all__ = [
-    "ROWS",
-    "BatchOfFile",
-    "ChunkSource",
-    "Chunks",
-    "Reader",
-    "checked_frame",
-    "chunks_of",
-    "chunks_to_predict",
-    "files_of_parquet",
-    "require_columns",
-    "required_arrow",
-    "scanned_dataset",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Files of Parquet and datasets of pyarrow, read in batches of rows.
 # ------------------------------------------------------------------------------------------------

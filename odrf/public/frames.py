@@ -15,19 +15,6 @@ import pandas as pd
 
 from odrf.errors import InputError, installing
 
-__all__ = [
-    "active_client",
-    "computed_partitions",
-    "in_native_order",
-    "in_pandas",
-    "is_partitioned",
-    "is_table",
-    "required_client",
-    "series_in_pandas",
-    "types_of_columns",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The types that the columns of a data frame have, without a Series of them.
 # ------------------------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ import pandas as pd
 
 from odrf.errors import InputError
 
-__all__ = ["column_in_pandas", "is_table_elsewhere", "table_in_pandas"]
-
 LABELS = (nw.Categorical, nw.Enum, nw.String)
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-__all__ = ["NoBar", "ProgressBar", "progress_bar"]
-
 
 class ProgressBar(tqdm):  # type: ignore[misc]
     """A bar of tqdm that leaves its lock free whatever happens while it is drawn.

@@ -41,14 +41,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "PLOTS",
-    "CalibratedFit",
-    "Calibration",
-    "Discrimination",
-    "PredictiveCheck",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # A fit whose class probabilities are calibrated on rows that its trees have not seen.

@@ -18,18 +18,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
 
-__all__ = [
-    "importance_by_own_rows",
-    "streamed_card",
-    "streamed_confusion",
-    "streamed_importance",
-    "streamed_r_squared",
-    "streamed_scores",
-    "streamed_summary",
-    "summed_rows",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Scores, summary and short description of a forest whose rows came in chunks.
 # ------------------------------------------------------------------------------------------------

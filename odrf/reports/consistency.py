@@ -37,14 +37,6 @@ from odrf.statistics.theorems import (
 from odrf.text.splits import number
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = [
-    "ConsistencyReport",
-    "properties_of",
-    "properties_of_boosted",
-    "properties_of_guided",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Consistency: which theorem covers a fit, and what the data show of its conditions.
 # ------------------------------------------------------------------------------------------------

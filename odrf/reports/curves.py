@@ -36,17 +36,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "EffectCurve",
-    "EffectSurface",
-    "accumulated_effects",
-    "axes_of",
-    "checked_variables",
-    "chosen_classes",
-    "effect_report",
-    "partial_dependence",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # A curve of predictions over the values of one variable, with intervals and bands.

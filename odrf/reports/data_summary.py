@@ -24,15 +24,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = [
-    "DataSummary",
-    "kinds_notes",
-    "kinds_table",
-    "missing_notes",
-    "with_data",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What each column was taken as, and how empty cells and new levels are treated in new rows.
 # ------------------------------------------------------------------------------------------------

@@ -47,15 +47,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Effects",
-    "HypothesisTests",
-    "effects_of",
-    "note_on_agreement",
-    "notes_on_errors",
-    "tested",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # What to know of the standard errors of effects, or why there are none.

@@ -33,11 +33,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Explanation",
-    "Surrogate",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # The prediction of one row: paths, neighbours, nearest changes, slopes.

@@ -44,20 +44,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "MeasuredImportance",
-    "PixelImportance",
-    "ProjectionImportance",
-    "StrengthCorrelation",
-    "evaluated_measured",
-    "held_out_table",
-    "impurity_measured",
-    "impurity_table",
-    "out_of_bag_table",
-    "permutation_table",
-    "with_shares",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Importance of directions: those whose splits decrease the impurity most.

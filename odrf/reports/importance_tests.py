@@ -33,14 +33,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "KnockoffSelection",
-    "importance_tests",
-    "knockoff_table",
-    "sets_of_variables",
-    "warn_of_correlation",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Selection of predictors by knockoffs.

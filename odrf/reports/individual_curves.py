@@ -25,12 +25,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "IndividualCurves",
-    "individual_curves",
-]
-
-
 MOST_ROWS = 100_000
 
 

@@ -24,12 +24,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Interactions",
-    "interactions_of",
-]
-
-
 TOP = 15
 MOST_ROWS, MOST_PERMUTATIONS = 2000, 1000
 NOTE = (

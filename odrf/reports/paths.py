@@ -28,18 +28,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "CHOICES_IN_WORDS",
-    "RULES_IN_WORDS",
-    "ErrorTable",
-    "ForestPath",
-    "GrowthPath",
-    "PruningPath",
-    "growth_path",
-    "require_own_path",
-    "shown_rows",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Tables of errors on held-out or out-of-bag rows by size, from which a size is chosen.

@@ -22,11 +22,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Proximity",
-    "RowMap",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Proximities of rows to training rows.

@@ -33,11 +33,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Elimination",
-    "ShadowSelection",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Selection of predictors by comparison with permuted copies, as in Boruta.

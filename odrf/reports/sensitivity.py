@@ -27,8 +27,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = ["METHODS", "Sensitivity", "rows_kept"]
-
 METHODS = {"uniform": "uniform", "sample": "by probability", "top": "most sensitive"}
 """Methods of selecting rows, and their names in plots."""
 

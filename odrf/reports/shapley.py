@@ -25,13 +25,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "ShapleyInteractions",
-    "ShapleyValues",
-    "interactions_report",
-    "shapley_report",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Shapley values: what each term of the formula adds to each prediction.

@@ -30,16 +30,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
 
-__all__ = [
-    "error_scores",
-    "parts_table",
-    "stacked_card",
-    "stacked_importance",
-    "stacked_summary",
-    "trials_table",
-]
-
-
 MEASURE = "held-out importance, mean of the models with trees"
 # Weights are found to about so many digits, and losses rise by their errors.
 ROUNDING = 1e-7

@@ -35,37 +35,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary, rule_in_words
 
-__all__ = [
-    "NOT_JUDGED",
-    "REPRODUCED",
-    "boosted_card",
-    "boosted_facts",
-    "boosted_summary",
-    "data_facts",
-    "forest_card",
-    "forest_summary",
-    "growth_card",
-    "growth_summary",
-    "guided_card",
-    "guided_summary",
-    "held_out_scores",
-    "importance_section",
-    "loss_path",
-    "loss_section",
-    "mean_and_range",
-    "predictors_in_words",
-    "rows_in_words",
-    "seeds",
-    "subset_size",
-    "training_score",
-    "tree_card",
-    "tree_summary",
-    "tried",
-    "weights_in_words",
-    "without_rounding",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The error of training rows in words, which says where they are reproduced.
 #

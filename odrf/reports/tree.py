@@ -20,18 +20,6 @@ from odrf.fits.predicting import class_labels
 from odrf.text.layouts import quantity
 from odrf.text.splits import SplitWriter, counted_as, node_of_terms, number, user_splits
 
-__all__ = [
-    "node_columns",
-    "nodes_table",
-    "rules_text",
-    "rules_with",
-    "splits_of_trees",
-    "splits_table",
-    "surrogates_section",
-    "surrogates_table",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Data frames of a tree's nodes and splits.
 # ------------------------------------------------------------------------------------------------

@@ -48,13 +48,6 @@ if TYPE_CHECKING:
     from odrf.reports.consistency import ConsistencyReport
     from odrf.reports.data_summary import DataSummary
 
-
-__all__ = [
-    "AnyResults",
-    "FittedResults",
-    "Priors",
-]
-
 CONVERTERS: dict[str, Callable[[Any], Any]] = {}
 """What makes objects of layers above of results, by name; `odrf` itself fills it."""
 

@@ -48,12 +48,6 @@ if TYPE_CHECKING:
     from odrf.reports.consistency import ConsistencyReport
 
 
-__all__ = [
-    "ODBTResults",
-    "RoundsOfTrees",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What all boosted trees tell of their rounds, whatever the response.
 # ------------------------------------------------------------------------------------------------

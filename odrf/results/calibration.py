@@ -19,12 +19,6 @@ from odrf.statistics.calibration import METHODS, POWER, EvaluatedRows
 if TYPE_CHECKING:
     from odrf.reports.checks import CalibratedFit, Calibration, Discrimination
 
-
-__all__ = [
-    "CalibrationResults",
-]
-
-
 LEVEL = 0.95
 MOST_BINS = 1000
 

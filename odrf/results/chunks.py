@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from odrf.reports.importance import MeasuredImportance
 
 
-__all__ = [
-    "StreamedResults",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Results of an oblique random forest whose rows came in chunks.
 # ------------------------------------------------------------------------------------------------

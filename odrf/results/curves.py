@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from odrf.reports.interactions import Interactions
 
 
-__all__ = [
-    "CurveResults",
-]
-
-
 @public
 class CurveResults(FittedResults):
     """Base class of results with curves of the prediction over a predictor."""

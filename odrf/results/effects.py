@@ -21,12 +21,6 @@ from odrf.results.base import FittedResults
 if TYPE_CHECKING:
     from odrf.reports.effects import Effects
 
-
-__all__ = [
-    "AveragedResults",
-]
-
-
 LEVEL = 0.95
 
 

@@ -28,15 +28,6 @@ if TYPE_CHECKING:
     from odrf.reports.explain import Explanation
 
 
-__all__ = [
-    "CheckedForest",
-    "CheckedNumbers",
-    "Compared",
-    "Explained",
-    "LocalResults",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Whether predictions of a number agree with the responses.
 # ------------------------------------------------------------------------------------------------

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from odrf.reports.paths import ForestPath
     from odrf.reports.selection import Elimination, ShadowSelection
 
-
-__all__ = ["ODRFResults"]
-
 SELECTIONS = ("backward", "boruta", KNOCKOFF)
 DROP, ROUNDS, FDR = 0.2, 50, 0.1
 

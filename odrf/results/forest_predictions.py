@@ -41,14 +41,6 @@ if TYPE_CHECKING:
     from odrf.reports.paths import GrowthPath
 
 
-__all__ = [
-    "ForestImportances",
-    "ForestOutOfBag",
-    "ForestPredicting",
-    "OutOfBagResults",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Out-of-bag results, which forests and boosted trees share.
 # ------------------------------------------------------------------------------------------------

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from odrf.reports.consistency import ConsistencyReport
     from odrf.reports.sensitivity import Sensitivity
 
-
-__all__ = ["GRAFResults"]
-
 # Columns of the table of planes that are no coefficients.
 THRESHOLD, DIVIDES = "threshold", "divides"
 

@@ -17,12 +17,6 @@ from odrf.results.base import FittedResults
 if TYPE_CHECKING:
     from odrf.reports.proximity import Proximity, RowMap
 
-
-__all__ = [
-    "ProximityResults",
-]
-
-
 FEWEST_ROWS = 4
 
 

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
     from odrf.reports.importance import MeasuredImportance
 
-__all__ = [
-    "IMPORTANCES",
-    "Measured",
-    "Scored",
-    "require_no_test",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # How well a fit predicts its own training rows.

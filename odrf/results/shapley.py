@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from odrf.fits.shapley import HowToShare
     from odrf.reports.shapley import ShapleyInteractions, ShapleyValues
 
-
-__all__ = [
-    "ShapleyResults",
-]
-
-
 USUAL_BOXES, MOST_BOXES, FEWEST_DRAWS = 4096, 2**20, 2
 
 

@@ -45,12 +45,6 @@ if TYPE_CHECKING:
     from odrf.reports.consistency import ConsistencyReport
     from odrf.reports.importance import MeasuredImportance
 
-
-__all__ = [
-    "AutoResults",
-]
-
-
 PREDICTIONS = ("response", "class", "prob", "cumulative", QUANTILE)
 
 

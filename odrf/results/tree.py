@@ -49,18 +49,6 @@ if TYPE_CHECKING:
     from odrf.reports.explain import Surrogate
     from odrf.reports.paths import GrowthPath, PruningPath
 
-__all__ = [
-    "DIGITS",
-    "FOLDS",
-    "MOST_TERMS",
-    "ODTResults",
-    "PrunableTree",
-    "ReadableTree",
-    "SurrogateTreeResults",
-    "check_drawn_tree",
-    "require_no_folds",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # The pruning of one tree, by its options, its path, or a number of leaves.

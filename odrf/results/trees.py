@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from odrf.reports.consistency import ConsistencyReport
     from odrf.reports.importance import PixelImportance, ProjectionImportance
 
-__all__ = [
-    "Drawing",
-    "Extendable",
-    "Panelled",
-    "PixelResults",
-    "ResultsWithoutData",
-    "RowPredicting",
-    "SeveralTrees",
-    "TreeResults",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Single rows, predicted quickly; and rows predicted in other languages.

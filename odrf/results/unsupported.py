@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ABSENT",
-    "ABSENT_OF_TIMES",
-    "why_unsupported",
-]
-
-
 ALONE = "it is of forests, whose trees leave rows out: use odrf()"
 ALL_ROWS = "every tree uses all rows, so that none are out of bag"
 PLANES = "its planes divide all regions of a tree at once"

@@ -14,11 +14,6 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.results.trees import TreeResults
 
-__all__ = [
-    "Updatable",
-]
-
-
 Same = TypeVar("Same", bound="Updatable")
 
 

@@ -27,19 +27,6 @@ from odrf.simulate.problem import (
     one_hot,
 )
 
-__all__ = [
-    "biau",
-    "checkerboard",
-    "hypercube",
-    "orthant",
-    "pie",
-    "random_rbf",
-    "rings",
-    "sparse_parity",
-    "trunk",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Classes whose boundaries are planes: sparse parity, orthant, Trunk, Biau.
 # ------------------------------------------------------------------------------------------------

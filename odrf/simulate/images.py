@@ -17,12 +17,6 @@ from odrf.errors import InputError
 from odrf.public import public
 from odrf.simulate.problem import Problem, checked_below, checked_count, checked_range
 
-__all__ = [
-    "bars",
-    "circle",
-    "impulse",
-]
-
 
 @public
 def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:

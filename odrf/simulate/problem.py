@@ -21,19 +21,6 @@ from odrf.public import public, respelled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "RESPONSE",
-    "Problem",
-    "View",
-    "checked_below",
-    "checked_count",
-    "checked_range",
-    "column_names",
-    "layout_generator",
-    "one_hot",
-    "predictor_matrix",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # `Problem`: sampling, truth, Bayes error and picture of a simulated problem.

@@ -26,17 +26,6 @@ from odrf.simulate.problem import (
     layout_generator,
 )
 
-__all__ = [
-    "additive",
-    "friedman1",
-    "friedman2",
-    "friedman3",
-    "jump",
-    "radial",
-    "ridge_sum",
-    "single_index",
-]
-
 ADDITIVE_TERMS = 4
 FRIEDMAN1_TERMS = 5
 # ranges of the resistance, angular frequency, inductance and capacity of a circuit

@@ -30,20 +30,6 @@ from odrf.simulate.problem import (
     predictor_matrix,
 )
 
-__all__ = [
-    "LogNormalLaw",
-    "SurvivalLaw",
-    "SurvivalProblem",
-    "WeibullLaw",
-    "accelerated_failure",
-    "competing_risks",
-    "crossing_hazards",
-    "hazard_interaction",
-    "hazard_jump",
-    "proportional_hazards",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Laws of a time to an event given predictors: its survival curve, restricted mean and draws.
 #

@@ -15,15 +15,6 @@ from odrf.design.structure import STRUCTURE_ARGUMENTS
 from odrf.errors import UnknownArgumentError
 from odrf.public.arguments import suggestion
 
-__all__ = [
-    "ASIDE",
-    "OF_CLASSES",
-    "OF_TIMES",
-    "constructor_with",
-    "defaults_of",
-    "documented",
-]
-
 # Options that name a column of X, which is no predictor.
 ASIDE = ("offset", *STRUCTURE_ARGUMENTS)
 # Arguments of the functions that are not options of an estimator: what is fitted comes with fit().

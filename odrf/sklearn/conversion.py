@@ -35,8 +35,6 @@ from odrf.sklearn.estimators import (
 )
 from odrf.sklearn.survival import ODBTSurvival, ODRFSurvival, ODTSurvival
 
-__all__ = ["estimator_of"]
-
 CLASSES: dict[type, tuple[type[FunctionEstimator], type[FunctionEstimator]]] = {
     ODTResults: (ODTClassifier, ODTRegressor),
     ODRFResults: (ODRFClassifier, ODRFRegressor),

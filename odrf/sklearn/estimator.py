@@ -31,16 +31,6 @@ from odrf.sklearn.inputs import (
     with_threads,
 )
 
-__all__ = [
-    "FunctionEstimator",
-    "Growing",
-    "StackedEstimator",
-    "TreeEstimator",
-    "Updating",
-    "passed_nodes",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # What all estimators share: they call a function of the package, and predict by its result.
 # ------------------------------------------------------------------------------------------------

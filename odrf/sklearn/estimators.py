@@ -26,20 +26,6 @@ from odrf.sklearn.estimator import (
 )
 from odrf.sklearn.inputs import class_column, number_column
 
-__all__ = [
-    "AutoClassifier",
-    "AutoRegressor",
-    "GRAFClassifier",
-    "GRAFRegressor",
-    "ODBTClassifier",
-    "ODBTRegressor",
-    "ODRFClassifier",
-    "ODRFRegressor",
-    "ODTClassifier",
-    "ODTRegressor",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The classifiers.
 # ------------------------------------------------------------------------------------------------

@@ -28,23 +28,6 @@ from odrf.public.frames import in_native_order
 from odrf.statistics.survival.curves import StepCurve
 from odrf.text.names import free_name
 
-__all__ = [
-    "StepFunction",
-    "TimesAndEvents",
-    "class_column",
-    "feature_names",
-    "number_column",
-    "predictors_of",
-    "response_name",
-    "step_functions",
-    "threads_for",
-    "times_and_events",
-    "weights_of",
-    "with_columns",
-    "with_threads",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # From what scikit-learn's tools hand over to the data frame that the functions take.
 # ------------------------------------------------------------------------------------------------

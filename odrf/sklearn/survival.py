@@ -21,8 +21,6 @@ from odrf.sklearn.estimator import FunctionEstimator, Growing, TreeEstimator
 from odrf.sklearn.inputs import step_functions, times_and_events, weights_of, with_columns
 from odrf.statistics.survival.discrimination import harrells_c
 
-__all__ = ["ODBTSurvival", "ODRFSurvival", "ODTSurvival"]
-
 Same = TypeVar("Same", bound="FunctionSurvival")
 
 

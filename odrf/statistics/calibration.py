@@ -13,36 +13,6 @@ from numpy.typing import NDArray
 from odrf.engine.running import end_if_stopped, one_thread
 from odrf.statistics.effects import reach_in_errors
 
-__all__ = [
-    "BETA",
-    "ISOTONIC",
-    "METHODS",
-    "PLATT",
-    "POWER",
-    "BrierParts",
-    "ClassEvents",
-    "Estimate",
-    "EvaluatedRows",
-    "LogOdds",
-    "Power",
-    "Steps",
-    "brier_parts",
-    "calibrated_band",
-    "effective_rows",
-    "estimated_priors",
-    "logarithms",
-    "normal_or_t",
-    "pool_exponents",
-    "pooled",
-    "power_map",
-    "recalibrated",
-    "recalibration_map",
-    "reliability_table",
-    "shifted",
-    "variance_of_groups",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Variances of means over rows of which whole groups are independent, not the rows.
 # ------------------------------------------------------------------------------------------------

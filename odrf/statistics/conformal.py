@@ -29,20 +29,6 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.quantiles import forest_quantiles, leaf_members
 from odrf.engine.trees.routing import leaves_of
 
-__all__ = [
-    "calibrating",
-    "conditional_quantiles",
-    "fewest_rows",
-    "jackknife_plus",
-    "leave_one_out",
-    "residual_quantile",
-    "residual_quantiles",
-    "shared_in_groups",
-    "shares_below",
-    "upper_bounds",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Prediction intervals from out-of-bag residuals: the jackknife+ after bootstrap.
 # ------------------------------------------------------------------------------------------------

@@ -18,24 +18,6 @@ from odrf.statistics.effects import FunctionalCovariance, limits_of_predicted_sh
 from odrf.statistics.jackknife import RowsOfTrees, deviations, df_of_variances, jackknife_sums
 from odrf.text.splits import number
 
-__all__ = [
-    "Bands",
-    "CurveSpread",
-    "Interaction",
-    "VariablePoints",
-    "accumulated",
-    "accumulated_levels",
-    "accumulated_pairs",
-    "bands",
-    "curve_covariances",
-    "overall_interaction",
-    "pair_interaction",
-    "similarity_order",
-    "simultaneous_width",
-    "typical_df",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Pointwise intervals and simultaneous bands of a curve, from the covariance of its values.
 # ------------------------------------------------------------------------------------------------

@@ -10,18 +10,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.running import one_thread
 
-__all__ = [
-    "Repetition",
-    "autocorrelation",
-    "distinct_rows",
-    "exact_sum",
-    "goes_with",
-    "in_same_order",
-    "repetition",
-    "within_shares",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How much columns vary within groups of rows, compared with all rows.
 # ------------------------------------------------------------------------------------------------

@@ -12,15 +12,6 @@ from odrf.engine.running import end_if_stopped, one_thread
 from odrf.statistics.calibration import normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
 
-__all__ = [
-    "WithInterval",
-    "area_under_roc",
-    "average_precision",
-    "bootstrapped_precision",
-    "net_benefit",
-    "thresholds_table",
-]
-
 
 class WithInterval(NamedTuple):
     """An estimate with its standard error and interval."""

@@ -26,22 +26,6 @@ from odrf.statistics.jackknife import (
     rows_of_trees,
 )
 
-__all__ = [
-    "NUMBERS",
-    "FunctionalCovariance",
-    "Wald",
-    "function_of_estimates",
-    "functional_covariance",
-    "independent",
-    "joint_test",
-    "limits_of_predicted_share",
-    "limits_of_share",
-    "pairwise_differences",
-    "reach_in_errors",
-    "with_errors",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Functions of estimates, by the delta method, and joint tests of them.
 # ------------------------------------------------------------------------------------------------

@@ -21,29 +21,6 @@ from odrf.engine.trees.routing import leaves_of, routing_blocks
 from odrf.statistics.data_checks import distinct_rows
 from odrf.text.splits import node_of_terms
 
-__all__ = [
-    "FEWEST_ROWS",
-    "Directions",
-    "HeldOutTrees",
-    "added_covariances",
-    "covariances_of_sums",
-    "direction_importance",
-    "distinct_directions",
-    "effective_number",
-    "held_out_importance",
-    "importance_by_tree",
-    "importance_of_sums",
-    "impurity_importance",
-    "largest",
-    "leaves_by_tree",
-    "out_of_bag_importance",
-    "permuted_importance",
-    "sampling_errors",
-    "summed_importance",
-    "usage",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Importance of predictors and directions: impurity removed, counts of splits, standard errors.
 # ------------------------------------------------------------------------------------------------

@@ -26,27 +26,6 @@ from numpy.typing import NDArray
 from odrf.engine.memory import require_memory
 from odrf.engine.running import one_thread
 
-__all__ = [
-    "ADJUSTMENTS",
-    "CONFIRMED",
-    "REJECTED",
-    "ROW_TESTS",
-    "TENTATIVE",
-    "WILCOXON",
-    "decisions",
-    "entropy_knockoff_gaps",
-    "evaluated_differences",
-    "fewest_rounds",
-    "gaussian_knockoffs",
-    "knockoff_covariance",
-    "knockoff_threshold",
-    "knockoff_values",
-    "most_important",
-    "shrunken_covariance",
-    "steps_of_elimination",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Knockoffs of numbers by a Gaussian copula, and what is selected with them.
 # ------------------------------------------------------------------------------------------------

@@ -21,27 +21,6 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
 from odrf.statistics.data_checks import distinct_rows
 
-__all__ = [
-    "RowsOfTrees",
-    "Stratum",
-    "Sums",
-    "Variance",
-    "degrees_of_freedom",
-    "deviations",
-    "df_of_variances",
-    "distinguishes_rows",
-    "enough_trees",
-    "jackknife_after_bootstrap",
-    "jackknife_sums",
-    "not_negative",
-    "out_of_bag_units",
-    "pairs_of_one_stream",
-    "rows_of_trees",
-    "strata_of",
-    "weighted_mean",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Which rows trees draw together, and how the trees that miss a row covary.
 #

@@ -12,19 +12,6 @@ from odrf.engine.memory import is_available, require_memory
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
 from odrf.engine.trees.quantiles import LeafMembers
 
-__all__ = [
-    "PlaneOfRows",
-    "covering_rows",
-    "leaf_indicators",
-    "most_pairs",
-    "outlier_scores",
-    "prediction_weights",
-    "scaled_to_plane",
-    "shared",
-    "shared_out_of_bag",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How often rows share leaves, and the weights of training rows in a prediction.
 # ------------------------------------------------------------------------------------------------

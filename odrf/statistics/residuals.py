@@ -10,15 +10,6 @@ from numpy.typing import NDArray
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
 from odrf.statistics.calibration import effective_rows
 
-__all__ = [
-    "coverage_table",
-    "probability_transforms",
-    "quantiles_to_compare",
-    "regions_of",
-    "row_influence",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Whether responses fall into their predicted distributions as often as they should.
 # ------------------------------------------------------------------------------------------------

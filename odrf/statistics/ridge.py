@@ -18,23 +18,6 @@ from numpy.typing import NDArray
 from odrf.engine.running import one_thread
 from odrf.statistics.importance import effective_number, largest
 
-__all__ = [
-    "KERNELS",
-    "Choice",
-    "KernelRidge",
-    "ObliqueKernelRidge",
-    "RidgeRegression",
-    "along",
-    "kernel_ridge",
-    "kernel_values",
-    "losses_of_choices",
-    "oblique_kernel_ridge",
-    "regression",
-    "ridge_regression",
-    "usual_distance",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Kernel ridge regression, whose choices are made by leaving out one row at a time.
 # ------------------------------------------------------------------------------------------------

@@ -10,17 +10,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.guided.forest import GuidedForest
 
-__all__ = [
-    "as_probability",
-    "drawing_order",
-    "leaf_codes",
-    "mean_sensitivity",
-    "planes_until",
-    "regions_divided",
-    "remaining_impurity",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Sensitivity of rows: how many planes guided trees had when the leaf of a row was made.
 # ------------------------------------------------------------------------------------------------

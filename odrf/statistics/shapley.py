@@ -17,18 +17,6 @@ from odrf.engine.shapley import TRIALS, add_interactions, add_shares, count_fail
 from odrf.engine.shapley_boxes import MOST_PLAYERS, walk_memory
 from odrf.engine.trees.packing import Packed
 
-__all__ = [
-    "Game",
-    "OneRow",
-    "OrderDraws",
-    "Shares",
-    "box_weights",
-    "interactions_of_trees",
-    "shares_of_rows",
-    "shares_of_trees",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Weights of boxes of coalitions in Shapley values.
 # ------------------------------------------------------------------------------------------------

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.running import one_thread
 
-__all__ = ["Strength", "of_classes", "of_numbers", "sizes_to_try"]
-
 STEPS = 15
 
 

@@ -20,34 +20,6 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.options.sizes import EXPONENTS
 from odrf.text.splits import node_of_terms
 
-__all__ = [
-    "ASSUMED",
-    "CONTRADICTED",
-    "DIFFERS",
-    "DRAWS",
-    "FAILS",
-    "HOLDS",
-    "TAIL",
-    "UNKNOWN",
-    "Condition",
-    "FitProperties",
-    "conclusion",
-    "conditions",
-    "drawn_of_rule",
-    "leaf_diameters",
-    "leaves_to_rows",
-    "limit_status",
-    "normal_quantiles",
-    "predictors_per_split",
-    "ratios",
-    "rows_along",
-    "rows_to_alpha",
-    "symbol_of_drawn",
-    "tail_index",
-    "tail_p",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The properties of a fit that the consistency theorems need, and their conclusions.
 # ------------------------------------------------------------------------------------------------

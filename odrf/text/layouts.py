@@ -16,29 +16,6 @@ import pandas as pd
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
 
-__all__ = [
-    "MAX_WIDTH",
-    "Contents",
-    "TextColumn",
-    "aligned_facts",
-    "card_as_html",
-    "card_as_text",
-    "card_facts",
-    "facts_as_html",
-    "in_latex",
-    "labels_of",
-    "page",
-    "percentage",
-    "quantity",
-    "summary_as_html",
-    "summary_as_latex",
-    "summary_as_text",
-    "table_as_html",
-    "table_blocks",
-    "text_columns",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The cells of a table as text: numbers of a column with the same decimals.
 # ------------------------------------------------------------------------------------------------

@@ -10,15 +10,6 @@ from odrf.design import Design
 from odrf.design.encoding import EMPTY
 from odrf.design.variables import Variable
 
-__all__ = [
-    "free_name",
-    "in_one_line",
-    "names_in_sums",
-    "shortened",
-    "shortened_names",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Names for tables and plots: in one line, and shortened in the middle, where they differ least.
 # ------------------------------------------------------------------------------------------------

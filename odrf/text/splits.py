@@ -21,28 +21,6 @@ from odrf.engine.directions.missing import FILL
 from odrf.engine.trees.forest import Forest, predicted_classes
 from odrf.text.names import names_in_sums, shortened
 
-__all__ = [
-    "LEAST_P",
-    "SMALLER",
-    "SplitText",
-    "SplitWriter",
-    "UserSplits",
-    "counted_as",
-    "moment",
-    "node_of_terms",
-    "number",
-    "p_in_words",
-    "predicted_code",
-    "rank_label",
-    "split_lines",
-    "two_sets",
-    "user_splits",
-    "value_lines",
-    "visible",
-    "with_limits",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Splits in the units of the data: directions and thresholds without the scaling to [0, 1].
 # ------------------------------------------------------------------------------------------------

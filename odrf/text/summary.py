@@ -15,14 +15,6 @@ from odrf.pruning.growth_stages import IN_WORDS
 from odrf.text.layouts import Contents
 from odrf.text.splits import number
 
-__all__ = [
-    "Card",
-    "Carded",
-    "Summary",
-    "rule_in_words",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Short descriptions: what the prompt and notebooks show of a result or report.
 # ------------------------------------------------------------------------------------------------

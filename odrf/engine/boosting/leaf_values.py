@@ -20,15 +20,6 @@ from odrf.engine.boosting.runs import Run
 from odrf.engine.compiling import kernel
 from odrf.engine.running import one_thread
 
-__all__ = [
-    "LeafValues",
-    "NewTrees",
-    "Newton",
-    "Refitting",
-    "refitted",
-]
-
-
 Array = NDArray[np.float64]
 # Conjugate gradients end when the norm of the residual of the normal equations is this share of
 # their right side, or after so many steps.

@@ -34,31 +34,6 @@ from odrf.engine.survival.likelihoods import (
     partial_likelihood,
 )
 
-__all__ = [
-    "LOSSES",
-    "Absolute",
-    "Cox",
-    "Derivatives",
-    "FailureTimeLoss",
-    "Huber",
-    "LeafRows",
-    "LogLogistic",
-    "LogNormal",
-    "LogisticLoss",
-    "Loss",
-    "Multinomial",
-    "Ordinal",
-    "Poisson",
-    "SquaredError",
-    "SurvivalLoss",
-    "Weibull",
-    "huber_values",
-    "median_values",
-    "newton_values",
-    "weighted_quantile",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Leaf values of boosted trees: Newton steps, medians, and steps for Huber's loss.
 # ------------------------------------------------------------------------------------------------

@@ -24,23 +24,6 @@ from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
-__all__ = [
-    "Run",
-    "RunRows",
-    "Sample",
-    "added_up",
-    "added_up_by_round",
-    "added_up_by_run",
-    "draw_predictors",
-    "mean_of_other_runs",
-    "narrowed_feature_groups",
-    "out_of_bag_by_round",
-    "run_rows",
-    "started",
-    "widened",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Trees that are grown on a random subset of the predictors.
 # ------------------------------------------------------------------------------------------------

@@ -41,20 +41,6 @@ from odrf.engine.trees.concatenate import require_memory_for_all
 from odrf.engine.trees.forest import Forest, concatenated
 from odrf.engine.trees.packing import coefficient_of, with_level_tables
 
-__all__ = [
-    "Boosted",
-    "BoostingParams",
-    "BoostingState",
-    "SharedColumns",
-    "TreesOfRound",
-    "boost",
-    "grown_in_batches",
-    "grown_on",
-    "leaves_reached",
-    "shared_columns",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The options of boosting, and its result.
 # ------------------------------------------------------------------------------------------------

@@ -7,25 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BASIS",
-    "FEW_LEVELS",
-    "INDICATORS",
-    "NO_LEVEL",
-    "PLAIN",
-    "ROUND",
-    "TWO_LEVELS",
-    "FeatureGroups",
-    "Proposals",
-    "columns_of",
-    "count_terms",
-    "feature_groups_of",
-    "has_levels",
-    "has_many_levels",
-    "indicator_levels",
-    "proposals_for",
-]
-
 PLAIN, INDICATORS, BASIS = 0, 1, 2
 # A factor of more levels has many.  Alone, they are scored with shrinkage then, see
 # `odrf.engine.directions.factors`; random directions count such a factor as one column.

@@ -26,34 +26,6 @@ from odrf.engine.numeric import (
     sort_by_digits,
 )
 
-__all__ = [
-    "RIDGE",
-    "UNRELATED",
-    "ClassScatter",
-    "Pursuit",
-    "add_ridge",
-    "add_within_ridge",
-    "between",
-    "centre",
-    "class_scatter_for",
-    "covariances",
-    "lda",
-    "least_squares",
-    "logistic",
-    "moments",
-    "normalise",
-    "pursue",
-    "pursuit_for",
-    "running_lines",
-    "scatter",
-    "solve",
-    "varies",
-    "weigh",
-    "whiten",
-    "within",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Directions estimated on a subset of predictors: least squares, logistic, LDA.
 # ------------------------------------------------------------------------------------------------

@@ -25,21 +25,6 @@ from odrf.engine.numeric import Spectrum, right_singular
 from odrf.engine.rows import level_at, level_of
 from odrf.engine.splits.impurity import ENTROPY, ORDINAL
 
-__all__ = [
-    "ClassShares",
-    "beyond_chance",
-    "class_shares_for",
-    "free_coefficients",
-    "is_ordered_by_shares",
-    "load_few_levels",
-    "load_many_levels",
-    "principal_scores",
-    "principal_target",
-    "reliability",
-    "score_levels",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The order of a factor's levels for more than two classes: the first principal component.
 # ------------------------------------------------------------------------------------------------

@@ -17,19 +17,6 @@ from odrf.engine.compiling import NO, kernel, part, summing
 from odrf.engine.numeric import LAST_PLACE, below, place_of, value_at
 from odrf.engine.rows import load_column
 
-__all__ = [
-    "FILL",
-    "clear_sides",
-    "fill_directions",
-    "has_missing",
-    "is_two_sided",
-    "known_values",
-    "load_with_missing",
-    "settled",
-    "write_two_sided",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Empty cells: every term θ·x of a split has a fill f, used in rows where x is empty.
 # ------------------------------------------------------------------------------------------------

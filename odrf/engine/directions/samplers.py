@@ -32,24 +32,6 @@ from odrf.engine.directions.candidates import FeatureGroups, Proposals
 from odrf.engine.kernel_params import KernelParams
 from odrf.engine.rows import Rows
 
-__all__ = [
-    "Calls",
-    "DirectionSampler",
-    "LevelScores",
-    "PlacedSamplers",
-    "SamplerMixture",
-    "Workspace",
-    "begin_samplers",
-    "begins",
-    "draw_round",
-    "draws",
-    "forget_levels",
-    "note_free_target",
-    "placed",
-    "workspace",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Scratch for estimating directions.
 # ------------------------------------------------------------------------------------------------

@@ -29,25 +29,6 @@ from odrf.engine.numeric import below, shuffle_front, uniform
 from odrf.engine.rows import Rows, load_column
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "count_columns",
-    "draw_classes",
-    "draw_subset",
-    "draw_subset_size",
-    "draw_target",
-    "draw_terms",
-    "draw_up_to",
-    "largest_subset",
-    "load_terms",
-    "rotated_back",
-    "rotated_feature_groups",
-    "rotated_rows",
-    "sample_sizes",
-    "write_direction",
-    "write_single",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Random subsets of a node's predictors: how they are drawn and their columns prepared.
 # ------------------------------------------------------------------------------------------------

@@ -19,24 +19,6 @@ from numpy.typing import NDArray
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "Backend",
-    "DaskTrees",
-    "Grower",
-    "JoblibTrees",
-    "TasksOnWorkers",
-    "TreeTask",
-    "computed_by_workers",
-    "groups_for_threads",
-    "groups_of_tasks",
-    "grown_by_backend",
-    "grown_together",
-    "prefixed",
-    "scattered",
-    "trees_in_order",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Growing the trees of a forest on rows in memory: in threads, or in other processes.
 # ------------------------------------------------------------------------------------------------

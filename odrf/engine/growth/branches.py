@@ -18,8 +18,6 @@ from odrf.engine.kernel_params import KernelParams
 from odrf.engine.numeric import branched
 from odrf.engine.running import with_all_that_follow
 
-__all__ = ["BRANCH_ROWS", "GrowingBranch", "GrownBranch", "grow_branches", "grows_in_branches"]
-
 # A tree of more distinct rows than the first number grows in branches of at most the second.
 LARGE_TREE, BRANCH_ROWS = 2**17, 2**14
 LEFT, RIGHT = 0, 1

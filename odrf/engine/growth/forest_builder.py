@@ -23,13 +23,6 @@ from odrf.engine.resamples import RowCodes, Sampling, rows_drawn_once
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest, joined
 
-__all__ = [
-    "TreeGrower",
-    "grow_forest",
-    "pays_to_copy",
-]
-
-
 # Rough relative costs of one number: read in sequence from a copy, fetched by its row number, and
 # moved when a split divides the rows.  They only choose between two ways to grow the same tree.
 STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.kernel_params import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RESPONSE
 
-__all__ = ["box_cox_power", "mid_ranks", "splitting_response"]
-
 # What a response that is not positive is raised by before its logarithm is taken, beside its
 # minimum: this many standard deviations.
 RAISED = 0.1

@@ -63,16 +63,6 @@ from odrf.engine.splits.surrogate_scratch import NEVER_CALLED
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "RepeatedGrowth",
-    "TreeBatch",
-    "TreeTargets",
-    "can_be_repeated",
-    "grow_batch",
-    "grows_in_batches",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Grow several trees on the same rows in one call, each on targets and weights of its own.
 # ------------------------------------------------------------------------------------------------

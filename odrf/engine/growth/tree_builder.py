@@ -49,28 +49,6 @@ from odrf.engine.splits.surrogates import SurrogateSplits, marks_of, no_surrogat
 from odrf.engine.survival.event_ranks import EventRanks
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "BUDGET",
-    "PER_ROW",
-    "as_narrow_tree",
-    "as_tree",
-    "decrease_of_impurity",
-    "describe_again",
-    "fill",
-    "grow_on",
-    "grow_one",
-    "grow_with_surrogates",
-    "grown_to_end",
-    "growth_kernel",
-    "load_direction",
-    "read_by_growth",
-    "recompute_gains",
-    "stepper",
-    "with_room",
-    "write_leaves",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Room for a tree that grows: its buffers are doubled, if memory suffices.
 # ------------------------------------------------------------------------------------------------

@@ -22,29 +22,6 @@ from odrf.engine.splits.splitter import Scratch, as_searched, scratch_for, searc
 from odrf.engine.splits.surrogate_scratch import send_rows
 from odrf.engine.survival.log_rank import score_node
 
-__all__ = [
-    "FIRST_ROOM",
-    "LEAVES",
-    "NEXT",
-    "NODE",
-    "NODES",
-    "TERMS",
-    "GrowthScratch",
-    "ScratchPool",
-    "TreeBuffers",
-    "append_direction",
-    "begin_leaf",
-    "buffers_for",
-    "count_factors",
-    "divide_node",
-    "enlarged",
-    "grow_best_first",
-    "grow_tree",
-    "may_split",
-    "renew",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Grow one oblique decision tree: Algorithm 1 of Zhan, Liu and Xia, breadth-first.
 # ------------------------------------------------------------------------------------------------

@@ -47,17 +47,6 @@ from odrf.engine.splits.surrogate_scratch import surrogate_scratch
 from odrf.engine.splits.surrogates import SurrogateSplits, marks_of
 from odrf.engine.trees.forest import Forest, compacted, with_branches
 
-__all__ = [
-    "Update",
-    "Updated",
-    "filled_by",
-    "grow_from_leaves",
-    "refilled",
-    "update_trees",
-    "with_few_rows",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Compute the nodes of a grown tree anew: from all of its rows, or where a few rows are new.
 #

@@ -10,11 +10,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.guided.device import Device
 
-__all__ = [
-    "sums_by_blocks",
-]
-
-
 # Threads of a block, which read adjacent rows; and how many rows each reads of a long segment.
 THREADS, ROWS_PER_THREAD = 32, 64
 # The most blocks along the second axis of a grid.  And the fewest of a grid: with fewer, most of a

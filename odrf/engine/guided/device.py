@@ -27,18 +27,6 @@ from odrf.engine.guided.regions import (
 )
 from odrf.engine.kernel_params import GuidedKernelParams
 
-__all__ = [
-    "Device",
-    "DeviceGrowth",
-    "DeviceRows",
-    "as_integers",
-    "grow_in_batches",
-    "rows_on",
-    "running_sums",
-    "sums_beyond",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Sums over the rows beyond planes, for arrays of any library of the array API.
 #

@@ -12,11 +12,6 @@ from numpy.typing import NDArray
 from odrf.engine.memory import in_fewer_bits, require_memory
 from odrf.engine.trees.forest import Forest, LazyArrays
 
-__all__ = [
-    "GuidedForest",
-]
-
-
 # Bytes that a coefficient of a region takes while planes are copied for all regions.
 COPIED = 40.0
 

@@ -24,12 +24,6 @@ from odrf.engine.running import end_if_stopped, in_order
 from odrf.engine.trees.concatenate import ROOM, AppendedArray, within_memory
 from odrf.engine.trees.packing import FEWER
 
-__all__ = [
-    "grow_guided",
-    "joined_guided",
-]
-
-
 # A variable uniform on an interval of length 1 has the variance 1 / UNIFORM.
 UNIFORM = 12.0
 # Arrays that say where each tree begins, and in which other array.

@@ -10,18 +10,6 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.guided.planes import best_plane, draw_planes, evaluate_planes, may_cut
 from odrf.engine.guided.regions import begin_root, beyond_plane, divide_region, project_region
 
-__all__ = [
-    "ACTIVE",
-    "PLANES",
-    "REGIONS",
-    "TARGET",
-    "GuidedGrowth",
-    "begin",
-    "grow",
-    "growth_for",
-]
-
-
 # Entries of `reached`: numbers of regions, of planes and of active regions, and the place among
 # these of the target, the region for which the planes of this step are drawn.
 REGIONS, PLANES, ACTIVE, TARGET = 0, 1, 2, 3

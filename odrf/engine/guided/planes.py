@@ -15,16 +15,6 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.guided.regions import impurity_after, project_region
 from odrf.engine.numeric import uniform
 
-__all__ = [
-    "CandidatePlanes",
-    "TreeColumns",
-    "best_plane",
-    "draw_planes",
-    "evaluate_planes",
-    "may_cut",
-    "planes_for",
-]
-
 # Bound on the rounding error of a projection in float32, per column and relative to Σ|θ_j|.
 ROUNDING = 2.0**-22
 

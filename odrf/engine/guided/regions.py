@@ -14,18 +14,6 @@ import numpy as np
 from odrf.engine.compiling import inlined, kernel, part, summing
 from odrf.engine.numeric import extremes
 
-__all__ = [
-    "Regions",
-    "begin_root",
-    "beyond_plane",
-    "divide_region",
-    "impurity_after",
-    "impurity_of_classes",
-    "impurity_of_numbers",
-    "project_region",
-    "regions_for",
-]
-
 
 class Regions(NamedTuple):
     """The rows of a tree and its regions, with room for the most regions that there can be.

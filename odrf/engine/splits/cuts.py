@@ -33,20 +33,6 @@ from odrf.engine.splits.histograms import (
 )
 from odrf.engine.splits.thresholds import best_of_lane, best_of_some, random_cut, sums_beside
 
-__all__ = [
-    "bin_best",
-    "bin_with_empty_cells",
-    "cut_of_both_sides",
-    "draw_side",
-    "exact_cut",
-    "exact_cuts",
-    "last_bin_first",
-    "other_side_of",
-    "refined_cut",
-    "write_lane",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The best cut of a projection: among all cut points, or those near the best cut between bins.
 # ------------------------------------------------------------------------------------------------

@@ -25,16 +25,6 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.thresholds import draw_threshold, sums_of_counts, threshold_after
 
-__all__ = [
-    "LevelSums",
-    "best_cut_of_levels",
-    "factor_of",
-    "level_sums_for",
-    "random_cut_of_levels",
-    "send_absent_levels",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Cuts of a direction along one factor, from sums over the rows of each level.
 # ------------------------------------------------------------------------------------------------

@@ -27,28 +27,6 @@ from odrf.engine.splits.impurity import (
 )
 from odrf.engine.splits.thresholds import sums_of_counts
 
-__all__ = [
-    "COUNT",
-    "COUNT_BITS",
-    "FOUR",
-    "MOST_BINS",
-    "TwoValues",
-    "bin_values",
-    "binned_cut",
-    "crowded_bin",
-    "has_two_values",
-    "most_frequent",
-    "scan_bins",
-    "spread_crowd",
-    "tally_bins",
-    "tally_four_columns",
-    "tally_two_values",
-    "two_values",
-    "write_larger_values",
-    "write_words",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Bins where most values are crowded into one of equal width.
 #

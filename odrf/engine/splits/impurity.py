@@ -18,33 +18,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-__all__ = [
-    "CRITERIA",
-    "ENTROPY",
-    "GINI",
-    "NEGLIGIBLE",
-    "ORDINAL",
-    "POISSON",
-    "SQUARED_ERROR",
-    "Criterion",
-    "Node",
-    "PresentClasses",
-    "among_present",
-    "class_gain",
-    "counted",
-    "counts_gain",
-    "describe",
-    "gain_of_counts",
-    "impurity",
-    "is_allowed",
-    "moment_gain",
-    "node_moments",
-    "present_classes_for",
-    "uses_moments",
-    "whole_logs",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The criteria of splits: a row for each, with what sets it apart from the others.
 #

@@ -71,18 +71,6 @@ from odrf.engine.splits.surrogate_scratch import leave_out_marks, score_round
 from odrf.engine.splits.thresholds import random_cut
 from odrf.engine.survival.log_rank import RiskSums, risk_sums_for
 
-__all__ = [
-    "SORTED_TOGETHER",
-    "Scratch",
-    "as_searched",
-    "evaluate_candidates",
-    "number_of_bins",
-    "penalised",
-    "scratch_for",
-    "search",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The gains of the candidate directions of a round, each with its best cut.
 # ------------------------------------------------------------------------------------------------

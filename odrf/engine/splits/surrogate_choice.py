@@ -24,19 +24,6 @@ from odrf.engine.splits.impurity import describe, uses_moments
 from odrf.engine.splits.surrogates import MOST_SURROGATES, complete_rows, without_marks
 from odrf.engine.splits.thresholds import midpoint, random_cut
 
-__all__ = [
-    "LEFT",
-    "RIGHT",
-    "agreeing_cut",
-    "agreeing_levels",
-    "choose_surrogates",
-    "remove_marks",
-    "score_on_complete_rows",
-    "send_by_surrogates",
-    "send_with_new_surrogates",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The cut, or the set of levels, that sends most rows to the side where the primary split does.
 #

@@ -31,22 +31,6 @@ from odrf.engine.splits.surrogate_choice import (
 )
 from odrf.engine.splits.surrogates import MOST_SURROGATES, Marks, SurrogateSplits
 
-__all__ = [
-    "NEVER_CALLED",
-    "CompleteRows",
-    "PlacedSurrogates",
-    "Ranked",
-    "SharedScratch",
-    "SurrogateCalls",
-    "SurrogateScratch",
-    "leave_out_marks",
-    "placed_surrogates",
-    "score_round",
-    "send_rows",
-    "surrogate_scratch",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Scratch for finding and using the surrogates of a node.
 # ------------------------------------------------------------------------------------------------

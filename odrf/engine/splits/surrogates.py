@@ -15,19 +15,6 @@ from odrf.engine.memory import in_fewer_bits
 from odrf.engine.rows import project
 from odrf.engine.trees.packing import HEAD, Packed, with_level_tables, write_terms
 
-__all__ = [
-    "MOST_SURROGATES",
-    "Marks",
-    "SurrogateSplits",
-    "complete_rows",
-    "marks_of",
-    "no_surrogates",
-    "pack_with_surrogates",
-    "without_marks",
-    "write_test",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The surrogate splits of a tree as flat arrays, and what tells empty cells.
 # ------------------------------------------------------------------------------------------------

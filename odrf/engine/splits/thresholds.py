@@ -25,18 +25,6 @@ from odrf.engine.splits.impurity import (
     node_moments,
 )
 
-__all__ = [
-    "best_of_lane",
-    "best_of_some",
-    "draw_threshold",
-    "midpoint",
-    "random_cut",
-    "sums_beside",
-    "sums_of_counts",
-    "threshold_after",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The best of all cuts between sorted keys.
 # ------------------------------------------------------------------------------------------------

@@ -9,20 +9,6 @@ from odrf.engine.compiling import kernel
 from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "hazard_at",
-    "incidence_at",
-    "incidence_steps",
-    "mortality",
-    "quantile_at",
-    "restricted_mean_at",
-    "survival_at",
-    "time_lost_at",
-    "time_of_incidence",
-    "with_means_above",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # One number of the curve of each leaf: the value of the leaf if that number is predicted.
 # ------------------------------------------------------------------------------------------------

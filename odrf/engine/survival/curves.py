@@ -23,18 +23,6 @@ from odrf.engine.survival.event_ranks import EventRanks, exit_rank, has_event
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import EVERY_ROW, leaf_nodes, leaves_of, routing_blocks
 
-__all__ = [
-    "LeafCurves",
-    "curves_of_groups",
-    "incidence_of_trees",
-    "leaf_curves",
-    "mean_curves",
-    "mean_incidences",
-    "node_curves",
-    "survival_of_trees",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The Nelson–Aalen curves of the leaves of trees, from the rows that each tree drew.
 # ------------------------------------------------------------------------------------------------

@@ -9,19 +9,6 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-__all__ = [
-    "EventRanks",
-    "event_ranks",
-    "exit_rank",
-    "has_event",
-    "hazards",
-    "null_residuals",
-    "subdistribution_ranks",
-    "sums_over_rows",
-    "sums_over_times",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Times to an event as ranks: how many of the different event times are not later.
 # ------------------------------------------------------------------------------------------------

@@ -19,22 +19,6 @@ from odrf.engine.compiling import kernel
 from odrf.engine.running import one_thread
 from odrf.engine.survival.event_ranks import EventRanks, sums_over_rows, sums_over_times
 
-__all__ = [
-    "NO_TIMES",
-    "ErrorLaw",
-    "ExtremeValueError",
-    "LogTimes",
-    "LogisticError",
-    "NormalError",
-    "PartialLikelihood",
-    "best_line",
-    "best_scale",
-    "log_times",
-    "partial_likelihood",
-    "relative_risks",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Laws of the error ε in log T = f + σ ε: normal, logistic, and least extreme value.
 # ------------------------------------------------------------------------------------------------

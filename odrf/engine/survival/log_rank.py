@@ -31,17 +31,6 @@ from odrf.engine.numeric import POSITION, VALUE_SHIFT, key_of_rank, sort_keys, u
 from odrf.engine.survival.event_ranks import EventRanks, exit_rank, has_event
 from odrf.engine.trees.forest import Forest
 
-__all__ = [
-    "RiskSums",
-    "pair_sums",
-    "risk_sums_for",
-    "score_node",
-    "split_log_ranks",
-    "write_scores",
-    "write_subdistribution_scores",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Scores of a node's rows for the subdistribution hazard of one cause: Gray's splits.
 #

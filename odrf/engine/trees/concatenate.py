@@ -18,20 +18,6 @@ from odrf.engine.memory import (
 )
 from odrf.engine.trees.packing import FEWER
 
-__all__ = [
-    "FOLLOWED",
-    "FOLLOWING",
-    "OF_NODES",
-    "OF_TERMS",
-    "ROOM",
-    "AppendedArray",
-    "JoinedArrays",
-    "concatenated_arrays",
-    "require_memory_for_all",
-    "within_memory",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Arrays of nodes that mostly follow from others, so that large forests need not keep them.
 # ------------------------------------------------------------------------------------------------

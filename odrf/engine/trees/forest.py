@@ -27,29 +27,6 @@ from odrf.engine.trees.concatenate import (
 from odrf.engine.trees.packing import Packed, pack
 from odrf.errors import refused_again
 
-__all__ = [
-    "ARRAYS",
-    "MEDIAN",
-    "MOST_LIKELY",
-    "NUMBER",
-    "OF_NODES",
-    "OF_TERMS",
-    "Forest",
-    "LazyArrays",
-    "add_up_branches",
-    "compacted",
-    "concatenated",
-    "joined",
-    "mean_ranks_off",
-    "most_likely",
-    "pool_branches",
-    "predicted_class",
-    "predicted_classes",
-    "take_from_parents",
-    "with_branches",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Arrays of many trees that are read from a file when the first of them is used.
 # ------------------------------------------------------------------------------------------------

@@ -12,20 +12,6 @@ from odrf.engine.compiling import allocating, part
 from odrf.engine.factors import Layout
 from odrf.engine.memory import MOST_PLACES, require_numbers
 
-__all__ = [
-    "FEWER",
-    "HEAD",
-    "UNIT",
-    "LevelTables",
-    "Packed",
-    "coefficient_of",
-    "groups_of_trees",
-    "pack",
-    "with_level_tables",
-    "write_terms",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Directions on factors of many levels, for routing: one term for all levels of a factor.
 #

@@ -19,13 +19,6 @@ from odrf.engine.running import in_blocks, in_order, row_blocks
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
-__all__ = [
-    "LeafMembers",
-    "forest_quantiles",
-    "leaf_members",
-]
-
-
 # New rows whose leaves are held in memory at a time.
 BLOCK = 1024
 # Bytes of an entry of `LeafMembers`.

@@ -18,21 +18,6 @@ from odrf.engine.running import in_blocks, row_blocks
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.packing import HEAD, Packed, coefficient_of
 
-__all__ = [
-    "ABREAST",
-    "EVERY_ROW",
-    "leaf_nodes",
-    "leaves_of",
-    "predict",
-    "predict_row",
-    "project_at_node",
-    "routing_blocks",
-    "scale_row",
-    "term_at",
-    "walk",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Rows that walk down the trees in turns, each from its current node.
 # ------------------------------------------------------------------------------------------------

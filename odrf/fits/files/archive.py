@@ -17,21 +17,6 @@ from typing import IO, Any, NamedTuple
 from odrf.errors import InputError
 from odrf.version import __version__
 
-__all__ = [
-    "DEFLATED",
-    "STORED",
-    "ArchiveReader",
-    "ArchiveWriter",
-    "Member",
-    "NotAFit",
-    "Part",
-    "damaged",
-    "directory_entry",
-    "end_of_directory",
-    "local_header",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The bytes of a zip archive around the contents of its members.
 #

@@ -18,15 +18,6 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 
-__all__ = [
-    "ArrayForm",
-    "MadeWhenWritten",
-    "coded_array",
-    "decoded_array",
-    "npy_header",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller.
 # ------------------------------------------------------------------------------------------------

@@ -56,17 +56,6 @@ from odrf.options.sizes import RuleFunction
 from odrf.projections.base import AbsentFunction
 from odrf.version import __version__
 
-__all__ = [
-    "FitReader",
-    "UnreadArray",
-    "errors_naming",
-    "forest_of_fields",
-    "trees_read",
-    "way_out",
-    "with_left",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The errors for a file that cannot be read: they name the file, and the way out.
 # ------------------------------------------------------------------------------------------------

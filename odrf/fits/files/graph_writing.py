@@ -28,8 +28,6 @@ from odrf.fits.files.values import AS_THEY_ARE, pandas_as_fields, scalar_as_json
 from odrf.fits.fit import GuidedFit
 from odrf.options.sizes import RuleFunction
 
-__all__ = ["FitWriter"]
-
 # Arrays of up to so many numbers are written among the other contents.
 FEW_NUMBERS = 400
 # Codes of factors and indicators are below this.

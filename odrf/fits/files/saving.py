@@ -21,16 +21,6 @@ from odrf.fits.fit import AnyFit
 from odrf.public.progress import progress_bar
 from odrf.version import __version__
 
-__all__ = [
-    "as_mapping",
-    "names_listed",
-    "path_named",
-    "replaced",
-    "replacing",
-    "save",
-    "saved_bytes",
-]
-
 
 def save(
     result: str,

@@ -72,17 +72,6 @@ from odrf.statistics.calibration import LogOdds, Power, Steps
 from odrf.statistics.ridge import KernelRidge
 from odrf.statistics.survival.score_curves import FailureTimes, ProportionalHazards
 
-__all__ = [
-    "CLASSES",
-    "bytes_in_memory",
-    "cost_of_built",
-    "cost_of_json",
-    "field_names",
-    "fields_set_later",
-    "needed_fields",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The classes that a file may hold: all parts of a fit, and nothing else.
 # ------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.factors import EncodedColumns, Layout, Matrix, stored
 from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.splits.surrogates import SurrogateSplits
-from odrf.engine.trees.forest import OF_NODES, OF_TERMS, Forest
+from odrf.engine.trees.concatenate import OF_NODES, OF_TERMS
+from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError, without_warnings
 from odrf.fits.calibration import Recalibration
 from odrf.fits.fit import BoostedFit, Fit, GuidedFit, RowSums, StreamedFit
@@ -41,23 +42,6 @@ from odrf.projections.mixture import Mixture
 from odrf.statistics.calibration import Power, Steps
 from odrf.statistics.ridge import KERNELS
 from odrf.statistics.survival.score_curves import CurvesOfScores, ProportionalHazards
-
-__all__ = [
-    "is_as_annotated",
-    "require_curves_of",
-    "require_names_of_design",
-    "require_names_of_rows",
-    "require_sound_fit",
-    "require_sound_forest",
-    "require_sound_guided",
-    "require_sound_maps",
-    "require_sound_roots",
-    "require_sound_stack",
-    "require_sound_survival",
-    "require_sound_times",
-    "require_trusted_formula",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Whether times, curves and hazards from a file fit together, as kernels need.

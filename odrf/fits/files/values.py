@@ -18,17 +18,6 @@ from numpy.typing import NDArray
 from odrf.errors import InputError
 from odrf.fits.files.arrays import MadeWhenWritten
 
-__all__ = [
-    "AS_THEY_ARE",
-    "BUILDERS",
-    "SCALARS",
-    "pandas_as_fields",
-    "pandas_zone",
-    "scalar_as_json",
-    "zone_as_json",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Values of Python, NumPy and pandas that JSON has no word for: as a name and plain contents.
 # ------------------------------------------------------------------------------------------------

@@ -20,14 +20,6 @@ from odrf.fits.responses import expected_response, forest_out_of_bag
 from odrf.fits.stack.fit import StackedFit
 from odrf.statistics.conformal import residual_quantile, residual_quantiles, shares_below
 
-__all__ = [
-    "LocalSpread",
-    "PredictedDistribution",
-    "local_spread",
-    "predicted_distribution",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How far responses are from what a stack predicts, near each row.
 # ------------------------------------------------------------------------------------------------

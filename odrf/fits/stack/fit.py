@@ -15,12 +15,6 @@ from odrf.fits.stack.smoothers import AdditiveBase, KernelSmoother
 from odrf.options.boosting import ResolvedBoostingOptions
 from odrf.options.stack import ResolvedStackOptions
 
-__all__ = [
-    "StackedFit",
-    "StackedPart",
-    "Trial",
-]
-
 
 class StackedPart(NamedTuple):
     """A model of a stack.

@@ -55,25 +55,6 @@ from odrf.options.options import Options
 from odrf.options.stack import ResolvedStackOptions
 from odrf.statistics.importance import effective_number, held_out_importance, largest
 
-__all__ = [
-    "BASES",
-    "FOREST",
-    "MANY_CLASSES",
-    "MANY_ROWS",
-    "RUNS",
-    "RUNS_ON_SINGLES",
-    "FewPredictors",
-    "ForestsOnFew",
-    "base_named",
-    "further_runs",
-    "grow_stack",
-    "importance_of_folds",
-    "quick_importance",
-    "refit_stack",
-    "stack_out_of_bag",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # A forest on the predictors that matter, for tables with many that do not.
 #

@@ -33,18 +33,6 @@ from odrf.statistics.ridge import (
     usual_distance,
 )
 
-__all__ = [
-    "AdditiveBase",
-    "FoldImportance",
-    "KernelSmoother",
-    "base_of",
-    "can_have_base",
-    "column_ends",
-    "kernel_smoothers_of",
-    "within_ends",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Where the scaled columns of the training rows end: models of a stack are constant beyond.
 # ------------------------------------------------------------------------------------------------

@@ -18,22 +18,6 @@ from odrf.pruning.validation import losses_of
 from odrf.statistics.calibration import logarithms, pool_exponents, pooled
 from odrf.statistics.jackknife import weighted_mean
 
-__all__ = [
-    "LEAST_GAIN",
-    "StackRows",
-    "errors_of",
-    "gain_and_error",
-    "gain_with",
-    "models_used",
-    "put_together",
-    "rises_without",
-    "stack_losses",
-    "stack_predictions",
-    "stack_rows",
-    "stacking_weights",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # How the models of a stack are put together: weights from out-of-bag predictions (Breiman 1996).
 # ------------------------------------------------------------------------------------------------

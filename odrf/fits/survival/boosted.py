@@ -25,14 +25,6 @@ from odrf.statistics.survival.score_curves import (
     calibrated_hazards,
 )
 
-__all__ = [
-    "BoostedSurvivalFit",
-    "enlarged_boosted_survival",
-    "grow_boosted_survival",
-    "require_boostable_times",
-]
-
-
 # Curves of fewer events that the trees have not seen vary more than those of all rows are wrong.
 FEWEST_EVENTS = 20
 

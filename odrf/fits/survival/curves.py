@@ -34,25 +34,6 @@ from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import Variance, degrees_of_freedom, enough_trees, rows_of_trees
 from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
 
-__all__ = [
-    "CURVE_PREDICTIONS",
-    "INCIDENCE",
-    "QUARTILES",
-    "SURVIVAL_PREDICTIONS",
-    "CurveErrors",
-    "PredictedRows",
-    "PredictedScores",
-    "checked_times",
-    "curve_errors",
-    "curves_as_asked",
-    "incidences",
-    "predict_survival",
-    "require_use",
-    "times_lost",
-    "warn_of_later_times",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Predicted curves of rows, and numbers of them: means over the trees, in or out of bag.
 # ------------------------------------------------------------------------------------------------

@@ -50,21 +50,6 @@ from odrf.statistics.survival.pseudo_values import (
     time_lost_pseudo_values,
 )
 
-__all__ = [
-    "CURVE_ESTIMANDS",
-    "ESTIMANDS",
-    "CurveEstimand",
-    "EstimandFit",
-    "SurvivalFit",
-    "as_survival_fit",
-    "error_by_trees",
-    "estimand_fit",
-    "survival_tree_of",
-    "trees_to_prune",
-    "with_curves",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # A fit to times to an event.
 # ------------------------------------------------------------------------------------------------

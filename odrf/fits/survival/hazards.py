@@ -34,23 +34,6 @@ from odrf.statistics.survival.time_scales import (
     subdistribution_scale,
 )
 
-__all__ = [
-    "EvaluatedEvents",
-    "GrownResponse",
-    "NodeHazards",
-    "ScaleOfRows",
-    "cause_numbers",
-    "evaluated_events",
-    "grown_response",
-    "hazard_scale",
-    "incidence_scale",
-    "node_hazards",
-    "ranks_of_splits",
-    "split_statistics",
-    "subjects_in_nodes",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Times of observation on the scale on which the hazard of all training rows is constant.
 # ------------------------------------------------------------------------------------------------

@@ -49,27 +49,6 @@ from odrf.statistics.survival.scores import (
     scores_of_curves,
 )
 
-__all__ = [
-    "HELD_OUT_ROWS",
-    "NEW",
-    "OUT_OF_BAG_ROWS",
-    "TRAINING",
-    "EvaluatedPredictions",
-    "LossesByPredictor",
-    "NoValidationRowsError",
-    "PredictedCause",
-    "RepeatedEstimate",
-    "deviances_of_new_rows",
-    "evaluated_by_deviance",
-    "evaluated_new_rows",
-    "evaluated_new_scores",
-    "evaluated_rows",
-    "evaluated_training_rows",
-    "evaluated_training_scores",
-    "losses_when_permuted",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Predicted risks and curves of rows beside their observed times.
 # ------------------------------------------------------------------------------------------------

@@ -38,11 +38,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "SurvivalBands",
-    "bands_of",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Predicted curves of rows with their confidence intervals and bands.

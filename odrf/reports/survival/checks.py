@@ -25,11 +25,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "SurvivalCalibration",
-    "SurvivalROC",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # How well predictions tell rows with an event by a time from rows without.

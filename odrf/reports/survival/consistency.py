@@ -20,11 +20,6 @@ from odrf.statistics.survival.theorems import (
 )
 from odrf.text.summary import Card, Carded, Summary
 
-__all__ = [
-    "CurveConsistency",
-]
-
-
 SOURCES = (
     "[I]: Ishwaran and Kogalur (2010), Statistics and Probability Letters 80, 1056-1064; [C]: Cui, "
     "Zhu, Zhou and Kosorok (2022), Statistica Sinica 32, 1245-1267.",

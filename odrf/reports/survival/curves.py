@@ -23,12 +23,6 @@ from odrf.text.summary import Card, Carded, Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "SurvivalCurves",
-    "drawn_risk_groups",
-    "times_reaching",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Predicted curves of rows: survival, or the incidence of a cause.

@@ -52,27 +52,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number, with_limits
 from odrf.text.summary import Card, Summary
 
-__all__ = [
-    "boosted_survival_card",
-    "boosted_survival_summary",
-    "censored_in_words",
-    "concordances_in_words",
-    "counted_by_cause",
-    "deviance_measured",
-    "estimates_table",
-    "evaluated_section",
-    "hazard_nodes",
-    "hazard_rules",
-    "hazards_of",
-    "median_times",
-    "permutation_measured",
-    "survival_card",
-    "survival_impurity_measured",
-    "survival_summary",
-    "survival_tree_summary",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The table of the scores of predicted survival.
 # ------------------------------------------------------------------------------------------------

@@ -47,16 +47,6 @@ if TYPE_CHECKING:
     from odrf.reports.survival.consistency import CurveConsistency
     from odrf.reports.survival.curves import SurvivalCurves
 
-__all__ = [
-    "DrawnCurves",
-    "EvaluatedSurvivalResults",
-    "EvaluatedTimesResults",
-    "PlottedSurvivalResults",
-    "ShownSurvivalResults",
-    "SurvivalImportances",
-    "SurvivalResults",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # What is made of predicted risks and curves beside the observed times of the validation rows.

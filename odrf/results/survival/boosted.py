@@ -46,12 +46,6 @@ if TYPE_CHECKING:
     from odrf.reports.survival.consistency import CurveConsistency
     from odrf.reports.survival.curves import SurvivalCurves
 
-__all__ = [
-    "BoostedSurvivalPredictions",
-    "EvaluatedBoostedCurves",
-    "SurvivalBoostedResults",
-]
-
 
 # ------------------------------------------------------------------------------------------------
 # Boosted trees for times to an event: the state of the fit, and predictions.

@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from odrf.reports.survival.bands import SurvivalBands
 
 
-__all__ = [
-    "CurveEstimates",
-    "EstimandResults",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Results of one number of the curves of a survival forest.
 # ------------------------------------------------------------------------------------------------

@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from odrf.reports.selection import Elimination, ShadowSelection
 
 
-__all__ = [
-    "SurvivalForestResults",
-]
-
-
 class SurvivalForestResults(CurveEstimates, ShownSurvivalResults):
     """A forest for times to an event, as returned by `odrf.odrf` for ``Surv(time, event)``.
 

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from odrf.plots.survival import CurvesInLeaves
     from odrf.reports.importance import MeasuredImportance
 
-__all__ = [
-    "SurvivalTreeResults",
-]
-
-
 PLOTS = ("tree", CURVES, IMPORTANCE)
 
 

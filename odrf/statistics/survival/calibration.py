@@ -10,13 +10,6 @@ from numpy.typing import NDArray
 from odrf.statistics.survival.curves import cumulative_incidence, limits_of_probability, sums_at
 from odrf.statistics.survival.observation import weights_at
 
-__all__ = [
-    "CalibrationAt",
-    "calibration_at",
-    "groups_of_equal_weight",
-]
-
-
 Floats = NDArray[np.float64]
 
 

@@ -10,24 +10,6 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "CumulativeIncidence",
-    "KaplanMeier",
-    "RiskSets",
-    "RunningSums",
-    "StepCurve",
-    "censoring_risk_sets",
-    "cumulative_incidence",
-    "inverse_or_zero",
-    "kaplan_meier",
-    "limits_of_probability",
-    "number_at_risk",
-    "product_limit",
-    "risk_sets",
-    "sums_at",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Who is at risk when: the counts that every curve and test of survival times is made of.
 # ------------------------------------------------------------------------------------------------

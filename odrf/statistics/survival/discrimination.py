@@ -32,22 +32,6 @@ from odrf.statistics.survival.observation import (
 )
 from odrf.statistics.survival.pseudo_values import RowwiseShare
 
-__all__ = [
-    "ComparedPairs",
-    "Concordance",
-    "DynamicAreas",
-    "OrderedPairs",
-    "RocAt",
-    "concordance_of_cause",
-    "dynamic_areas",
-    "harrells_c",
-    "ordered_pairs",
-    "roc_at",
-    "share_in_order",
-    "unos_c",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Pairs of a row with an event and a row at risk, and how many of them scores put in order.
 # ------------------------------------------------------------------------------------------------

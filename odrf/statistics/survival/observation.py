@@ -22,20 +22,6 @@ from odrf.statistics.survival.curves import (
     sums_at,
 )
 
-__all__ = [
-    "CensoringCurve",
-    "LateEntryCurve",
-    "ObservationCurve",
-    "StatesAt",
-    "WeightedStates",
-    "ascending_times",
-    "censoring_curve",
-    "observation_curve",
-    "weighted_states",
-    "weights_at",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The probability to be observed at a time, by which measures of survival weight their rows.
 # ------------------------------------------------------------------------------------------------

@@ -13,20 +13,6 @@ from odrf.statistics.calibration import normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
 from odrf.statistics.survival.curves import CumulativeIncidence, RiskSets, product_limit
 
-__all__ = [
-    "RowwiseEstimate",
-    "RowwiseReduction",
-    "RowwiseShare",
-    "difference_of_estimates",
-    "hazard_pseudo_values",
-    "incidence_pseudo_values",
-    "restricted_mean_pseudo_values",
-    "share_of_estimates",
-    "survival_pseudo_values",
-    "time_lost_pseudo_values",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # An estimate with what each row adds to its error: so that errors of differences follow, too.
 # ------------------------------------------------------------------------------------------------

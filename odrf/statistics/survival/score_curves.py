@@ -19,16 +19,6 @@ from odrf.engine.survival.likelihoods import (
     relative_risks,
 )
 
-__all__ = [
-    "CurvesOfScores",
-    "FailureTimes",
-    "ProportionalHazards",
-    "breslow_baseline",
-    "calibrated_failure_times",
-    "calibrated_hazards",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # The time to the event of a row, by its score.
 # ------------------------------------------------------------------------------------------------

@@ -41,24 +41,6 @@ from odrf.statistics.survival.pseudo_values import (
     share_of_estimates,
 )
 
-__all__ = [
-    "EXPLAINED",
-    "HARRELL",
-    "INTEGRATED",
-    "UNO",
-    "BrierScores",
-    "EvaluatedTimes",
-    "RiskGroup",
-    "brier_of_curves",
-    "brier_scores",
-    "concordances",
-    "conditional_survival",
-    "explained_share",
-    "groups_by_risk",
-    "scores_of_curves",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Rows whose observed times are compared with predicted risks and curves.
 # ------------------------------------------------------------------------------------------------

@@ -17,13 +17,6 @@ from dataclasses import dataclass
 
 from odrf.statistics.theorems import ASSUMED, FAILS, HOLDS, UNKNOWN, Condition
 
-__all__ = [
-    "SurvivalFitProperties",
-    "conclusion_on_curves",
-    "conditions_of_curves",
-]
-
-
 FINITE = "[I]"
 RANDOM, SPARSE = "[C], splits at random", "[C], splits that are chosen"
 CENSORING = "censoring independent of the event, given the predictors"

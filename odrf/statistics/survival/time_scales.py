@@ -12,15 +12,6 @@ from odrf.errors import InputError
 from odrf.statistics.survival.curves import inverse_or_zero
 from odrf.statistics.survival.observation import CensoringCurve, censoring_curve
 
-__all__ = [
-    "ExponentialScale",
-    "SubdistributionScale",
-    "exponential_scale",
-    "scale_of_pieces",
-    "subdistribution_scale",
-]
-
-
 # ------------------------------------------------------------------------------------------------
 # Time on the scale on which the hazard of all rows is constant.
 # ------------------------------------------------------------------------------------------------
