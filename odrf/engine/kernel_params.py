@@ -19,7 +19,7 @@ class KernelParams(NamedTuple):
 
     `criterion`: impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY`, `ORDINAL` or `POISSON` of
       `odrf.engine.splits.impurity`.
-    `n_classes`: k; 1 for a numeric response.
+    `n_classes`: K; 1 for a numeric response.
     `max_leaves`: t_n, the most leaves.
     `min_leaf`: fewest rows of a leaf.
     `max_depth`: most splits between root and leaf.
@@ -81,7 +81,7 @@ class KernelParams(NamedTuple):
 class GuidedKernelParams(NamedTuple):
     """The options of guided growth, as numbers for the kernels.
 
-    `n_classes`: k; 1 for a numeric response.  `subspace`: m, the number of predictors that a tree
+    `n_classes`: K; 1 for a numeric response.  `subspace`: M, the number of predictors that a tree
     uses.  `trials`: candidate planes at each step.  `min_split`: regions of fewer rows are not
     divided.  `from_region`: whether the weights of a plane are drawn from ranges measured from the
     mean of the region; otherwise from the mean of all rows.  `batched`: whether the planes of a

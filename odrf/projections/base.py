@@ -27,7 +27,7 @@ class Table(NamedTuple):
     """What the defaults of a family depend on.
 
     `P`, `p`: number of predictors, and of their columns.
-    `n_classes`: k; 1 for a regression.
+    `n_classes`: K; 1 for a regression.
     `single_tree`: whether a single tree is grown.
     `ranges` (p,): range (largest minus least value) of each column in training, by which it is
       scaled.

@@ -27,7 +27,7 @@ MANY = 50
 class PatchSampler(NamedTuple):
     """Patches of a grid of pixels.
 
-    `rows`, `columns`: h and W, the grid's height and width.
+    `rows`, `columns`: H and W, the grid's height and width.
     `least_height`, `most_height`, `least_width`, `most_width`: limits of a patch.
     `wrap`: whether the grid wraps around.
     `channel` (C,): a permutation of the channels.

@@ -179,7 +179,7 @@ def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, prop
 class RandomCombinationSampler(NamedTuple):
     """Random linear combinations of L columns.
 
-    `size`: l, the number of columns of each.  `weight` (L,): scratch.
+    `size`: L, the number of columns of each.  `weight` (L,): scratch.
     """
 
     number: int

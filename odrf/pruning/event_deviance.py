@@ -53,7 +53,7 @@ def node_events(
     cause is the same if there is one.  `exposure` (n,): positive: times of observation on the scale
     on which the hazard of all rows is constant, see `odrf.statistics.survival.time_scales`.
     `weights` (n,): case weights.  `counts` (n, B): how often each tree drew each row; once by
-    default.  `n_causes`: c.
+    default.  `n_causes`: C.
     """
     occurred = events_by_cause(event, n_causes)
     logs = -occurred.sum(axis=1) * np.log(exposure)

@@ -49,8 +49,8 @@ from odrf.engine.trees.packing import coefficient_of, with_level_tables
 class BoostingParams(NamedTuple):
     """The options of boosting.
 
-    `n_outputs`: k, the trees of a round of one run: ``loss.outputs(n_classes)``.
-    `n_runs`: m, the number of runs whose mean is the fit.
+    `n_outputs`: K, the trees of a round of one run: ``loss.outputs(n_classes)``.
+    `n_runs`: M, the number of runs whose mean is the fit.
     `n_rounds`: most rounds.
     `rate`: learning rate, by which leaf values are multiplied.
     `l2`: penalty on the squares of leaf values.
@@ -171,7 +171,7 @@ def shared_columns(
 class TreesOfRound(NamedTuple):
     """Trees for outputs that follow each other, and the rows that they were grown on.
 
-    `trees`: t of them.  `leaf` (T, n): the number, within its tree, of each row's leaf, if all rows
+    `trees`: T of them.  `leaf` (T, n): the number, within its tree, of each row's leaf, if all rows
     were drawn.
     """
 

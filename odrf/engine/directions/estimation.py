@@ -486,7 +486,7 @@ class ClassScatter(NamedTuple):
 
     `weight` (K,): weights of the classes that are present.  `roots` (K, D): roots of the scatter B
     between the classes present.  `whitened` (K, D): the roots in coordinates where another scatter
-    is the identity.  `total` (D, D): t, lower triangle.  `position` (K,): projected means of the
+    is the identity.  `total` (D, D): T, lower triangle.  `position` (K,): projected means of the
     classes present.  `side` (K,): which of two groups each class present belongs to.
     """
 

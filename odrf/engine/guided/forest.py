@@ -28,7 +28,7 @@ class GuidedForest(LazyArrays):
     `plane` (m,): number of the plane that divides the region, in these arrays; -1 for a leaf.
     `count` (m,): number of training rows.
     `weight` (m,): sum of their case weights.
-    `impurity` (m,): z of Gupta et al., equation (8), per unit of weight; for a regression the
+    `impurity` (m,): Z of Gupta et al., equation (8), per unit of weight; for a regression the
       variance.
     `value` (m, K): the region's vote: log₂(1 + h) of its class shares h, equations (18) to (22);
       for a regression the mean.

@@ -32,7 +32,7 @@ class Regions(NamedTuple):
     `rows` (room, K): number of rows of each class.
     `mass` (room, K): weight of each class; for a regression Σ w·y.
     `weight` (room,): weight of all rows.
-    `impurity` (room,): z of Gupta et al., equation (8); for a regression the sum of squares about
+    `impurity` (room,): Z of Gupta et al., equation (8); for a regression the sum of squares about
       the mean.
     `low`, `high` (room, C): the box around the rows of a region that may be divided.
     """

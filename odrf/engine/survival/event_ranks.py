@@ -25,10 +25,10 @@ class EventRanks(NamedTuple):
       plus 1 if there was an event then.
     `entry` (n,): the number of event times up to the start of the observation; empty if no row is
       truncated.
-    `n_times`: r.
+    `n_times`: R.
     `cause` (n,): the cause 1 … C of each event, 0 for rows without one; empty if there is one
       cause.
-    `n_causes`: c.
+    `n_causes`: C.
     `staying` (n,): of the subdistribution of one cause, whose events alone count: of rows that
       had an event of another cause, which stay at risk, 1/G(T-), G being the survival of censoring
       and T their time; 0 for others.  Empty if rows leave with their events.
@@ -55,7 +55,7 @@ def event_ranks(
 
     `event_times` (R,).  `time`, `event` (n,): end of the observation, and the cause of the event
     that happened then; 0 if none did.  `start` (n,): the row is observed after this time.
-    `n_causes`: c; if it is 1, every cause counts as the same.
+    `n_causes`: C; if it is 1, every cause counts as the same.
     """
     code = 2 * np.searchsorted(event_times, time, side="right") + (event > 0)
     entry = np.empty(0, dtype=np.int32)
