@@ -21,10 +21,29 @@ SOME = {
         "test_where_most_predictors_tell_nothing_a_forest_on_few_is_among_the_models": NONE,
         "test_with_much_time_other_runs_are_tried": NONE,
     },
+    "tests/engine/directions/test_factors.py": {
+        "test_the_best_of_all_partitions_is_nearly_reached": r"-(3|5)\]",
+    },
+    "tests/engine/guided/test_device.py": {
+        "test_the_kernel_for_cuda_gives_the_same_sums_and_trees": NONE,
+    },
+    "tests/engine/test_compiling.py": {
+        "test_damaged_files_are_written_anew": "flipped-10-nbi",
+        "test_everything_runs_and_predicts_the_same": NONE,
+    },
+    "tests/estimators/test_checks.py": {
+        "test_every_check_but_that_of_repeated_rows_passes_with_stacks": NONE,
+    },
+    "tests/estimators/test_estimators.py": {
+        "test_workers_share_the_cores": NONE,
+    },
     "tests/evaluation/test_models.py": {
         "test_any_value_works_or_is_refused": (
             "^(compare|tune|bias_variance|load|friedman1|circle)-"
         ),
+    },
+    "tests/evaluation/test_tuning.py": {
+        "test_stacks_of_models_have_rows_out_of_bag": NONE,
     },
     "tests/exports/test_sql.py": {
         "test_every_row_is_predicted_as_by_predict": "duckdb|^numbers|^classes",
@@ -61,6 +80,13 @@ SOME = {
     "tests/fits/test_pruning.py": {
         "test_a_forest_of_one_tree_on_all_rows_is_sized_as_a_tree": "^y .*size0|^c .*size1",
     },
+    "tests/plots/test_legible.py": {
+        "test_texts_can_be_read_on_a_dark_background": r"results_of-3\]",
+        "test_texts_neither_overlap_nor_leave_the_figure": r"-3\]",
+    },
+    "tests/reports/survival/test_bands.py": {
+        "test_more_threads_change_nothing": NONE,
+    },
     "tests/reports/test_paths.py": {
         "test_on_noise_a_pruned_forest_is_not_better_than_chance": "1se",
     },
@@ -90,8 +116,17 @@ SOME = {
             "odt of classes|odrf of times-(?!bands)|^(?!.*(odt|odrf|odbt|graf) of)"
         ),
     },
+    "tests/simulate/test_survival.py": {
+        "test_censoring_tells_nothing_of_the_event": "proportional|competing",
+    },
+    "tests/statistics/survival/test_pseudo_values.py": {
+        "test_estimates_do_not_depend_on_censoring": NONE,
+    },
     "tests/statistics/test_importance.py": {
         "test_rows_that_evaluate_have_chosen_nothing": "^(?!by both|by rate)",
+    },
+    "tests/statistics/test_importance_tests.py": {
+        "test_p_values_are_uniform": NONE,
     },
     "tests/test_docs.py": {
         "test_python_block_of_the_tour_runs": "block1",
