@@ -24,6 +24,14 @@ from odrf.errors import InputError, warn_user
 from odrf.public import public
 from odrf.text.layouts import quantity
 
+__all__ = [
+    "data_names",
+    "from_images",
+    "load_data",
+    "names_in_first_line",
+    "read_separated",
+]
+
 # ------------------------------------------------------------------------------------------------
 # Tables of text: their numbers are read to the last bit, and every row has all its columns.
 # ------------------------------------------------------------------------------------------------

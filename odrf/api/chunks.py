@@ -103,6 +103,8 @@ def sampled_table(
     columns = [name for name in names if name in needed]
     options = {**options, "seed": checked_seed(options["seed"])}
     table, n = rows_in_memory(ChunkBlocks(chunks), columns, options["seed"], progress)
+    # the formula may name columns that it leaves out: these are empty
+    table = table if len(columns) == len(names) else table.reindex(columns=names)
     if len(table) == n:
         return table, 0, options
     warnings.warn(

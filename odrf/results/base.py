@@ -225,6 +225,93 @@ class AnyResults(Carded):
         """
         return reports.data_summary.DataSummary(self.fit)
 
+    def predict_chunks(
+        self, source: ChunkSource, type: str | None = None, *, progress: bool = False
+    ) -> Iterator[pd.Series | pd.DataFrame]:
+        """Predict rows in chunks, one chunk after the other.
+
+        Parameters
+        ----------
+        source : path, Chunks, iterable of data frames, or function
+            The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
+            ``pd.read_csv(path, chunksize=100_000)``.
+        type : str, optional
+            As in `predict`, by default its default.
+        progress : bool, default False
+            Show a progress bar of the chunks.
+
+        Returns
+        -------
+        iterator of Series or DataFrame
+            The prediction of each chunk, as of `predict`, which is computed, and errors are raised,
+            when it is asked for.  Rows of data frames of pandas keep their labels; others are
+            numbered from 0 on.
+
+        Raises
+        ------
+        InputError
+            As by `predict` and `odrf.Chunks`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, max_leaves=4, seed=1)
+        >>> [len(values) for values in tree.predict_chunks([data[:100], data[100:]])]
+        [100, 342]
+        """
+        chunks = chunks_to_predict(source)
+        columns = self.fit.design.schema.columns
+        found = fits.chunks.chunks_predicted(
+            self._of_chunk(type), columns, chunks, progress=progress
+        )
+        return (predicted for _, predicted in found)
+
+    def predict_to_parquet(
+        self,
+        source: ChunkSource,
+        path: str | PathLike[str],
+        type: str | None = None,
+        *,
+        keep: Sequence[str] = (),
+        progress: bool = False,
+    ) -> int:
+        """Predict rows in chunks, and write the predictions to a file of Parquet.
+
+        Parameters
+        ----------
+        source : path, Chunks, iterable of data frames, or function
+            The rows, as by `predict_chunks`.
+        path : str or path
+            The file, which is written as a whole: if this fails, what was there is unchanged.
+        type : str, optional
+            As in `predict`, by default its default.
+        keep : sequence of str, default ()
+            Columns of the source that are written, too, such as an identifier.
+        progress : bool, default False
+            Show a progress bar of the chunks.
+
+        Returns
+        -------
+        int
+            The number of rows.
+
+        Raises
+        ------
+        InputError
+            As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
+            written; if `keep` has a column twice, or one that is called like a prediction.
+        """
+        chunks = chunks_to_predict(source)
+        columns = self.fit.design.schema.columns
+        return fits.chunks.predictions_to_parquet(
+            self._of_chunk(type), columns, chunks, path, keep, progress
+        )
+
+    def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
+        predict = cast("Any", self).predict
+        return predict if type is None else partial(predict, type=type)
+
 
 # ------------------------------------------------------------------------------------------------
 # The results that all fits share, however their trees were grown.
@@ -381,92 +468,6 @@ class FittedResults(AnyResults, Measured):
         """
         checked_choice("type", type, PREDICTIONS)
         return predict_rows(self._rows(newdata, training, type), type, priors, progress)
-
-    def predict_chunks(
-        self, source: ChunkSource, type: str | None = None, *, progress: bool = False
-    ) -> Iterator[pd.Series | pd.DataFrame]:
-        """Predict rows in chunks, one chunk after the other.
-
-        Parameters
-        ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as `odrf.Chunks` takes them; also an iterator of data frames, such as
-            ``pd.read_csv(path, chunksize=100_000)``.
-        type : str, optional
-            As in `predict`, by default its default.
-        progress : bool, default False
-            Show a progress bar of the chunks.
-
-        Returns
-        -------
-        iterator of Series or DataFrame
-            The prediction of each chunk, as of `predict`, which is computed, and errors are raised,
-            when it is asked for.  Rows of data frames of pandas keep their labels; others are
-            numbered from 0 on.
-
-        Raises
-        ------
-        InputError
-            As by `predict` and `odrf.Chunks`.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> tree = odrf.odt("progression ~ .", data, max_leaves=4, seed=1)
-        >>> [len(values) for values in tree.predict_chunks([data[:100], data[100:]])]
-        [100, 342]
-        """
-        chunks = chunks_to_predict(source)
-        columns = self.fit.design.schema.columns
-        found = fits.chunks.chunks_predicted(
-            self._of_chunk(type), columns, chunks, progress=progress
-        )
-        return (predicted for _, predicted in found)
-
-    def predict_to_parquet(
-        self,
-        source: ChunkSource,
-        path: str | PathLike[str],
-        type: str | None = None,
-        *,
-        keep: Sequence[str] = (),
-        progress: bool = False,
-    ) -> int:
-        """Predict rows in chunks, and write the predictions to a file of Parquet.
-
-        Parameters
-        ----------
-        source : path, Chunks, iterable of data frames, or function
-            The rows, as by `predict_chunks`.
-        path : str or path
-            The file, which is written as a whole: if this fails, what was there is unchanged.
-        type : str, optional
-            As in `predict`, by default its default.
-        keep : sequence of str, default ()
-            Columns of the source that are written, too, such as an identifier.
-        progress : bool, default False
-            Show a progress bar of the chunks.
-
-        Returns
-        -------
-        int
-            The number of rows.
-
-        Raises
-        ------
-        InputError
-            As by `predict` and `odrf.Chunks`; if pyarrow is not installed, or the file cannot be
-            written; if `keep` has a column twice, or one that is called like a prediction.
-        """
-        chunks = chunks_to_predict(source)
-        columns = self.fit.design.schema.columns
-        return fits.chunks.predictions_to_parquet(
-            self._of_chunk(type), columns, chunks, path, keep, progress
-        )
-
-    def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
-        return self.predict if type is None else partial(self.predict, type=type)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8

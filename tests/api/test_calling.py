@@ -55,10 +55,12 @@ def test_options_of_forests(options, message):
         odrf.odrf(FORMULA, DATA, n_trees=3, **options)
 
 
-@pytest.mark.parametrize("name", ["odrf", "odt"])
-def test_frames_of_dask_whose_rows_stay_apart(name):
+def test_frames_of_dask_whose_rows_stay_apart():
+    parts = dd.from_pandas(DATA, npartitions=2)
     with pytest.raises(InputError, match=r"use odt\(\), odrf\(\) or odbt\(\) with a data frame in"):
-        getattr(odrf, name)(FORMULA, dd.from_pandas(DATA, npartitions=2), **SMALL[name])
+        odrf.odrf(FORMULA, parts, **SMALL["odrf"])
+    tree, whole = (odrf.odt(FORMULA, data, seed=1, **SMALL["odt"]) for data in (parts, DATA))
+    assert tree.predict(DATA).equals(whole.predict(DATA))
 
 
 @pytest.fixture(scope="module", params=OF_TIMES)

@@ -49,6 +49,7 @@ VALUES: dict[str, list[Any]] = {
 OF_CASE: dict[str, Callable[[Rng, Any, Any, Path], Any]] = {
     "newdata": lambda rng, case, _, __: choice(rng, [case.data, case.data, case.new]),
     "other": lambda _, __, fit, ___: fit,
+    "source": lambda _, case, __, ___: [case.new],
     "row": lambda _, case, __, ___: case.data.iloc[[0]],
     "path": lambda _, __, ___, folder: folder / "fit",
     "by": lambda rng, _, fit, ___: choice(rng, list(fit.design.schema.columns)),

@@ -729,10 +729,9 @@ def test_functions_that_do_not_take_times_name_those_that_do(function):
         function(FORMULA, DATA)
 
 
-@pytest.mark.parametrize("function", [odrf.odt, odrf.odrf])
-def test_rows_in_chunks_are_refused(function):
+def test_rows_in_chunks_are_refused():
     with pytest.raises(InputError, match="a data frame in memory"):
-        function(FORMULA, odrf.Chunks([DATA[:70], DATA[70:]]))
+        odrf.odrf(FORMULA, odrf.Chunks([DATA[:70], DATA[70:]]))
 
 
 def test_the_table_has_one_last_time():

@@ -373,7 +373,7 @@ def test_changed_files_are_refused_or_loaded(seeds, tmp_path):
         which, changed = mutated_files.mutated([content for content, _ in files], seed)
         (tmp_path / "fit.odrf").unlink()  # to write over a file, the disk is waited for
         (tmp_path / "fit.odrf").write_bytes(changed)
-        outcome = mutated_files.evaluated(tmp_path / "fit.odrf", files[which][1], watch, False)
+        outcome = mutated_files.judged(tmp_path / "fit.odrf", files[which][1], watch, False)
         assert ":" not in outcome, (seed, outcome)
         outcomes.add(outcome)
     assert outcomes >= {"refused", "loaded"}

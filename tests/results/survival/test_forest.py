@@ -217,7 +217,7 @@ def test_the_error_path_is_that_of_smaller_forests():
         (lambda fit: fit.score(level=1), "level=1"),
         (lambda fit: fit.score(NEW.drop(columns="x1")), "x1"),
         (lambda fit: fit.score(NEW.drop(columns="time")), "time"),
-        (lambda fit: fit.score(NEW.assign(event=False)), "none of the 120 rows"),
+        (lambda fit: fit.score(NEW.assign(event=False)), "none of the 120 validation rows"),
         (lambda fit: fit.calibration("soon"), "time='soon'"),
         (lambda fit: fit.calibration(1.0, groups=0), "groups=0"),
         (lambda fit: fit.calibration(1.0, level=0), "level=0"),
