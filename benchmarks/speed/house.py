@@ -37,16 +37,24 @@ SECONDS = (
 
 
 def arrows(files: dict[str, Path]) -> dict[str, set[str]]:
-    """Return which modules each module imports, for types and in functions too."""
-    found: dict[str, set[str]] = {}
-    for name, path in files.items():
-        found[name] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Return which modules each module imports, for types and at first use too.
+
+    A package that only lists its modules imports none of them; who writes ``reports.curves`` does.
+    """
+    texts = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    lists = {
+        name for name in files if files[name].stem == "__init__" and "modules_of" in texts[name]
+    }
+    found: dict[str, set[str]] = {name: set() for name in files}
+    for name in files.keys() - lists:
+        for node in ast.walk(ast.parse(texts[name])):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "odrf":
                 for alias in node.names:
                     module = f"{node.module}.{alias.name}"
                     found[name].add(module if module in files else str(node.module))
-        found[name] &= files.keys() - {name}
+            elif isinstance(node, ast.Attribute) and f"odrf.{ast.unparse(node.value)}" in lists:
+                found[name].add(f"odrf.{ast.unparse(node)}")
+        found[name] &= files.keys() - lists - {name}
     return found
 
 
