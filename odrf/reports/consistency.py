@@ -422,8 +422,8 @@ def properties_of_boosted(fit: BoostedFit) -> FitProperties:
     """Return the properties of boosted trees."""
     control = fit.control
     size = control.subset_size
-    # the most leaves that the depth allows, for any n
-    most = 2.0**control.max_depth
+    # the most leaves that the depth allows, for any n; 2^200 is more than any n
+    most = 2.0 ** min(control.max_depth, 200)
     return FitProperties(
         forest=True,
         classes=fit.kind == "classification",

@@ -372,3 +372,9 @@ def test_factors_have_no_density(table):
     report = forest.consistency()
     assert verdict(report, "density between ε and 1/ε") == "differs"
     assert "what differs does no harm, by [P] Theorem 2." in report.conclusion
+
+
+def test_a_depth_without_bound_is_no_rule_of_boosted_trees():
+    data = pd.DataFrame({"y": np.arange(30.0), "a": np.arange(30.0)})
+    fit = odrf.odbt("y ~ a", data, n_trees=2, max_depth=5000, seed=1)
+    assert fit.consistency().conclusion
