@@ -91,13 +91,13 @@ def sampled_table(
     The number is 0 if all rows fit into memory.  The options have the seed by which a sample was
     drawn.
     """
-    named = [options[name] for name in ("weights", *STRUCTURE_ARGUMENTS)]
-    for name, value in zip(("weights", *STRUCTURE_ARGUMENTS), named, strict=True):
+    of_rows = {name: options[name] for name in ("weights", *STRUCTURE_ARGUMENTS)}
+    for name, value in of_rows.items():
         if value is not None and not isinstance(value, str):
             raise InputError(
                 f"{name}= with rows in chunks: make it a column of the chunks, and give its name"
             )
-    names, aside = chunks.columns(), [name for name in named if name is not None]
+    names, aside = chunks.columns(), [value for value in of_rows.values() if value is not None]
     terms = read_formula(formula, names, env, aside)
     needed = {*terms.columns, *terms.response.columns, *aside}
     columns = [name for name in names if name in needed]

@@ -1,4 +1,4 @@
-"""Trees and forests for times to an event, from the design and the options of a call."""
+"""Trees and forests for times to an event; loaded when a response is one."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def odt(
     groups : str or array of shape (n,), optional
         Which rows belong together, such as all rows of one subject: a column of `data`, which ``.``
         then leaves out, or values in the order of its rows, as for `weights`.  Rows of one group
-        are never on both sides where rows evaluate others: in folds, and in halves of honest trees.
+        are never divided: neither by folds, nor by the halves of honest trees.
         Rows of ``Surv(start, stop, event)`` are those of one subject if none of a group overlap in
         time: `min_leaf` then counts subjects, as that many times the mean number of their rows.
     order : str or array of shape (n,), optional

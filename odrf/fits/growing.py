@@ -64,7 +64,7 @@ from odrf.public.progress import progress_bar
 
 # Pilot trees of each scale, the share of the rows that each draws, and how many rows at most.
 PILOTS, SHARE, MOST_ROWS = 24, 0.5, 5000
-# Most rows that evaluate the pilot trees; more would change little.
+# Most validation rows of the pilot trees; more would change little.
 EVALUATED_ROWS = 20_000
 # A scale whose correlation with the response is larger chooses nearly the same splits.
 ALIKE = 0.98

@@ -1,4 +1,4 @@
-"""Predicted responses: expected, of training rows, out of bag; and rows that evaluate a fit."""
+"""Predicted responses: expected, of training rows, out of bag; and validation rows."""
 
 from __future__ import annotations
 

@@ -488,8 +488,8 @@ class StrengthCorrelation(Carded):
         the trees' raw margins, or residuals, on rows that two trees both left out; ``bound``,
         Breiman's upper bound of the error of very many trees; ``error``, the out-of-bag error of
         the forest, for classes that of its votes.  For numbers the error of fewer trees may be
-        above the bound.  Correlation and bound of a few trees are rough: few rows evaluate two
-        trees.  A correlation that chance puts below 0 has no bound.
+        above the bound.  Correlation and bound of a few trees are rough: few rows are out of bag
+        for two trees.  A correlation that chance puts below 0 has no bound.
 
     Examples
     --------

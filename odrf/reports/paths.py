@@ -59,8 +59,8 @@ class ErrorTable(Carded):
             - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest
               size.
             - ``"1se"``: the smallest size with an error at most one standard error above the
-              smallest error (Breiman et al. 1984, section 3.4.3).  If one row evaluates, or one
-              group, no standard error is known, and the smallest error decides.
+              smallest error (Breiman et al. 1984, section 3.4.3).  With one
+              validation row or group, no standard error is known, and the smallest error decides.
 
         Returns
         -------

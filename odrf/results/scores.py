@@ -90,7 +90,7 @@ class Scored(Carded):
 
     @property
     def _scored(self) -> NDArray[np.float64]:
-        """Return the values (n, K) that scores of the training rows evaluate."""
+        """Return the predicted values (n, K) of the training rows, of which scores are computed."""
         return self._in_bag
 
     @property

@@ -303,13 +303,13 @@ class PrunableTree(AnyResults):
 
     @property
     def _folds(self) -> int:
-        """Number of folds that evaluate a path by default: few rows, groups or times have fewer."""
+        """Number of folds of a path by default: few rows, groups or times have fewer."""
         return min(FOLDS, most_folds(rows_to_divide(self.fit.design, self.fit.data)))
 
     def _path_by(
         self: Own, loss: str, path: PruningPath[Any] | None, evaluated: bool, progress: bool
     ) -> PruningPath[Any]:
-        """Return the path, which must be of `loss`; by default by folds if it is to evaluate."""
+        """Return the path, which must be of `loss`; by default by folds if errors are needed."""
         if path is None:
             cv = self._folds if evaluated else None
             return self.pruning_path(self.fit.control.pruning, cv=cv, loss=loss, progress=progress)

@@ -82,14 +82,8 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums),
-        *(
-            EstimandFit,
-            ResolvedOptions,
-            ResolvedGuidedOptions,
-            ResolvedBoostingOptions,
-            Options,
-            Rule,
-        ),
+        *(EstimandFit, Options, ResolvedOptions, Rule),
+        *(ResolvedBoostingOptions, ResolvedGuidedOptions, ResolvedStackOptions),
         *(KernelParams, GuidedKernelParams, Sampling, Batch, BoostingParams, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
         *(Cox, EventRanks, LogNormal, LogLogistic, Weibull, LogTimes),
@@ -102,7 +96,6 @@ CLASSES: dict[str, type] = {
         *(SurvivalFit, LeafCurves, NodeHazards),
         *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),
-        ResolvedStackOptions,
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )

@@ -117,8 +117,8 @@ def survival_summary(
 ) -> Summary:
     """Return the summary: data, options, sizes, scores, importances.
 
-    `evaluated` are the training rows evaluating all causes as one, None if none of them has an
-    event; `of_causes` are the same evaluating each of several.
+    `evaluated` are the predictions for the training rows, all causes as one, None if none of them
+    has an event; `of_causes` are those of each of several causes.
     """
     trees = {"Trees": str(fit.forest.n_trees)} if fit.forest.n_trees > 1 else {}
     facts = {**trees, **_lifetimes(fit)}

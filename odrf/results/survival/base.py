@@ -69,11 +69,11 @@ class EvaluatedTimesResults(AnyResults):
     @property
     @abstractmethod
     def _evaluated_training(self) -> EvaluatedPredictions:
-        """The training rows evaluating all causes as one; the first call computes them."""
+        """Predictions for the training rows, all causes as one; the first call computes them."""
 
     @property
     def _validation_if_any(self) -> EvaluatedPredictions | None:
-        """The training rows evaluating all causes as one; None if none of them has an event."""
+        """Predictions for training rows, all causes as one; None if none of them has an event."""
         with suppress(fits.survival.validation.NoValidationRowsError):
             return self._evaluated_training
         return None
@@ -359,7 +359,7 @@ class EvaluatedSurvivalResults(DrawnCurves, EvaluatedTimesResults):
         Returns
         -------
         DataFrame
-            The name of the index says which rows evaluate.  Columns: ``estimate``, ``std_error``,
+            The name of the index says of which rows.  Columns: ``estimate``, ``std_error``,
             ``conf_low``, ``conf_high``.  Rows:
 
             - ``harrell_c``: Harrell's C, the share of comparable pairs of rows in which the row

@@ -107,8 +107,8 @@ class EvaluatedTimes:
         first, last = float(times.min()), float(self.time.max())
         if not is_number(value) or not first <= value <= last:
             raise InputError(
-                f"{argument}={value!r}: use a time from {first:g}, the first event of the rows "
-                f"that evaluate, to {last:g}, the end of their observation"
+                f"{argument}={value!r}: use a time from {first:g}, the first event of the "
+                f"validation rows, to {last:g}, the end of their observation"
             )
         return float(value)
 
