@@ -115,7 +115,7 @@ def contents(values: pd.Series) -> str:
         return LOGICAL
     if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
         return NUMBERS
-    if isinstance(dtype, pd.ArrowDtype) and str(dtype).startswith("dictionary"):
+    if _is_dictionary(dtype):
         return TEXT
     inferred = infer_dtype(values, skipna=True)
     return _INFERRED[inferred] if inferred in _INFERRED else _in_cells(values)
@@ -507,9 +507,17 @@ def _indexable(data: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
         return data
     if data.dtype in (np.float16, np.longdouble):
         return data.astype(np.float64)
-    if isinstance(data.dtype, pd.ArrowDtype) and str(data.dtype).startswith("dictionary"):
-        return data.astype(object).astype("category")
-    return data
+    return as_categories(data) if _is_dictionary(data.dtype) else data
+
+
+def _is_dictionary(dtype: Any) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype).startswith("dictionary")
+
+
+def as_categories(values: pd.Series) -> pd.Series:
+    """Return text as categories, those of dictionaries of Arrow with empty cells, too."""
+    plain = values.astype(object) if _is_dictionary(values.dtype) else values
+    return plain.astype("category")
 
 
 def _tabulated(result: object) -> pd.Series | pd.DataFrame | None:

@@ -16,7 +16,7 @@ from patsy import EvalEnvironment
 
 from odrf.api.forests import odrf
 from odrf.design import INDICATORS, Design, Response, TrainingData, build_design
-from odrf.design.columns import TEXT, check_frame, contents
+from odrf.design.columns import TEXT, as_categories, check_frame, contents
 from odrf.design.encoding import unseen_levels_expected
 from odrf.design.folds import RowsToDivide
 from odrf.design.formula import read_formula
@@ -229,8 +229,11 @@ def _names(formula: str, column: str, data: pd.DataFrame, env: EvalEnvironment) 
 
 
 def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
-    text = [name for name in data.columns if contents(data[name]) == TEXT]
-    return data.astype(dict.fromkeys(text, "category"))
+    data = data.copy()
+    for name in data.columns:
+        if contents(data[name]) == TEXT:
+            data[name] = as_categories(data[name])
+    return data
 
 
 # ------------------------------------------------------------------------------------------------

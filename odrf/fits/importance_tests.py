@@ -18,7 +18,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
-from odrf.design.columns import TEXT, contents
+from odrf.design.columns import TEXT, as_categories, contents
 from odrf.design.folds import (
     FoldRows,
     check_training_rows,
@@ -193,8 +193,8 @@ def _design(target: pd.Series, others: pd.DataFrame, kind: str) -> tuple[Design,
     data = others.set_axis([f"x{j}" for j in range(len(others.columns))], axis=1)
     # a formula with C() takes text that is different in nearly all rows, too
     texts = [name for name in data.columns if contents(data[name]) == TEXT]
-    data = data.astype({name: "category" for name in texts if not _is_category(data[name])})
-    data = data.assign(**{TARGET: target.array})
+    levels = {name: as_categories(data[name]) for name in texts if not _is_category(data[name])}
+    data = data.assign(**levels, **{TARGET: target.array})
     with without_warnings():
         return build_design(f"{TARGET} ~ .", data, kind=kind, env=EvalEnvironment.capture())
 

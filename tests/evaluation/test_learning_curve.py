@@ -107,6 +107,17 @@ def test_empty_cells_are_kept_and_rows_without_a_response_are_not(data):
     assert curve.n_test == round(0.25 * holes["y"].notna().sum())
 
 
+def test_a_dictionary_of_arrow_with_empty_cells_is_a_factor(data):
+    arrow = pytest.importorskip("pyarrow")
+    of_text = pd.ArrowDtype(arrow.dictionary(arrow.int32(), arrow.string()))
+    text = data["a"].gt(0).map({True: "up", False: "down"}).mask(data["a"] > 1)
+    held = data.assign(a=text.astype(of_text))
+    curve = odrf.learning_curve("y ~ a + b", held, {"tree": grown}, repeats=2, seed=1)
+    plain = data.assign(a=text.astype("category"))
+    expected = odrf.learning_curve("y ~ a + b", plain, {"tree": grown}, repeats=2, seed=1)
+    pd.testing.assert_frame_equal(curve.errors, expected.errors)
+
+
 @pytest.mark.usefixtures("closed")
 def test_threads_change_nothing(data):
     curves = [
