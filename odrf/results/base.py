@@ -1,4 +1,4 @@
-"""The results that all fits share, however their trees were grown."""
+"""What all results have, and what the chapters read of results for numbers and classes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from odrf import fits, reports
 from odrf.checks import checked_choice, checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.errors import AbsentError, InputError, installing, nearest, refused_again
+from odrf.errors import InputError, installing
 from odrf.fits.fit import AnyFit, StreamedFit
 from odrf.fits.predicting import (
     PREDICTIONS,
@@ -38,27 +38,45 @@ from odrf.fits.responses import (
     training_rows,
     with_rows_apart,
 )
-from odrf.public import public
+from odrf.public import public, public_method
 from odrf.public.chunks import ChunkSource, chunks_to_predict
-from odrf.results.scores import Measured
-from odrf.results.unsupported import why_unsupported
-from odrf.text.summary import Card, Carded, Summary
+from odrf.results import absent
+from odrf.results.absent import ResultsType, known
+from odrf.text.summary import Card, Summary, card_as_html, card_as_text
 
 if TYPE_CHECKING:
-    from odrf.reports.consistency import ConsistencyReport
+    from matplotlib.axes import Axes
+    from typing_extensions import Unpack
+
     from odrf.reports.data_summary import DataSummary
+    from odrf.reports.importance import MeasuredImportance
 
 CONVERTERS: dict[str, Callable[[Any], Any]] = {}
 """What makes objects of layers above of results, by name; `odrf` itself fills it."""
 
+Rows = pd.DataFrame | None
+Priors = Mapping[Any, float] | pd.Series | None
+Training = Literal["out-of-bag", "in-bag"] | None
+Label = Literal["response", "class"]
+"""Types of predictions that are a series."""
+Shares = Literal["prob", "cumulative", "trees"]
+"""Types of predictions that are a data frame."""
+Prediction = Label | Shares | Literal["leaf"]
 
-# ------------------------------------------------------------------------------------------------
-# What every result tells of its fit: call, formula, trees, data; and how it is saved.
-# ------------------------------------------------------------------------------------------------
 
 
-@public
-class AnyResults(Carded):
+class OfRows(TypedDict, total=False):
+    """Options of `predict` that all results for numbers and classes have."""
+
+    priors: Priors
+    training: Training
+    progress: bool
+
+
+Same = TypeVar("Same", bound="AnyResults")
+
+
+class AnyResults(metaclass=ResultsType):
     """Base class of all results, of whatever response.
 
     Parameters
@@ -68,32 +86,30 @@ class AnyResults(Carded):
     """
 
     fit: AnyFit
+    lacks: ClassVar[Mapping[str, str]] = {}
+    """What this kind of fits has not, and so its results lack, each with the way out."""
 
     def __init_subclass__(cls) -> None:
-        public(cls)
+        absent.put_absent(cls)
 
-    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+    def __init__(self, fit: Any) -> None:
+        self.fit = fit
 
-        def __getattr__(self, name: str) -> Any:
-            """Say why this kind of fits lacks what another kind has."""
-            own = type(self).__name__
-            reason = why_unsupported(own, name)
-            if reason:
-                raise AbsentError(f"{own} has no {name!r}: {reason}")
-            refused_again(self, name)
-            similar = nearest(name, [each for each in dir(type(self)) if each[0] != "_"])
-            raise AttributeError(f"{own} has no {name!r}{similar}", name=name, obj=self)
+    __dir__ = absent.there
+    __repr__ = card_as_text
+    _repr_html_ = card_as_html
+
+    @abstractmethod
+    def _card(self) -> Card:
+        """Return the short description."""
 
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
         if self.fit.data.has_rows:
             return self._card()
-        facts = {"Call": self.call, "Training rows": f"{self.nobs}, {self._why_without_rows}"}
+        why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
+        facts = {"Call": self.call, "Training rows": f"{self.nobs}, {why}"}
         return Card(type(self).__name__, facts)
-
-    @property
-    def _why_without_rows(self) -> str:
-        return "left out"
 
     @property
     def call(self) -> str:
@@ -135,96 +151,11 @@ class AnyResults(Carded):
         """Number of leaves of each tree (B,)."""
         return self.fit.forest.leaves()
 
-    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
-        """Save the fit to a file; `odrf.load` reads it.
+    @abstractmethod
+    def predict(self, newdata: Rows = None, *args: Any, **options: Any) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows."""
 
-        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
-        arrays and plain text, no code; `odrf.fits.files` describes it.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        data : bool, default True
-            Whether the file holds the training rows.  Without them the loaded fit predicts new
-            rows and shows its trees, and is smaller.  What is computed from training rows raises
-            `InputError`: predictions of them, errors, importances but those of impurity, intervals,
-            summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
-            knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
-            what predictions need: the formula, the ranges and levels of columns, the values of
-            leaves, and all values of a column that 32 bits cannot tell apart, such as an
-            identifier.
-        progress : bool, default False
-            Show a progress bar: arrays are compressed, which takes seconds for large forests.
-
-        Raises
-        ------
-        InputError
-            If the folder does not exist, or the file cannot be written; if the fit has a part of
-            another library, such as a column of its type or a projection of your own class.
-
-        Warns
-        -----
-        UserWarning
-            If the formula uses functions of your own, or other code that `odrf.load` does not
-            trust.  The file does not hold such functions; the message says how to load it.
-        """
-        fits.files.saving.save(
-            type(self).__name__, self.fit, path, checked_truth("data", data), progress
-        )
-
-    def to_sklearn(self) -> Any:
-        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
-
-        Returns
-        -------
-        estimator
-            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
-            ``results_`` is this result.  It predicts data frames with the columns that the formula
-            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
-            they were resolved for its data.  The formula and case weights are no parameters:
-            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
-
-        Raises
-        ------
-        InputError
-            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("wine")
-        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
-        >>> tree
-        ODTClassifier(random_state=1)
-        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
-        True
-        """
-        try:
-            return CONVERTERS["sklearn"](self)
-        except ModuleNotFoundError as error:
-            raise InputError(
-                f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
-            ) from error
-
-    def data_summary(self) -> DataSummary:
-        """Return what each predictor was taken as, its values, and how empty cells are treated.
-
-        Returns
-        -------
-        DataSummary
-            With ``table``, a row for each predictor, and ``summary()``.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("penguins").dropna()
-        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
-        >>> fit.data_summary().table["taken_as"].to_dict()
-        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
-        """
-        return reports.data_summary.DataSummary(self.fit)
-
+    @public_method
     def predict_chunks(
         self, source: ChunkSource, type: str | None = None, *, progress: bool = False
     ) -> Iterator[pd.Series | pd.DataFrame]:
@@ -267,6 +198,7 @@ class AnyResults(Carded):
         )
         return (predicted for _, predicted in found)
 
+    @public_method
     def predict_to_parquet(
         self,
         source: ChunkSource,
@@ -309,20 +241,153 @@ class AnyResults(Carded):
         )
 
     def _of_chunk(self, type: str | None) -> Callable[[pd.DataFrame], pd.Series | pd.DataFrame]:
-        predict = cast("Any", self).predict
-        return predict if type is None else partial(predict, type=type)
+        return self.predict if type is None else partial(self.predict, type=type)
+
+    @public_method
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
+        """Return a summary: data, options, sizes, errors, importances.
+
+        It prints as text, and converts to HTML and LaTeX.  Of times to an event, follow-up is
+        estimated by the Kaplan–Meier curve of censoring (Schemper and Smith 1996, A note on
+        quantifying follow-up in studies of failure time, Controlled Clinical Trials 17).
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
+
+        Returns
+        -------
+        Summary
+        """
+        summary = self._summary(progress)
+        if not checked_truth("detail", detail):
+            return summary
+        return reports.data_summary.with_data(summary, self.fit)
+
+    @abstractmethod
+    def _summary(self, progress: bool) -> Summary:
+        """Return the summary without details."""
+
+    def data_summary(self) -> DataSummary:
+        """Return what each predictor was taken as, its values, and how empty cells are treated.
+
+        Returns
+        -------
+        DataSummary
+            With ``table``, a row for each predictor, and ``summary()``.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
+        >>> fit.data_summary().table["taken_as"].to_dict()
+        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
+        """
+        return reports.data_summary.DataSummary(self.fit)
+
+    @public_method
+    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
+        """Save the fit to a file; `odrf.load` reads it.
+
+        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
+        arrays and plain text, no code; `odrf.fits.files` describes it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        data : bool, default True
+            Whether the file holds the training rows.  Without them the loaded fit predicts new
+            rows and shows its trees, and is smaller.  What is computed from training rows raises
+            `InputError`: predictions of them, errors, importances but those of impurity, intervals,
+            summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
+            knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells
+            what predictions need: the formula, the ranges and levels of columns, the values of
+            leaves, and all values of a column that 32 bits cannot tell apart, such as an
+            identifier.
+        progress : bool, default False
+            Show a progress bar: arrays are compressed, which takes seconds for large forests.
+
+        Raises
+        ------
+        InputError
+            If the folder does not exist, or the file cannot be written; if the fit has a part of
+            another library, such as a column of its type or a projection of your own class.
+
+        Warns
+        -----
+        UserWarning
+            If the formula uses functions of your own, or other code that `odrf.load` does not
+            trust.  The file does not hold such functions; the message says how to load it.
+        """
+        fits.files.saving.save(
+            type(self).__name__, self.fit, path, checked_truth("data", data), progress
+        )
+
+    def without_data(self: Same) -> Same:
+        """Return a result that does not keep the training rows.
+
+        As after ``save(data=False)``, it predicts new rows and shows its trees.  What is computed
+        from training rows raises `InputError`: predictions of them, errors, importances but those
+        of impurity, intervals, summaries, pruning by folds or rows out of bag, `update`, and more
+        trees.
+
+        Returns
+        -------
+        result
+            Of the same class.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, seed=1).without_data()
+        >>> tree.predict(data.head(3)).round(0).tolist() == tree.predict(data).round(0).tolist()[:3]
+        True
+        """
+        return type(self)(fits.without_data.without_rows(self.fit))  # type: ignore[type-var]
+
+    def to_sklearn(self) -> Any:
+        """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
+
+        Returns
+        -------
+        estimator
+            One of the classes of `odrf.sklearn`, such as `odrf.sklearn.ODRFClassifier`, whose
+            ``results_`` is this result.  It predicts data frames with the columns that the formula
+            uses, or arrays of these columns.  Its parameters are the options of the fit, some as
+            they were resolved for its data.  The formula and case weights are no parameters:
+            ``clone(estimator).fit(X, y)`` uses all columns of X as they are.
+
+        Raises
+        ------
+        InputError
+            If scikit-learn is not installed, or the fit has offsets that are no column of its data.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("wine")
+        >>> tree = odrf.odt("cultivar ~ .", data, seed=1).to_sklearn()
+        >>> tree
+        ODTClassifier(random_state=1)
+        >>> bool(tree.score(data.drop(columns="cultivar"), data["cultivar"]) > 0.9)
+        True
+        """
+        try:
+            return CONVERTERS["sklearn"](self)
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"to_sklearn() needs {error.name}: install it with {installing('sklearn')}"
+            ) from error
 
 
-# ------------------------------------------------------------------------------------------------
-# The results that all fits share, however their trees were grown.
-# ------------------------------------------------------------------------------------------------
-
-Priors = Mapping[Any, float] | pd.Series | None
-
-
-@public
-class FittedResults(AnyResults, Measured):
-    """Base class of the results for numbers and classes.
+class FittedResults(AnyResults):
+    """Base class of the results for numbers and classes: what their chapters read of a fit.
 
     Parameters
     ----------
@@ -330,78 +395,38 @@ class FittedResults(AnyResults, Measured):
         The fit, from which the results are computed when they are needed.
     """
 
-    fit: AnyFit
+    _drawn_by: ClassVar[str] = "tree"
 
     @property
     def classes(self) -> pd.Index | None:
         """The classes, in the order of the probability columns; None for a regression."""
         return self.fit.design.response.classes
 
-    @property
-    def fittedvalues(self) -> pd.Series:
-        """Predictions for the training rows, as by `predict()`: numbers, or classes."""
-        fitted = as_response(self.fit, self._trained(), self.fit.data.index)
-        return with_rows_apart(self.fit, fitted, self._as_new, leaves_rows_out(self.fit))
-
-    @property
-    def resid(self) -> pd.Series:
-        """Residuals of the training rows, from the predictions of `predict()`.
-
-        For a regression, response minus fitted value.  For classes, 1 minus the predicted
-        probability of the observed class; missing if only rows of weight 0 have the class.
-        """
-        resid = pd.Series(self._own_resid, index=self.fit.data.index, name="resid")
-        return with_rows_apart(self.fit, resid, self._resid_as_new, leaves_rows_out(self.fit))
-
-    @property
-    def _own_resid(self) -> NDArray[np.float64]:
-        """Residuals (n,) without those of rows of weight 0."""
-        return residuals(self.fit, self._trained())
-
-    def _as_new(self, rows: pd.DataFrame) -> pd.Series:
-        return cast(pd.Series, self.predict(rows))
-
-    def _resid_as_new(self, rows: pd.DataFrame) -> pd.Series:
-        classes = self.kind == "classification"
-        value = np.asarray(self.predict(rows, type="prob" if classes else "response"))
-        y = self.fit.design.response.known_numbers(rows)
-        resid = residuals_of(y, value.reshape(len(y), -1), classes)
-        return pd.Series(resid, index=rows.index, name="resid")
-
-    def _trained(self) -> NDArray[np.float64]:
-        """Return mean response or class shares (n, K) as `predict()` gives for training rows."""
-        oob = self._out_of_bag_asked(None, None)
-        return self._in_bag if oob is None else oob
-
-    @cached_property
-    def _in_bag(self) -> NDArray[np.float64]:
-        """Mean response or class shares (n, K) that all trees predict for the training rows."""
-        return mean_values(self.fit, self.fit.data.X)
-
-    def _out_of_bag_asked(
-        self, newdata: pd.DataFrame | None, training: str | None
-    ) -> NDArray[np.float64] | None:
-        """Return the values (n, K) of training rows that are asked out of bag; else None."""
-        asked_out_of_bag(training, newdata, leaves_out=False)
-        return None
-
-    def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
-        """Return the rows to predict: new rows, or training rows as `training` says."""
-        if type == "leaf" and newdata is None:  # a row has a leaf in every tree
-            asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
-            training = IN_BAG
-        oob = self._out_of_bag_asked(newdata, training)
-        return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
-
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Label = ..., **options: Unpack[OfRows]
+    ) -> pd.Series: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., *, type: Shares, **options: Unpack[OfRows]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows, type: Shares, **options: Unpack[OfRows]
+    ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Prediction = ..., **options: Unpack[OfRows]
+    ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
     def predict(
         self,
-        newdata: pd.DataFrame | None = None,
-        type: str = "response",
+        newdata: Rows = None,
+        type: Prediction = "response",
         *,
         priors: Priors = None,
-        training: str | None = None,
+        training: Training = None,
         progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
@@ -469,6 +494,80 @@ class FittedResults(AnyResults, Measured):
         checked_choice("type", type, PREDICTIONS)
         return predict_rows(self._rows(newdata, training, type), type, priors, progress)
 
+    @known(absent.rows)
+    def fittedvalues(self) -> pd.Series:
+        """Predictions for the training rows, as by `predict()`: numbers, or classes."""
+        fitted = as_response(self.fit, self._trained(), self.fit.data.index)
+        return with_rows_apart(self.fit, fitted, self._as_new, leaves_rows_out(self.fit))
+
+    @known(absent.rows)
+    def resid(self) -> pd.Series:
+        """Residuals of the training rows, from the predictions of `predict()`.
+
+        For a regression, response minus fitted value.  For classes, 1 minus the predicted
+        probability of the observed class; missing if only rows of weight 0 have the class.
+        """
+        resid = pd.Series(self._own_resid, index=self.fit.data.index, name="resid")
+        return with_rows_apart(self.fit, resid, self._resid_as_new, leaves_rows_out(self.fit))
+
+    @property
+    def _own_resid(self) -> NDArray[np.float64]:
+        """Residuals (n,) without those of rows of weight 0."""
+        return residuals(self.fit, self._trained())
+
+    def _as_new(self, rows: pd.DataFrame) -> pd.Series:
+        return self.predict(rows)
+
+    def _resid_as_new(self, rows: pd.DataFrame) -> pd.Series:
+        classes = self.kind == "classification"
+        value = np.asarray(self.predict(rows, type="prob" if classes else "response"))
+        y = self.fit.design.response.known_numbers(rows)
+        resid = residuals_of(y, value.reshape(len(y), -1), classes)
+        return pd.Series(resid, index=rows.index, name="resid")
+
+    def _trained(self) -> NDArray[np.float64]:
+        """Return mean response or class shares (n, K) as `predict()` gives for training rows."""
+        oob = self._out_of_bag_asked(None, None)
+        return self._in_bag if oob is None else oob
+
+    @cached_property
+    def _in_bag(self) -> NDArray[np.float64]:
+        """Mean response or class shares (n, K) that all trees predict for the training rows."""
+        return mean_values(self.fit, self.fit.data.X)
+
+    def _out_of_bag_asked(
+        self, newdata: pd.DataFrame | None, training: str | None
+    ) -> NDArray[np.float64] | None:
+        """Return the values (n, K) of training rows that are asked out of bag; else None."""
+        asked_out_of_bag(training, newdata, leaves_out=False)
+        return None
+
+    def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
+        """Return the rows to predict: new rows, or training rows as `training` says."""
+        if type == "leaf" and newdata is None:  # a row has a leaf in every tree
+            asked_out_of_bag(training, newdata, leaves_rows_out(self.fit))
+            training = IN_BAG
+        oob = self._out_of_bag_asked(newdata, training)
+        return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
+
+    @property
+    def _scored(self) -> NDArray[np.float64]:
+        """Predicted values (n, K) of the training rows, of which scores are computed."""
+        return self._in_bag
+
+    def _require_scored(self) -> None:
+        """Raise `InputError` if there are no such values."""
+        absent.rows(self.fit)
+
+    @abstractmethod
+    def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
+        """Return the importances that are shown first."""
+
+    @abstractmethod
+    def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None = None) -> Axes:
+        """Draw the importances of a type, or those that are shown first."""
+
+    @public_method
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8
     ) -> pd.Series:
@@ -522,34 +621,3 @@ class FittedResults(AnyResults, Measured):
         require_priors(self.design.response, "estimate_priors()")
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
-
-    @property
-    def _why_without_rows(self) -> str:
-        return "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
-
-    @abstractmethod
-    def consistency(self) -> ConsistencyReport:
-        """Report which consistency theorem covers this fit."""
-
-    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
-        """Return a summary: data, options, sizes, errors, importances.
-
-        It prints as text, and converts to HTML and LaTeX.
-
-        Parameters
-        ----------
-        detail : bool, default False
-            Also show what each predictor was taken as: the table of `data_summary`.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
-        """
-        summary = self._summary(progress)
-        return (
-            reports.data_summary.with_data(summary, self.fit)
-            if checked_truth("detail", detail)
-            else summary
-        )
-
-    @abstractmethod
-    def _summary(self, progress: bool) -> Summary:
-        """Return the summary without details."""
