@@ -23,7 +23,7 @@ from odrf.checks import (
 )
 from odrf.errors import AbsentError, InputError, UnknownArgumentError, nearest, warn_user
 from odrf.public.docstrings import filled
-from odrf.public.frames import in_native_order, in_pandas, is_partitioned, series_in_pandas
+from odrf.public.frames import in_native_order, in_pandas, series_in_pandas
 
 THREADS, DASK, JOBLIB = "threads", "dask", "joblib"
 BACKENDS = (AUTO, THREADS, DASK, JOBLIB)
@@ -60,10 +60,6 @@ def _jobs(value: Any) -> Any:
     """Return the value: None, for all cores, stays None."""
     checked_jobs(value)
     return value
-
-
-def _in_pandas_or_partitions(value: Any) -> Any:
-    return value if is_partitioned(value) else in_pandas(value)
 
 
 SHARED: dict[str, Callable[[Any], Any]] = {
@@ -119,7 +115,8 @@ def in_partitions(*names: str) -> Callable[[Made], Made]:
     `names` are the arguments that may be such frames.  Elsewhere they are collected in memory, as
     frames of other libraries are.
     """
-    shared = {**SHARED, **dict.fromkeys(names, _in_pandas_or_partitions)}
+    taken: Callable[[Any], Any] = partial(in_pandas, partitions=True)
+    shared = {**SHARED, **dict.fromkeys(names, taken)}
 
     def decorate(made: Made) -> Made:
         return cast(Made, _entered(made, shared, suggests=True))
@@ -315,14 +312,15 @@ def require_taken(made: type[Any], values: Sequence[Any], named: Mapping[str, An
 
     Examples
     --------
-    >>> class Paint:
-    ...     def __init__(self, colour):
-    ...         self.colour = colour
-    >>> require_taken(Paint, (), {"color": "red"})
+    >>> from dataclasses import make_dataclass
+    >>> require_taken(make_dataclass("Paint", ["colour"]), (), {"color": "red"})
     Traceback (most recent call last):
         ...
     odrf.errors.UnknownArgumentError: Paint() has no argument 'color'; did you mean 'colour'?
     """
+    known = _positional(made.__init__)[1:]
+    if len(values) <= len(known) and all(name in known for name in named):
+        return
     wrong = _wrong_arguments(made.__init__, (None, *values), named, made.__name__)
     if wrong is not None:
         raise wrong
