@@ -7,7 +7,7 @@ from odrf.loading import loaded_later
 from odrf.results.base import FittedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
-from odrf.results.trees import TreeResults
+from odrf.results.models import TreeResults
 
 if TYPE_CHECKING:
     from odrf.reports.paths import GrowthPath, PruningPath

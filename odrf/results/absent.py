@@ -104,7 +104,7 @@ def _listed(kind: type, name: str) -> Any:
 class Known(property, Generic[Value]):
     """A property that a fit has if it has what this needs; with `kept`, it is read once.
 
-    Each of the `needs` is called with the fit, and raises `InputError` if it lacks that.
+    Each of the `needs` is called with the result, and raises `InputError` if its fit lacks that.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Known(property, Generic[Value]):
     def _require(self, result: Any) -> None:
         with _refused():
             for need in self.needs:
-                need(result.fit)
+                need(result)
 
     if TYPE_CHECKING:
 
@@ -178,31 +178,41 @@ def there(result: object) -> list[str]:
     ]
 
 
-# What properties need of a fit; each raises `InputError` if the fit lacks it.
+# What properties need of the fit of a result; each raises `InputError` if the fit lacks it.
 
 
-def rows(fit: Any) -> None:
+def rows(result: Any) -> None:
     """Need the training rows."""
-    fit.data.y  # noqa: B018 - without rows it raises
+    result.fit.data.y  # noqa: B018 - without rows it raises
 
 
-def numbers(fit: Any) -> None:
+def numbers(result: Any) -> None:
     """Need a response of numbers."""
-    if fit.design.response.kind == "classification":
+    if result.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
 
 
-def classes(fit: Any) -> None:
+def classes(result: Any) -> None:
     """Need a response of classes."""
-    if fit.design.response.classes is None:
+    if result.classes is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
 
 
-def ordered_classes(fit: Any) -> None:
+def ordered_classes(result: Any) -> None:
     """Need a response of ordered classes."""
-    response = fit.design.response
+    response = result.design.response
     if not response.ordered:
         raise InputError(
             f"mean_rank_error needs ordered classes, and those of {response.name!r} are not: make "
             "it an ordered categorical, with pandas.CategoricalDtype(…, ordered=True)"
         )
+
+
+def scores(result: Any) -> None:
+    """Need the predictions of training rows of which scores are computed."""
+    result._require_scored()
+
+
+def out_of_bag_rows(result: Any) -> None:
+    """Need rows out of bag."""
+    result._require_out_of_bag()

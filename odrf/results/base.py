@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypedDict, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,6 @@ from odrf.results.absent import ResultsType, known
 from odrf.text.summary import Card, Summary, card_as_html, card_as_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
     from odrf.reports.data_summary import DataSummary
@@ -64,7 +63,6 @@ Shares = Literal["prob", "cumulative", "trees"]
 Prediction = Label | Shares | Literal["leaf"]
 
 
-
 class OfRows(TypedDict, total=False):
     """Options of `predict` that all results for numbers and classes have."""
 
@@ -74,6 +72,25 @@ class OfRows(TypedDict, total=False):
 
 
 Same = TypeVar("Same", bound="AnyResults")
+Value = TypeVar("Value")
+AFit = TypeVar("AFit", covariant=True)
+
+
+def kept(result: AnyResults, name: str, make: Callable[[], Value]) -> Value:
+    """Return what `make` returned when it was first called for a result; `name` is its name."""
+    made = vars(result)
+    if name not in made:
+        made[name] = make()
+    value: Value = made[name]
+    return value
+
+
+class Of(Protocol[AFit]):
+    """Results of a fit of a kind, such as ``Of[Fit]``."""
+
+    @property
+    def fit(self) -> AFit:
+        """The fit."""
 
 
 class AnyResults(metaclass=ResultsType):
@@ -411,9 +428,7 @@ class FittedResults(AnyResults):
         self, newdata: Rows = ..., *, type: Shares, **options: Unpack[OfRows]
     ) -> pd.DataFrame: ...
     @overload
-    def predict(
-        self, newdata: Rows, type: Shares, **options: Unpack[OfRows]
-    ) -> pd.DataFrame: ...
+    def predict(self, newdata: Rows, type: Shares, **options: Unpack[OfRows]) -> pd.DataFrame: ...
     @overload
     def predict(
         self, newdata: Rows = ..., type: Prediction = ..., **options: Unpack[OfRows]
@@ -555,17 +570,30 @@ class FittedResults(AnyResults):
         """Predicted values (n, K) of the training rows, of which scores are computed."""
         return self._in_bag
 
+    @property
+    def _scored_error(self) -> float:
+        return fits.scores.mean_loss(self.fit, self._in_bag)
+
+    @property
+    def _oob_value(self) -> NDArray[np.float64]:
+        """Values (n, K) of the training rows out of bag, of fits that have such rows."""
+        raise NotImplementedError
+
     def _require_scored(self) -> None:
-        """Raise `InputError` if there are no such values."""
-        absent.rows(self.fit)
+        """Raise `InputError` if there are no values to score."""
+        absent.rows(self)
+
+    def _require_out_of_bag(self) -> None:
+        """Raise `InputError` if no rows are out of bag."""
+        absent.rows(self)
+
+    @abstractmethod
+    def importance(self, type: str | None = None, *args: Any, **options: Any) -> pd.DataFrame:
+        """Return the importance of each predictor."""
 
     @abstractmethod
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         """Return the importances that are shown first."""
-
-    @abstractmethod
-    def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None = None) -> Axes:
-        """Draw the importances of a type, or those that are shown first."""
 
     @public_method
     def estimate_priors(
