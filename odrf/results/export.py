@@ -6,44 +6,8 @@ from typing import Any
 
 from odrf import exports
 from odrf.fits.fit import Fit
-from odrf.fits.predicting import RowPredictor
-from odrf.fits.predicting import row_predictor as predictor_of_rows
 from odrf.public import public_method
 from odrf.results.base import FittedResults, Of
-
-
-def row_predictor(self: FittedResults, type: str = "response") -> RowPredictor:
-    """Return a function that predicts one row at a time, in microseconds.
-
-    Parameters
-    ----------
-    type : {"response", "class", "prob"}, default "response"
-        What the function returns for a row, as in `predict`.
-
-    Returns
-    -------
-    RowPredictor
-        A function of the raw values in the order of its `predictors`, or of a mapping from
-        their names to values.
-
-    Raises
-    ------
-    InputError
-        If `type` is unknown, or needs classes in a regression; if the formula has terms that
-        are not columns of the data, such as ``log(a)``; if the fit has no training rows.
-
-    Examples
-    --------
-    >>> import odrf
-    >>> data = odrf.load_data("diabetes")
-    >>> fit = odrf.odrf("progression ~ bmi + bp + sex", data, n_trees=20, seed=1)
-    >>> progression = fit.row_predictor()
-    >>> progression.predictors
-    ('bmi', 'bp', 'sex')
-    >>> bool(progression(data.loc[0]) == fit.predict(data)[0])
-    True
-    """
-    return predictor_of_rows(self.fit, type)
 
 
 def to_python(self: FittedResults, type: str = "response", *, name: str = "predict") -> str:

@@ -122,6 +122,8 @@ def predict(
         not draw the row.
     interval : {"confidence", "prediction"}, optional
         An interval for the forest's expectation over training samples, or for a new response.
+        Numbers of survival curves have the former alone, and no quantiles; that of a probability is
+        on the scale of the log odds, so that it stays between 0 and 1.
     level : float, default 0.95
         Nominal coverage of the intervals.
     method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
@@ -170,25 +172,26 @@ def predict(
     >>> bool(data["progression"][400:].between(new["conf_low"], new["conf_high"]).mean() > 0.8)
     True
     """
-    type = fits.intervals.type_with_quantiles(type, quantiles, interval)
-    request = fits.intervals.requested_interval(self.fit, type, interval, level, method)
-    if type == "quantile" or request is not None:
-        checked_priors(priors, self.design.response, type)
+    self._check_intervals(type, interval, quantiles)
+    kind = fits.intervals.type_with_quantiles(type, quantiles, interval)
+    request = fits.intervals.requested_interval(self.fit, kind, interval, level, method)
+    if kind == "quantile" or request is not None:
+        checked_priors(priors, self.design.response, kind)
     if is_partitioned(newdata):
-        if type == "quantile" or request is not None:
+        if kind == "quantile" or request is not None:
             raise InputError(
                 "interval= and quantiles= are for a data frame in memory, not for one of Dask: "
                 "predict its partitions one by one, as by newdata.partitions[0].compute()"
             )
         asked_out_of_bag(training, newdata, leaves_out=False)
-        return fits.partitions.partitions_predicted(self.fit, newdata, type, priors)
-    rows = self._rows(newdata, training, type)
+        return fits.partitions.partitions_predicted(self.fit, newdata, kind, priors)
+    rows = self._rows(newdata, training, kind)
     fit = cast(Fit, rows.fit)
-    if type == "quantile":
+    if kind == "quantile":
         levels = fits.intervals.QUANTILES if quantiles is None else quantiles
         return fits.intervals.quantile_frame(fit, rows, levels, progress)
     if request is None:
-        return predict_rows(rows, type, priors, progress)
+        return predict_rows(rows, kind, priors, progress)
     return fits.intervals.interval_frame(fit, rows, request, lambda: self._out_of_bag, progress)
 
 
@@ -243,7 +246,7 @@ def require_oob(self: TreeResults) -> None:
     require_out_of_bag(self.fit, "Out-of-bag results")
 
 
-@property
+@known()
 def oob_value(self: TreeResults) -> NDArray[np.float64]:
     """Out-of-bag means or class probabilities (n, K); NaN for rows without."""
     return self._out_of_bag.value

@@ -18,7 +18,7 @@ from odrf.fits.fit import GuidedFit
 from odrf.fits.predicting import class_labels
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.public import public_method, respelled
-from odrf.results import explain, export, growing
+from odrf.results import explain, export, growing, predictions
 from odrf.results import plots as panels
 from odrf.results import proximity as proximities
 from odrf.results import tree as trees
@@ -337,10 +337,11 @@ class GRAFResults(TreeModelResults):
             self.fit, reports.consistency.properties_of_guided(self.fit), np.empty(0)
         )
 
-    # Single predictions
+    # Predictions
+    predict = predictions.predict
     shap = explain.shap
     shap_interactions = explain.shap_interactions
-    row_predictor = export.row_predictor
+    row_predictor = predictions.row_predictor
 
     # Export
     to_python = export.to_python

@@ -13,7 +13,7 @@ from odrf.engine.oob import OutOfBag
 from odrf.fits.fit import Fit
 from odrf.fits.responses import forest_out_of_bag
 from odrf.options.tree import ResolvedOptions
-from odrf.results import checks, curves, effects, export, growing, out_of_bag
+from odrf.results import checks, curves, effects, export, growing, out_of_bag, predictions
 from odrf.results import explain as explanations
 from odrf.results import importance as importances
 from odrf.results import proximity as proximities
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 class TreeModelResults(FittedResults):
     """Base class of the results of all fits for numbers and classes."""
+
+    estimate_priors = predictions.estimate_priors
 
     # Errors of training rows
     training_error = out_of_bag.training_error
@@ -38,13 +40,14 @@ class TreeModelResults(FittedResults):
     _plot_importance = importances.drawn
 
     # Effects
-    predictions = effects.predictions
     comparisons = effects.comparisons
     slopes = effects.slopes
     partial = curves.partial
     ale = curves.ale
     ice = curves.ice
     interactions = curves.interactions
+
+    predictions = effects.predictions
 
     # Single predictions
     explain = explanations.explain
@@ -93,7 +96,7 @@ class TreeResults(TreeModelResults):
     # Single predictions
     shap = explanations.shap
     shap_interactions = explanations.shap_interactions
-    row_predictor = export.row_predictor
+    row_predictor = predictions.row_predictor
 
     # Export
     to_python = export.to_python
@@ -125,6 +128,9 @@ class TreeResults(TreeModelResults):
     def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that describe the noise best; empty for classes."""
         return self._own_resid if self.kind == "regression" else np.empty(0)
+
+    def _check_intervals(self, type: str, interval: object, quantiles: object) -> None:
+        """Raise `InputError` if such intervals and quantiles have no meaning here."""
 
     def _sized(self, fit: Fit) -> Fit:
         """Return the fit pruned as its options say."""

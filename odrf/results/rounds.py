@@ -37,13 +37,13 @@ BOOSTED = {
 """What boosted trees lack, whatever the response."""
 
 
-@property
+@known()
 def control(self: Of[BoostedFit]) -> ResolvedBoostingOptions:
     """The options of the fit, with the values that were used."""
     return self.fit.control
 
 
-@property
+@known()
 def n_rounds(self: Of[BoostedFit]) -> int:
     """Number of rounds that are kept; a round has a tree for every score of every run."""
     return self.fit.n_rounds

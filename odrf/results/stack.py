@@ -252,6 +252,10 @@ class AutoResults(TreeModelResults):
     def predict(
         self, newdata: Rows = ..., *, quantiles: Quantiles, **options: Unpack[OfStacks]
     ) -> pd.DataFrame: ...
+    @overload
+    def predict(
+        self, newdata: Rows = ..., type: Label | Table = ..., **options: Unpack[OfStacks]
+    ) -> pd.Series | pd.DataFrame: ...
     @public
     @predicting_rows_apart
     def predict(
@@ -311,10 +315,10 @@ class AutoResults(TreeModelResults):
         predictive inference for regression. Journal of the American Statistical Association 113,
         1094-1111.
         """
-        type = fits.intervals.type_with_quantiles(type, quantiles, interval)
-        checked_choice("type", type, PREDICTIONS)
-        require_classes(self.design.response, type)
-        shares = checked_priors(priors, self.design.response, type)
+        kind = fits.intervals.type_with_quantiles(type, quantiles, interval)
+        checked_choice("type", kind, PREDICTIONS)
+        require_classes(self.design.response, kind)
+        shares = checked_priors(priors, self.design.response, kind)
         if is_word(interval, "confidence"):
             raise InputError(
                 'interval="confidence" asks how predictions vary over samples, which models that '
@@ -323,24 +327,24 @@ class AutoResults(TreeModelResults):
             )
         if checked_choice("interval", interval, (None, "prediction")) is not None:
             self._require_number('interval="prediction"')
-            if type != "response":
-                raise InputError(f'interval="prediction" and type={type!r}: leave one of them out')
+            if kind != "response":
+                raise InputError(f'interval="prediction" and type={kind!r}: leave one of them out')
             checked_part("level", level)
         else:
             require_default("level", level, fits.intervals.LEVEL, 'interval="prediction"')
-        if type == QUANTILE:
+        if kind == QUANTILE:
             self._require_number(f"type={QUANTILE!r}")
             levels = fits.intervals.quantile_levels(
                 fits.intervals.QUANTILES if quantiles is None else quantiles
             )
-        rows = self._rows(newdata, training, type)
+        rows = self._rows(newdata, training, kind)
         value = self._means(rows, progress)
-        if type == QUANTILE:
+        if kind == QUANTILE:
             found = self._distribution.quantiles(rows, value[:, 0], levels)
             columns = pd.Index(levels, name=QUANTILE)
             return pd.DataFrame(spread_numbers(found, rows.complete), rows.index, columns)
         value = spread_numbers(with_priors(self.fit, value, shares), rows.complete)
-        predicted = as_asked(self.fit, value, rows.index, type)
+        predicted = as_asked(self.fit, value, rows.index, kind)
         if interval is None:
             return predicted
         half_widths = self._distribution.half_widths(rows, level)

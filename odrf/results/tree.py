@@ -19,7 +19,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.pruning import sized_tree
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public_method
-from odrf.results import export, pruning, tree_tables
+from odrf.results import export, predictions, pruning, tree_tables
 from odrf.results.base import FittedResults
 from odrf.results.models import TreeResults
 from odrf.results.plots import DIGITS, MOST_TERMS, check_drawn_tree
@@ -80,6 +80,8 @@ class ODTResults(TreeResults):
         if parent is None:
             parent, path = pruning.before_pruning(self, path)
         self.parent, self.path = parent, path
+
+    predict = predictions.predict
 
     # The tree
     nodes = tree_tables.nodes
