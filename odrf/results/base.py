@@ -16,7 +16,7 @@ from odrf import fits, reports
 from odrf.checks import checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.errors import InputError, installing
+from odrf.errors import AbsentError, InputError, installing
 from odrf.fits.fit import AnyFit, StreamedFit
 from odrf.fits.predicting import (
     RowsToPredict,
@@ -496,7 +496,7 @@ class FittedResults(AnyResults):
     @property
     def _oob_value(self) -> NDArray[np.float64]:
         """Values (n, K) of the training rows out of bag, of fits that have such rows."""
-        raise NotImplementedError
+        raise AbsentError("every tree uses all rows, so that none are out of bag")
 
     def _require_scored(self) -> None:
         """Raise `InputError` if there are no values to score."""

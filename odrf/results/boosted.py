@@ -275,12 +275,12 @@ class ODBTResults(TreeModelResults):
     def _in_bag(self) -> NDArray[np.float64]:
         return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
 
-    @cached_property
+    @known(out_of_bag_rows, kept=True)
     def _oob_scores(self) -> NDArray[np.float64]:
         """Scores (K, n) of the training rows by the runs that did not draw them."""
         return boosted_out_of_bag(self.fit)
 
-    @cached_property
+    @known(out_of_bag_rows, kept=True)
     def _oob_value(self) -> NDArray[np.float64]:
         return self.fit.loss.means(self._oob_scores)
 

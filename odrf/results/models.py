@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from odrf.results import checks, curves, effects, export, growing, out_of_bag, p
 from odrf.results import explain as explanations
 from odrf.results import importance as importances
 from odrf.results import proximity as proximities
+from odrf.results.absent import known, out_of_bag_rows
 from odrf.results.base import FittedResults
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class TreeResults(TreeModelResults):
         """The options of the fit, with the values that were used."""
         return self.fit.control
 
-    @cached_property
+    @known(out_of_bag_rows, kept=True)
     def _out_of_bag(self) -> OutOfBag:
         return forest_out_of_bag(self.fit)
 
