@@ -56,10 +56,10 @@ GONE = {
 def why_absent(kind: type, name: str) -> str | None:
     """Return why a kind of results lacks `name`; None if nothing is known of the name.
 
-    Its classes say it in `lacks`, of the name itself, or of what the name needs.
+    Its classes say it in `_lacks`, of the name itself, or of what the name needs.
     """
     for each in kind.__mro__:
-        lacks: Mapping[str, str] = vars(each).get("lacks", {})
+        lacks: Mapping[str, str] = vars(each).get("_lacks", {})
         reason = lacks.get(name) or lacks.get(NEED.get(name, ""))
         if reason:
             return reason.format(name=name)
@@ -87,7 +87,7 @@ class ResultsType(ABCMeta):
 
 def put_absent(kind: type) -> None:
     """Put `Absent` for each name that a class does not list, or lacks by its own words."""
-    own: Mapping[str, str] = vars(kind).get("lacks", {})
+    own: Mapping[str, str] = vars(kind).get("_lacks", {})
     for name in (*NEED, *GONE):
         lacking = name in own or NEED.get(name) in own or _listed(kind, name) is None
         if lacking and name not in vars(kind):

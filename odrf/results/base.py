@@ -96,7 +96,7 @@ class AnyResults(metaclass=ResultsType):
     """
 
     fit: AnyFit
-    lacks: ClassVar[Mapping[str, str]] = {}
+    _lacks: ClassVar[Mapping[str, str]] = {}
     """What this kind of fits has not, and so its results lack, each with the way out."""
 
     def __init_subclass__(cls) -> None:

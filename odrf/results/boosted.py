@@ -44,7 +44,7 @@ from odrf.results.absent import known, out_of_bag_rows
 from odrf.results.base import Label, OfRows, Priors, Rows, Training
 from odrf.results.models import TreeModelResults
 from odrf.results.plots import Drawing
-from odrf.results.rounds import BOOSTED, STEPS, require_runs
+from odrf.results.rounds import BOOSTED, STEPS, require_rows_missed, require_runs
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ODBTResults(TreeModelResults):
     """
 
     fit: BoostedFit
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         **BOOSTED,
         "to_sql": f"{STEPS}, and only means of trees are exported: use odt() or odrf()",
     }
@@ -258,7 +258,7 @@ class ODBTResults(TreeModelResults):
     oob_prediction = out_of_bag.oob_prediction
     oob_prob = out_of_bag.oob_prob
 
-    @known(out_of_bag_rows)
+    @known(out_of_bag_rows, require_rows_missed)
     def oob_error(self) -> float:
         """Mean squared error or misclassification rate of the out-of-bag predictions.
 
@@ -299,7 +299,7 @@ class ODBTResults(TreeModelResults):
     def _require_scored(self) -> None:
         absent.rows(self)
         if self.control.n_runs > 1:
-            require_runs(self.fit)
+            require_rows_missed(self)
 
     # Importance
     pixel_importance = importances.pixel_importance

@@ -67,7 +67,7 @@ class StreamedResults(ODRFResults):
     """
 
     fit: StreamedFit
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         "kinds": "trees grown on rows in chunks are all of one kind",
         "an estimator": "estimators of scikit-learn have training rows in memory, and a fit on "
         "rows in chunks has none: use predict()",

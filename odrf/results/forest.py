@@ -74,7 +74,7 @@ class ODRFResults(TreeResults):
     True
     """
 
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         "nodes": "it is of one tree: use tree(i)",
         "surrogate splits": "they are of one tree: use tree(i)",
         "rounds": 'its trees have no order: see error_path and predict(type="trees")',

@@ -16,7 +16,7 @@ from odrf.results.absent import known
 from odrf.results.base import Of
 
 
-class Growing(Of[AnyFit], Protocol):
+class Growable(Of[AnyFit], Protocol):
     """Results of fits to which trees can be added."""
 
     def __init__(self, fit: Any) -> None: ...
@@ -25,7 +25,7 @@ class Growing(Of[AnyFit], Protocol):
         """Return the fit with `k` more trees, or rounds of boosting."""
 
 
-class Combining(Of[AnyFit], Protocol):
+class Combinable(Of[AnyFit], Protocol):
     """Results of forests that can be combined."""
 
     def __init__(self, fit: Any) -> None: ...
@@ -34,7 +34,7 @@ class Combining(Of[AnyFit], Protocol):
         """Return the fit with the trees of both."""
 
 
-class Updating(Of[Fit], Protocol):
+class Updatable(Of[Fit], Protocol):
     """Results of fits that can be updated with new rows."""
 
     def __init__(self, fit: Any) -> None: ...
@@ -43,9 +43,9 @@ class Updating(Of[Fit], Protocol):
         """Return the fit pruned as its options say."""
 
 
-Larger = TypeVar("Larger", bound=Growing)
-Combined = TypeVar("Combined", bound=Combining)
-Updated = TypeVar("Updated", bound=Updating)
+Larger = TypeVar("Larger", bound=Growable)
+Combined = TypeVar("Combined", bound=Combinable)
+Updated = TypeVar("Updated", bound=Updatable)
 
 
 @public_method

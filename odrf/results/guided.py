@@ -63,7 +63,7 @@ class GRAFResults(TreeModelResults):
     """
 
     fit: GuidedFit
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         "nodes": GUIDED_TREES,
         "to_sql": "its trees are many: use to_python()",
         "splits": GUIDED_TREES,

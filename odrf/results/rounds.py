@@ -77,11 +77,16 @@ def _not_held_out(rows: pd.DataFrame) -> pd.Series:
 
 
 def require_runs(fit: BoostedFit) -> None:
-    """Raise `InputError` if there is only one run, or every run drew every row."""
+    """Raise `InputError` if there is only one run."""
     if fit.control.n_runs == 1:
         raise InputError(
             "out-of-bag results need several runs: fit with n_runs=10 or so, or hold rows out by "
             "validation="
         )
+
+
+def require_rows_missed(result: Of[BoostedFit]) -> None:
+    """Raise `InputError` if every run drew every row."""
+    fit = result.fit
     if not (rows_missed(fit).any(axis=0) & (fit.data.weights > 0)).any():
         raise InputError("every run drew every row: use more runs, as in n_runs=10")

@@ -86,7 +86,7 @@ class AutoResults(TreeModelResults):
 
     fit: StackedFit
 
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         "one forest": f'{SEVERAL}; see part("forest").forest',
         "nodes": 'it is of one forest: see part("forest").tree(i).{name}',
         "several trees": IN_FOREST,

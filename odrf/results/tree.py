@@ -63,7 +63,7 @@ class ODTResults(TreeResults):
     """
 
     fit: Fit
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         "several trees": ONE_TREE,
         "trees to add": "its options end its growth: fit again with others, or use odrf()",
         "combine": "two trees are no tree: grow a forest with odrf()",

@@ -22,9 +22,9 @@ GONE: dict[str, str] = {}
 # Base classes of then, whose methods are now listed in the classes that users get.
 BASES = {
     **dict.fromkeys(("Extendable", "ForestOutOfBag", "ForestPredicting"), "ODRFResults"),
-    **dict.fromkeys(("OutOfBagResults", "PixelResults", "Panelled", "RowPredicting"), "ODRFResults"),
+    **dict.fromkeys(("OutOfBagResults", "PixelResults", "Panelled"), "ODRFResults"),
     **dict.fromkeys(("SeveralTrees", "TreeResults", "Updatable", "FittedResults"), "ODRFResults"),
-    **dict.fromkeys(("Measured", "Scored"), "ODRFResults"), "ReadableTree": "ODTResults",
+    **dict.fromkeys(("Measured", "RowPredicting"), "ODRFResults"), "ReadableTree": "ODTResults",
 }  # fmt: skip
 
 

@@ -425,7 +425,7 @@ def test_every_gap_has_a_reason_and_every_reason_a_gap():
     assert all(all(reasons.values()) for reasons in absent().values())
     for kind in (*CLASSES.values(), *OF_TIMES.values()):
         lacking = {name for name in NEED if name not in dir(kind)}
-        assert kind.lacks.keys() <= lacking | {NEED[name] for name in lacking}, kind
+        assert kind._lacks.keys() <= lacking | {NEED[name] for name in lacking}, kind
 
 
 @pytest.mark.parametrize("words", CALLS)

@@ -84,7 +84,7 @@ class SurvivalBoostedResults(SurvivalResults):
     """
 
     fit: BoostedSurvivalFit
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         **BOOSTED,
         **dict.fromkeys(
             (*OF_ONE_NUMBER, "row_predictor", "curves"), f"{STEPS}: use forests of odrf()"

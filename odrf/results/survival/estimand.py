@@ -124,7 +124,7 @@ class EstimandResults(TreeResults):
 
     fit: EstimandFit
 
-    lacks: ClassVar[Mapping[str, str]] = WITHOUT
+    _lacks: ClassVar[Mapping[str, str]] = WITHOUT
 
     @property
     def estimand(self) -> str:

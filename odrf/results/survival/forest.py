@@ -59,7 +59,7 @@ class SurvivalForestResults(LeafCurveResults):
     True
     """
 
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         **CURVES_OF_TREES,
         **dict.fromkeys((*OF_ONE_NUMBER, "out-of-bag rows"), BY_ESTIMAND),
         "nodes": "it is of one tree: use tree(i)",

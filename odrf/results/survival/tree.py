@@ -94,7 +94,7 @@ class SurvivalTreeResults(LeafCurveResults):
     """
 
     fit: SurvivalFit
-    lacks: ClassVar[Mapping[str, str]] = {
+    _lacks: ClassVar[Mapping[str, str]] = {
         **CURVES_OF_TREES,
         "several trees": ONE_TREE,
         "trees to add": "its options end its growth: fit again with others, or use odrf()",
