@@ -33,10 +33,6 @@ from odrf.engine.factors import stored
 from odrf.errors import InputError, nearest, warn_user
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
-# Rows in chunks with their design: walked again and again, as arrays, block by block.
-# ------------------------------------------------------------------------------------------------
-
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
@@ -189,10 +185,6 @@ def checked_sum(block: RowBlock) -> BlockChecksum:
     checksum = zlib.crc32(np.ascontiguousarray(stored(block.X)).data, checksum)
     return BlockChecksum(int(block.numbers[0]), len(block.y), checksum)
 
-
-# ------------------------------------------------------------------------------------------------
-# The design of rows in chunks, and what is known of the rows when it has been learned.
-# ------------------------------------------------------------------------------------------------
 
 CLASSES = "classification"
 COUNTED = "row of positive weight"

@@ -25,10 +25,6 @@ from odrf.design.functions import Censored
 from odrf.errors import InputError, nearest, no_frame, warn_user
 from odrf.public.frames import types_of_columns
 
-# ------------------------------------------------------------------------------------------------
-# Short lists for error messages: the first few of many items.
-# ------------------------------------------------------------------------------------------------
-
 
 def listed(items: Iterable[object], most: int = 5) -> str:
     """Return the first `most` of `items`, with the number of those left out.
@@ -54,10 +50,6 @@ def rows_listed(rows: NDArray[np.bool_], index: pd.Index) -> str:
     count = int(rows.sum())
     return f"{count} row{'s' * (count != 1)} (index {listed(index[rows].tolist(), 3)})"
 
-
-# ------------------------------------------------------------------------------------------------
-# What a column holds, and its scale of measurement.
-# ------------------------------------------------------------------------------------------------
 
 Measurement = Literal["numeric", "logical", "nominal", "ordinal"]
 
@@ -164,10 +156,6 @@ def _of_mixed(values: pd.Series, name: str) -> str:
         f"other cells missing{examples}, or all text with .astype(str)"
     )
 
-
-# ------------------------------------------------------------------------------------------------
-# Checks of the training data frame, and of new data against it.
-# ------------------------------------------------------------------------------------------------
 
 # Blocks of columns have this many cells, or one such part of the columns if that is more, but never
 # more columns than `WIDTH`.
@@ -337,10 +325,6 @@ def _require_unique(columns: pd.Index, what: str) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
-# Text that a table file should not have given: numbers, dates, and one level in two spellings.
-# ------------------------------------------------------------------------------------------------
-
 # Fewer different numbers may well be codes.
 MANY, SHARE = 30, 0.9
 # Whether texts may be numbers is seen from about so many.
@@ -441,11 +425,6 @@ def _are_codes(levels: pd.Index) -> bool:
     digits = texts[texts.str.fullmatch(r"\d+")]
     padded = digits.str.fullmatch(r"0\d+").any()
     return bool(padded) or (len(digits) == len(texts) and texts.str.len().nunique() == 1)
-
-
-# ------------------------------------------------------------------------------------------------
-# The values of an atom on a data frame, before they are encoded.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,10 +44,6 @@ from odrf.engine.resamples import RowCodes
 from odrf.engine.survival.event_ranks import null_residuals
 from odrf.errors import AbsentError, InputError, refused_again
 
-# ------------------------------------------------------------------------------------------------
-# The training rows as arrays.
-# ------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class RowsApart:
@@ -186,11 +182,6 @@ def rows_apart(
     except InputError:
         return None
     return RowsApart(data[apart], apart[complete | apart]) if apart.any() else None
-
-
-# ------------------------------------------------------------------------------------------------
-# From formula and data frame to arrays, for training rows and for new rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,10 +450,6 @@ def _checked_missing(
         )
     return left_out
 
-
-# ------------------------------------------------------------------------------------------------
-# What stands for the training rows of a fit that has none: left out, or read in chunks.
-# ------------------------------------------------------------------------------------------------
 
 _OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
 LEFT_OUT = (

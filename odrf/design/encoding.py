@@ -29,10 +29,6 @@ from odrf.design.formula import quoted
 from odrf.design.scaling import indicators
 from odrf.errors import InputError, nearest, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# Levels that no training row has: nothing is known of them, and users are warned.
-# ------------------------------------------------------------------------------------------------
-
 UNSEEN = ("missing", "raise")
 """The known treatments of levels that no training row has."""
 MOST_NAMED = 3
@@ -233,10 +229,6 @@ def _warn_or_raise(new_levels: list[_NewLevels], as_missing: bool) -> None:
     warn_user(f"{message}They {taken}: {way_out} if a level is misspelt{hint}")
 
 
-# ------------------------------------------------------------------------------------------------
-# Encodings: how the values of an atom become one or more columns of numbers.
-# ------------------------------------------------------------------------------------------------
-
 EMPTY = "[missing]"
 """The suffix of the name of a missing indicator."""
 PLAIN = 0
@@ -348,10 +340,6 @@ def observed_levels(data: pd.Series) -> pd.Index:
         return data.cat.remove_unused_categories().cat.categories
     return pd.Index(data.unique()).sort_values()
 
-
-# ------------------------------------------------------------------------------------------------
-# Dates and durations as seconds.
-# ------------------------------------------------------------------------------------------------
 
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """The units in which pandas counts time, and how many of each make a second."""
@@ -500,10 +488,6 @@ def _ticks(times: pd.Series, unit: str) -> NDArray[np.int64]:
 def _tick(stamp: pd.Timestamp) -> int:
     return int(_ticks(pd.Series([stamp]), stamp.unit)[0])
 
-
-# ------------------------------------------------------------------------------------------------
-# Which encoding the values of an atom get, by what they are on the training rows.
-# ------------------------------------------------------------------------------------------------
 
 # Text with a level of its own in nearly every row, such as names, says nothing about other rows.
 FEWEST_OWN, SHARE_OWN = 30, 0.9

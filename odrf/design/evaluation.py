@@ -31,10 +31,6 @@ from odrf.design.functions import FUNCTIONS, as_meant_in_r, users_names
 from odrf.design.trusted import UNTRUSTED, is_harmless, untrusted_part
 from odrf.errors import InputError, warn_user, without_warnings
 
-# ------------------------------------------------------------------------------------------------
-# Evaluation of expressions by patsy, in a form that can be pickled.
-# ------------------------------------------------------------------------------------------------
-
 LONGEST_CODE = 20_000
 # What `from __future__ import` changes, which patsy notes of where a formula was written.
 FUTURE_FLAGS = 0
@@ -208,10 +204,6 @@ def _ordinary(column: pd.Series) -> pd.Series:
         return column
     return pd.Series(np.ascontiguousarray(column.to_numpy(dtype=widest)), column.index, copy=True)
 
-
-# ------------------------------------------------------------------------------------------------
-# Expressions whose value in one row depends on the other rows.
-# ------------------------------------------------------------------------------------------------
 
 # About so many of the training rows are evaluated again.
 ROWS = 200

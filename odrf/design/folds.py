@@ -17,12 +17,8 @@ from odrf.design.structure import RowStructure
 from odrf.design.weights import aligned
 from odrf.errors import InputError, nearest
 
-# ------------------------------------------------------------------------------------------------
-# Folds of cross-validation: which rows are held out together.
-#
 # Rows alone, whole groups of rows, rows in the order of time.  Groups, strata and times are given
 # as codes 0, 1, … of the rows.
-# ------------------------------------------------------------------------------------------------
 
 # Shares of strata are compared as whole numbers, so that rounding decides nothing.
 UNIT = 1024
@@ -122,10 +118,6 @@ def folds_apart(fold: NDArray[np.int64], k: int) -> list[FoldRows]:
     """Return k folds, in each of which the rows of one number 0 … k - 1 are held out."""
     return [FoldRows(fold != j, fold == j) for j in range(k)]
 
-
-# ------------------------------------------------------------------------------------------------
-# Folds that respect which rows belong together, and their order in time.
-# ------------------------------------------------------------------------------------------------
 
 WITH_EVENTS = (
     "cv=, or of odt(), which prunes by cross-validation unless alpha=None: use more rows with "
@@ -274,10 +266,6 @@ def _codes(values: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
     """Return codes 0, 1, … (n,), each of which some row has, in the order of the values."""
     return None if values is None else np.unique(values, return_inverse=True)[1]
 
-
-# ------------------------------------------------------------------------------------------------
-# The argument `cv`: how many folds, a label for each row, or a splitter as in scikit-learn.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST_FOLDS = 2
 # scikit-learn's seeds have 32 bits.
@@ -481,11 +469,6 @@ def _mask(rows: Any, n: int) -> NDArray[np.bool_]:
     numbers = np.asarray(rows)
     mask[numbers if len(numbers) else []] = True
     return mask
-
-
-# ------------------------------------------------------------------------------------------------
-# A share of the rows held out once, as for the number of rounds of boosting.
-# ------------------------------------------------------------------------------------------------
 
 
 def held_out_share(rows: RowsToDivide, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:

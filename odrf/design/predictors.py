@@ -31,10 +31,6 @@ from odrf.design.variables import (
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
-# From the terms of a formula to the matrix of predictors.
-# ------------------------------------------------------------------------------------------------
-
 T = TypeVar("T")
 
 # The fewest bytes of a column's name, without those of its variables' names; products that can be
@@ -372,10 +368,6 @@ def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.floa
     """Return all products (j·k, n) of the columns `a` (j, n) and `b` (k, n)."""
     return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])
 
-
-# ------------------------------------------------------------------------------------------------
-# Which columns of the data frame the matrix of the training rows does not tell.
-# ------------------------------------------------------------------------------------------------
 
 # Whole numbers up to these are exact in 32 and in 64 bits.
 WHOLE, EXACT = 2**23, 2**53

@@ -23,10 +23,6 @@ from odrf.design.columns import Values, column_blocks, column_values
 from odrf.design.encoding import PLAIN, Durations, Encoding, Moments
 from odrf.design.variables import Variable
 
-# ------------------------------------------------------------------------------------------------
-# Columns whose values 32 bits cannot tell apart: as ranks, and back to their own values.
-# ------------------------------------------------------------------------------------------------
-
 TOLERATED = 2.0**-18
 """The share of pairs of rows that narrowing may tie: as if the column were known to one part in so
 many.  Among numbers of a smooth distribution some pairs are that close by chance.  In a table of
@@ -177,13 +173,9 @@ def _minus(values: NDArray, others: NDArray) -> NDArray[np.float64]:
     return (values - others).astype(np.float64)
 
 
-# ------------------------------------------------------------------------------------------------
-# Which columns of the training rows are ranked, because 32 bits cannot tell their values apart.
-#
 # The exact test sorts a column.  Before it, a test on a sample of the rows finds the few columns
 # for which it is needed: if narrowing ties a share of all pairs of rows that matters, it ties some
 # in the sample.
-# ------------------------------------------------------------------------------------------------
 
 SAMPLE = 2048
 # A column with enough ties to be ranked has at least a quarter of them in nearly every sample.

@@ -34,10 +34,6 @@ from odrf.design.survival_times import (
 )
 from odrf.errors import InputError, nearest, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# The response: its kind, classes, causes and values.
-# ------------------------------------------------------------------------------------------------
-
 # Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
 # their differences, times weights, stay in the range of floats.
 LARGEST, NARROWEST = 1e60, 1e-60
@@ -336,10 +332,6 @@ def _require_two(name: str, distinct: pd.Index | NDArray[np.float64], rows: str)
             "nothing to predict"
         )
 
-
-# ------------------------------------------------------------------------------------------------
-# Class weights: from the argument `class_weights` to one number per class.
-# ------------------------------------------------------------------------------------------------
 
 BALANCED = "balanced"
 # Limits of a factor, so that squares of weights stay in the range of floats.

@@ -16,10 +16,6 @@ from odrf.engine.factors import EncodedColumns, Layout, Matrix, indicated, with_
 from odrf.engine.memory import MOST_LEVELS, require_memory, require_numbers
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
-# Scaling of every column to [0, 1] by its range over the training rows.
-# ------------------------------------------------------------------------------------------------
-
 # Cells that are scaled at a time: they stay in the cache of the processor.
 CELLS = 2**15
 
@@ -93,10 +89,6 @@ def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling
         low[j] += np.nanmean(columns[j] - low[j])
     return Scaling(low, span, holes)
 
-
-# ------------------------------------------------------------------------------------------------
-# The columns of a table before scaling: numbers, and the levels of factors.
-# ------------------------------------------------------------------------------------------------
 
 # Bytes of a cell of the matrix.
 NUMBER = 4
@@ -224,10 +216,6 @@ def indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
     return columns
 
 
-# ------------------------------------------------------------------------------------------------
-# Columns that are mostly zero, such as the indicators of many levels, as they are saved.
-# ------------------------------------------------------------------------------------------------
-
 # A nonzero number of a sparse column takes 8 bytes, a number of another column 4.
 FEW_NONZEROS = 0.25
 
@@ -257,11 +245,6 @@ def with_sparse_columns(X: NDArray[np.float32]) -> WithSparseColumns:
     return WithSparseColumns(X[~few], scipy.sparse.csr_array(X[few]), few)
 
 
-# ------------------------------------------------------------------------------------------------
-# Columns of any type as numbers, to be drawn or coloured by.
-# ------------------------------------------------------------------------------------------------
-
-
 def is_ranked(column: pd.Series) -> bool:
     """Return whether the values have an order: numbers, moments, ordered categories."""
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -285,10 +268,6 @@ def as_numbers(column: pd.Series) -> NDArray[np.float64]:
         codes, _ = pd.factorize(column.astype(str).where(column.notna()), sort=True)
     return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
-
-# ------------------------------------------------------------------------------------------------
-# Columns with outliers, beside which most values look equal.
-# ------------------------------------------------------------------------------------------------
 
 # A column is crowded if more than this share of its values lies within this part of its range, and
 # they are not just a few different ones, such as many zeros.

@@ -17,10 +17,6 @@ from odrf.design.missing import require_finite
 from odrf.engine.survival.event_ranks import EventRanks, event_ranks
 from odrf.errors import InputError, warn_user
 
-# ------------------------------------------------------------------------------------------------
-# Times to an event as arrays.
-# ------------------------------------------------------------------------------------------------
-
 ONE_CAUSE = ("event",)
 """The causes of events of one kind."""
 
@@ -72,10 +68,6 @@ class SurvivalTimes:
         start = None if self.start is None else self.start[rows]
         return replace(self, time=self.time[rows], event=self.event[rows], start=start)
 
-
-# ------------------------------------------------------------------------------------------------
-# From the columns of ``Surv(time, event)`` to arrays of times and events.
-# ------------------------------------------------------------------------------------------------
 
 DAYS = "days"
 # Times are squared and multiplied by weights.

@@ -17,10 +17,6 @@ from odrf.design.encoding import Encoding, Indicators, Numbers, Ranks, learn_enc
 from odrf.design.evaluation import Evaluation
 from odrf.design.formula import Atom, Column, quoted
 
-# ------------------------------------------------------------------------------------------------
-# Variables: atoms of the formula with their evaluation and encoding.
-# ------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -141,12 +137,8 @@ def training_values(
     return evaluation, evaluation.values(frame)
 
 
-# ------------------------------------------------------------------------------------------------
-# The pixel grid of a data frame whose columns are the pixels of images or series.
-#
 # It is stored in the frame's ``attrs``, which pandas copies when rows are selected: ``shape`` is
 # (height, width), ``channels`` a number, by default 1.
-# ------------------------------------------------------------------------------------------------
 
 SHAPE, CHANNELS = "shape", "channels"
 

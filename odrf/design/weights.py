@@ -14,10 +14,6 @@ from odrf.checks import is_number
 from odrf.design.response import LARGEST
 from odrf.errors import InputError, nearest
 
-# ------------------------------------------------------------------------------------------------
-# Arguments with one value for each row: the name of a column, or the values.
-# ------------------------------------------------------------------------------------------------
-
 
 def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
     """Return the numbers (n,) of the rows of `data`, missing ones as NaN.
@@ -96,11 +92,6 @@ def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
     return values.reindex(index)
 
 
-# ------------------------------------------------------------------------------------------------
-# Offsets: a known part of the score of each row.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Offset:
     """The offsets of the training rows, `values` (n,); without any (`given` is False) all are 0.
@@ -173,13 +164,9 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-# ------------------------------------------------------------------------------------------------
-# Case weights: from the argument `weights` to one number per row.
-#
 # What a fit predicts does not depend on the unit of the weights.  But squares and sums of very
 # large or small ones leave the range of floats, so these are converted to another unit: a power of
 # two, which does not round them.
-# ------------------------------------------------------------------------------------------------
 
 # Weights are converted only if the largest is outside these limits.
 LEAST_TOP, MOST_TOP = 2.0**-40, 2.0**40

@@ -20,16 +20,12 @@ from odrf.engine.resamples import ALL_ROWS, Sampling
 from odrf.engine.running import in_order
 from odrf.engine.trees.forest import Forest
 
-# ------------------------------------------------------------------------------------------------
-# Draws of rows by a hash of seed, tree and row number.
-#
 # Whether a tree draws a row depends on nothing else: not on the other rows, nor on how the rows are
 # cut into chunks, nor on who asks.  So a draw can be repeated anywhere, and is never stored.
 #
 # The hash is the output function of SplitMix64, a generator whose r-th number can be computed
 # without those before it: G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom
 # number generators", OOPSLA 2014.
-# ------------------------------------------------------------------------------------------------
 
 # The key of a tree is a number of its own stream, which growth does not use.
 DRAW = 2
@@ -101,11 +97,6 @@ class HashedDraw(NamedTuple):
         return mask
 
 
-# ------------------------------------------------------------------------------------------------
-# Gathering the rows that each tree draws, block by block.
-# ------------------------------------------------------------------------------------------------
-
-
 class RowBlock(NamedTuple):
     """Rows that pass by together.
 
@@ -173,12 +164,8 @@ class Gathering:
         return joined_rows(pieces)
 
 
-# ------------------------------------------------------------------------------------------------
-# The task of one tree: the rows that it has drawn come in, the grown tree goes out.
-#
 # It needs nothing else, and can be pickled: so it can run in a thread, in a process, or on another
 # machine, and the tree is the same.
-# ------------------------------------------------------------------------------------------------
 
 # Bytes that growth takes for each row beside a copy of the predictors: projections and sums, row
 # numbers, nodes.  It took 120 to 200 of them for a number, on 400,000 rows of 20 to 100 columns.
@@ -217,12 +204,8 @@ def growth_bytes(n_rows: float, stored_rows: int, n_classes: int) -> float:
     return n_rows * (4.0 * stored_rows + PER_ROW + PER_CLASS * n_classes)
 
 
-# ------------------------------------------------------------------------------------------------
-# Sums of responses over the rows that reach each leaf and were not drawn by its tree.
-#
 # They are sums of whole numbers, which are the same in any order: so parts of them can be added up
 # anywhere.
-# ------------------------------------------------------------------------------------------------
 
 # No sum is larger: one bit below that of the sign is left free.
 MOST_BITS = 61

@@ -17,10 +17,6 @@ from odrf.engine.running import ROWS_PER_BLOCK, end_if_stopped, in_blocks, in_or
 from odrf.engine.trees.forest import NUMBER, Forest, predicted_class
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of, walk
 
-# ------------------------------------------------------------------------------------------------
-# Out-of-bag predictions, their error as trees are added, and permutation losses.
-# ------------------------------------------------------------------------------------------------
-
 # Instead of a sum of weights that is 0.
 TINY = 1e-300
 
@@ -303,13 +299,9 @@ def permutation_loss(
     )
 
 
-# ------------------------------------------------------------------------------------------------
-# The loss of a forest at many stages of pruning, in one walk up each tree.
-#
 # At each stage a row ends at some node between its leaf and the root.  A node predicts for the
 # stages from the first one at which rows end in it up to the one at which they end in its parent.
 # So one walk from the leaf to the root gives the predictions of all stages.
-# ------------------------------------------------------------------------------------------------
 
 # Most numbers in the sums of a block: one for each row, class and stage.
 ROOM = 2**21
@@ -408,11 +400,6 @@ def stage_losses(
         mass += block_mass
         sums += block_sums
     return mass, sums
-
-
-# ------------------------------------------------------------------------------------------------
-# What the trees of a kind say of the rows that they did not draw.
-# ------------------------------------------------------------------------------------------------
 
 
 @kernel

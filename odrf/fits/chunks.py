@@ -54,12 +54,8 @@ from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
 from odrf.statistics.importance import importance_of_sums
 
-# ------------------------------------------------------------------------------------------------
-# Out-of-bag errors of a forest on rows in chunks, summed up block by block.
-#
 # What a block adds is computed from the block alone (`evaluated_block`), so that it can be done
 # anywhere, and is added up in the order of the blocks (`total_of_blocks`).
-# ------------------------------------------------------------------------------------------------
 
 # What a probability of 0 counts as in the log loss.
 LEAST = 2.0**-52
@@ -225,10 +221,6 @@ def total_of_blocks(
         ),
     )
 
-
-# ------------------------------------------------------------------------------------------------
-# Growing a forest on rows in chunks: passes that collect the rows of trees, and one that evaluates.
-# ------------------------------------------------------------------------------------------------
 
 # Bytes of a response and a weight.
 PER_ROW = 16.0
@@ -415,10 +407,6 @@ def require_rows(n: int, tree: int) -> None:
 HERE = Passes(_trees, evaluated_by_blocks)
 """In threads of this process."""
 
-
-# ------------------------------------------------------------------------------------------------
-# Predictions of rows in chunks: one after the other, or written to a file of Parquet.
-# ------------------------------------------------------------------------------------------------
 
 Result = TypeVar("Result")
 

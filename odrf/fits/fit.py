@@ -33,10 +33,6 @@ from odrf.options.tree import ResolvedOptions
 from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.public.progress import progress_bar
 
-# ------------------------------------------------------------------------------------------------
-# The fit of trees and forests, and what all fits have in common.
-# ------------------------------------------------------------------------------------------------
-
 
 class AnyResolvedOptions(Protocol):
     """The options that all fits have."""
@@ -183,10 +179,6 @@ class Fit:
         """The fit before any pruning."""
         return self if self.pruning is None else self.pruning.grown.first_grown
 
-
-# ------------------------------------------------------------------------------------------------
-# The fit of boosted trees.
-# ------------------------------------------------------------------------------------------------
 
 # A mean weight from here on counts as at least 1: balanced class weights have 1 but for rounding.
 ALMOST_ONE = 1.0 - 1e-9
@@ -361,11 +353,6 @@ def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> ND
     return held
 
 
-# ------------------------------------------------------------------------------------------------
-# The fit of a guided forest.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class GuidedFit:
     """A fit of a guided forest, from which results are computed.  It can be pickled.
@@ -436,11 +423,6 @@ def grow_guided_trees(
         )
 
 
-# ------------------------------------------------------------------------------------------------
-# Rows as columns of the data and as a matrix: what effects and explanations change values in.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class RawRows:
     """Rows whose variables can be given other values; see `odrf.design.new_rows.with_values`.
@@ -494,11 +476,6 @@ def offsets_of(
     if not isinstance(fit, BoostedFit):
         return np.zeros(int(complete.sum()))
     return fit.offset.values if newdata is None else fit.offset.of(newdata, None, complete)
-
-
-# ------------------------------------------------------------------------------------------------
-# The fit of a forest whose training rows came in chunks: it keeps none of them.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

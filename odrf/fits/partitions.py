@@ -44,10 +44,6 @@ from odrf.fits.fit import AnyFit, Fit, RowSums
 from odrf.fits.predicting import predict_rows, rows_of
 from odrf.options.tree import ResolvedOptions
 
-# ------------------------------------------------------------------------------------------------
-# How many trees gather their rows on the workers of a cluster at the same time.
-# ------------------------------------------------------------------------------------------------
-
 # Trees times ranges of blocks of a batch: a scheduler keeps some kilobytes for each, and takes a
 # quarter of a millisecond (`benchmarks/many_rows/dask_workers.py`).
 MOST_PIECES = 100_000
@@ -88,10 +84,6 @@ def _workers(client: Any) -> list[dict[str, Any]]:
         found = client.scheduler_info()
     return list(found["workers"].values())
 
-
-# ------------------------------------------------------------------------------------------------
-# Growing and evaluating a forest on the workers of a cluster that have its rows.
-# ------------------------------------------------------------------------------------------------
 
 # So many sums of leaves are added up by one task.
 ADDED_AT_ONCE = 8
@@ -319,11 +311,6 @@ def _tasks(
 
 ON_WORKERS = Passes(_trees_on_workers, _evaluated_on_workers)
 """On the workers of a cluster of Dask, which have the rows in partitions."""
-
-
-# ------------------------------------------------------------------------------------------------
-# Predictions of a data frame in partitions, each of which is predicted where it is.
-# ------------------------------------------------------------------------------------------------
 
 
 def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any:

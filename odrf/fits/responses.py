@@ -36,12 +36,8 @@ from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.validation import OutOfBagChoice, losses_of
 from odrf.statistics.jackknife import weighted_mean
 
-# ------------------------------------------------------------------------------------------------
-# Training rows: predicted out of bag where the fit leaves rows out, else by all trees.
-#
 # A tree that drew a row has seen its response.  So the mean over all trees is too close to the
 # responses of the training rows, and residuals from it are too small.
-# ------------------------------------------------------------------------------------------------
 
 OUT_OF_BAG, IN_BAG = "out-of-bag", "in-bag"
 
@@ -160,11 +156,6 @@ def predicting_rows_apart(predict: Predict) -> Predict:
     return predicted  # type: ignore[return-value]
 
 
-# ------------------------------------------------------------------------------------------------
-# Out-of-bag predictions: those of the trees, or runs, that did not draw a row.
-# ------------------------------------------------------------------------------------------------
-
-
 def require_out_of_bag(fit: Fit, what: str, instead: str = "") -> None:
     """Raise `InputError` if every tree uses all rows; the message says that `what` needs others.
 
@@ -259,11 +250,6 @@ def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     return weighted_mean(losses, data.weights[known])
 
 
-# ------------------------------------------------------------------------------------------------
-# The expected response of rows, by any kind of fit.
-# ------------------------------------------------------------------------------------------------
-
-
 def expected_response(
     fit: AnyFit,
     X: Matrix,
@@ -305,11 +291,6 @@ def _of_parts(
     return put_together(values, weights, fit.power)
 
 
-# ------------------------------------------------------------------------------------------------
-# The groups of evaluated rows.
-# ------------------------------------------------------------------------------------------------
-
-
 def groups_of_rows(
     fit: AnyFit, newdata: pd.DataFrame | None, used: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
@@ -326,11 +307,6 @@ def groups_of_rows(
     if column is None or column not in newdata.columns:
         return None
     return pd.factorize(newdata[column][used], use_na_sentinel=False)[0].astype(np.int64)
-
-
-# ------------------------------------------------------------------------------------------------
-# Folds of the training rows of a fit, on which subtrees and stages of growth are evaluated.
-# ------------------------------------------------------------------------------------------------
 
 
 class ValidationFolds(NamedTuple):

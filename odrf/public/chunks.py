@@ -18,10 +18,6 @@ from odrf.checks import is_number
 from odrf.errors import InputError, installing, nearest, no_frame
 from odrf.public.frames import computed_partitions, in_pandas, is_partitioned, is_table
 
-# ------------------------------------------------------------------------------------------------
-# Files of Parquet and datasets of pyarrow, read in batches of rows.
-# ------------------------------------------------------------------------------------------------
-
 # Rows of a batch that is read of files and queries.
 ROWS = 2**16
 PARQUET = "*.parquet"
@@ -165,10 +161,6 @@ def required_arrow(what: str) -> Any:
         raise InputError(f"{what} needs pyarrow: install it with {installing('parquet')}") from None
     return pyarrow
 
-
-# ------------------------------------------------------------------------------------------------
-# Tables that come in chunks: files of Parquet, queries, data frames one after the other.
-# ------------------------------------------------------------------------------------------------
 
 ChunkSource: TypeAlias = (
     "str | PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]] | Chunks | Any"

@@ -18,10 +18,6 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
 
-# ------------------------------------------------------------------------------------------------
-# Scores, summary and short description of a forest whose rows came in chunks.
-# ------------------------------------------------------------------------------------------------
-
 OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
 NOTE = (
     "The rows that chose the splits also evaluate their importances, which favours predictors of "
