@@ -38,10 +38,7 @@ def fold_of_rows(
     seed: int,
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the random fold 0 … k - 1 of each row (n,); folds of classes are stratified.
-
-    The rows of positive weight are divided evenly too, so that each fold leaves some of them.
-    """
+    """Return the random fold 0 … k - 1 of each row (n,), stratified by classes and weights of 0."""
     order = np.random.default_rng(seed).permutation(len(y))
     if n_classes > 1:
         order = order[np.argsort(y[order], kind="stable")]
@@ -57,11 +54,10 @@ def fold_of_groups(
 ) -> NDArray[np.int64]:
     """Return the fold 0 … k - 1 of each row (n,), the same for all rows of a group.
 
-    `groups` and `strata` (n,) are codes 0, 1, …, each of which some row has; rows of one group can
-    be of several strata.  Groups are assigned from the largest to the smallest, in random order
-    among those of one size.  Each goes to the fold that has the smallest share of the strata of its
-    rows so far; then to the one with the fewest rows.  So no fold is empty if there are k groups,
-    and without strata the sizes of two folds differ by no more than the largest group.
+    `groups` and `strata` (n,) are codes 0, 1, ….  From the largest to the smallest, in random order
+    among those of one size, each group goes to the fold with the smallest share of the strata of
+    its rows so far, then to the one with the fewest rows.  So no fold is empty if there are k
+    groups, and without strata the sizes of two folds differ by no more than the largest group.
     """
     n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
     cells = np.bincount(groups * n_strata + strata, minlength=n_groups * n_strata)
@@ -82,8 +78,8 @@ def fold_of_groups(
 def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Return the block 0 … k - 1 of each row (n,): consecutive times, about as many rows in each.
 
-    `order` (n,) holds the time of each row: codes 0, 1, …, each of which some row has; k is at most
-    their number.  Rows of one time stay together, and no block is empty.
+    `order` (n,) are codes 0, 1, … of times, of which there are k or more.  Rows of one time stay
+    together, and no block is empty.
     """
     until = np.cumsum(np.bincount(order))
     begin = np.zeros(k, dtype=np.int64)
@@ -94,10 +90,7 @@ def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
 
 
 def rolling_origin(order: NDArray[np.int64], k: int) -> list[FoldRows]:
-    """Return k folds in time: each block of rows but the first is the test of all rows before it.
-
-    `order` is as in `block_of_times`; k is less than the number of times.
-    """
+    """Return k folds in time: each block of rows but the first is the test of those before it."""
     block = block_of_times(order, k + 1)
     return [FoldRows(block < j, block == j) for j in range(1, k + 1)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from itertools import product
 from typing import Any, TypeVar
@@ -70,10 +70,10 @@ class Predictors:
         return [":".join(self.variables[v].spelling for v in term) for term in self.terms]
 
     def columns_on(self, frame: pd.DataFrame) -> Unscaled:
-        """Return the unscaled columns on the n rows of `frame`; NaN for missing cells.
+        """Return the unscaled columns on n rows, NaN for missing cells; they are made later.
 
-        They are made when they are asked for, and raise `InputError` then: if a level is unknown,
-        an expression fails, or a value is not finite.
+        They then raise `InputError` if a level is unknown, an expression fails, or a value is not
+        finite.
         """
         return Unscaled(len(frame), self._widths_of_factors, partial(self._pieces, frame))
 
@@ -205,31 +205,14 @@ def learn_predictors(
     frame: pd.DataFrame,
     empty: Mapping[str, int],
     env: EvalEnvironment,
+    all_rows: bool = True,
 ) -> Predictors:
-    """Learn the predictors; columns whose values 32 bits cannot tell apart count as ranks.
-
-    The arguments are those of `unranked_predictors`, as are the errors.  Warns of expressions that
-    need all rows at once, see `warn_of_other_rows`.
-    """
-    recipe = unranked_predictors(terms, frame, empty, env)
-    evaluations = [variable.evaluation for variable in recipe.variables if variable.evaluation]
-    warn_of_other_rows(evaluations, frame)
-    ranked, factors = ranked_alone(recipe.variables, recipe.terms, frame)
-    return replace(recipe, variables=tuple(ranked), terms=tuple(factors))
-
-
-def unranked_predictors(
-    terms: Sequence[tuple[Atom, ...]],
-    frame: pd.DataFrame,
-    empty: Mapping[str, int],
-    env: EvalEnvironment,
-) -> Predictors:
-    """Learn the predictors from the training rows, without replacing columns by ranks.
+    """Learn the predictors; if the frame has `all_rows`, columns that float32 would tie are ranked.
 
     `terms` holds for each predictor the atoms whose product it is; `empty` counts the missing cells
     of the columns that have some; functions are looked up in `env`.  Raises `InputError` if a
     column holds neither numbers nor labels, an expression fails, or two predictors have the same
-    name.
+    name.  Warns of expressions that need all rows at once, see `warn_of_other_rows`.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
     numbers = columns_of_numbers(frame)
@@ -254,9 +237,14 @@ def unranked_predictors(
         [*_column_names(of_term, products), *[name + EMPTY][: int(hole)]]
         for of_term, products, name, hole in zip(of_terms, kept, names, holes, strict=True)
     ]
+    of_atoms = list(variables.values())
+    products_of = [tuple([number[atom] for atom in term]) for term in terms]
+    if all_rows:
+        warn_of_other_rows([each.evaluation for each in of_atoms if each.evaluation], frame)
+        of_atoms, products_of = ranked_alone(of_atoms, products_of, frame)
     return Predictors(
-        variables=tuple(variables.values()),
-        terms=tuple(tuple(number[atom] for atom in term) for term in terms),
+        variables=tuple(of_atoms),
+        terms=tuple(products_of),
         names=tuple(names),
         columns=tuple(name for names_of_term in columns for name in names_of_term),
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
@@ -286,10 +274,7 @@ def _kept(variables: Sequence[Variable], frame: pd.DataFrame) -> NDArray[np.int6
 
 
 def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd.DataFrame:
-    """Return the rows without missing cells in the columns that the atom is computed from.
-
-    `empty` has the numbers of missing cells by column.
-    """
+    """Return the rows without missing cells, which `empty` counts, in the columns of the atom."""
     if not empty.keys() & set(atom.columns):
         return frame
     if len(atom.columns) == 1:
@@ -376,8 +361,7 @@ WHOLE, EXACT = 2**23, 2**53
 def readable_columns(recipe: Predictors) -> dict[str, int]:
     """Return the columns of the data that are predictors by themselves, with their numbers.
 
-    Numbers, factors and ordered factors are; dates, and numbers whose ranks stand in the matrix,
-    are not.
+    Dates, and numbers whose ranks stand in the matrix, are none.
     """
     column_numbers = {}
     for j, term in enumerate(recipe.terms):
@@ -391,10 +375,9 @@ def readable_columns(recipe: Predictors) -> dict[str, int]:
 def kept_columns(
     recipe: Predictors, frame: pd.DataFrame, columns: Sequence[str]
 ) -> pd.DataFrame | None:
-    """Return those of the `columns` that the matrix does not tell; None if there are none.
+    """Return those `columns` that the matrix does not tell; None if there are none.
 
-    They are those that are no predictors by themselves, and whole numbers of more digits than 32
-    bits hold.
+    They are no predictors by themselves, or whole numbers of more digits than 32 bits hold.
     """
     readable = readable_columns(recipe)
     type_of = dict(zip(frame.columns, frame.dtypes, strict=True))
@@ -411,9 +394,6 @@ def _may_be_long(dtype: Any) -> bool:
 
 
 def _is_long(column: pd.Series) -> bool:
-    """Return whether whole numbers would be rounded.
-
-    A column of the matrix is a number from 0 to 1 in 32 bits, times the range.
-    """
+    """Return whether whole numbers would be rounded as 32 bits from 0 to 1, times the range."""
     low, high = int(column.min()), int(column.max())
     return high - low > WHOLE or max(-low, high) > EXACT

@@ -1,8 +1,8 @@
 """Columns whose values 32 bits cannot tell apart: as ranks, and back to their own values.
 
-Columns are scaled to [0, 1] and narrowed to 32 bits, which hold about 2^24 different values there.
-This is plenty for most columns.  It is not for identifiers, time stamps, whole numbers beyond 2^53,
-or numbers that lie close together beside a few that are far away.
+Columns are scaled to [0, 1] and narrowed to 32 bits, about 2^24 different values.  This is too few
+for identifiers, time stamps, whole numbers beyond 2^53, or numbers close together beside a few far
+away.
 """
 
 from __future__ import annotations
@@ -85,10 +85,7 @@ def ranked_if_tied(base: Encoding, values: Values) -> Encoding:
 
 
 def are_tied(own: NDArray, numbers: NDArray[np.float64]) -> bool:
-    """Return whether conversion to float32 ties too many pairs of n rows with different values.
-
-    `own` (n,) are the values as they are, ascending; `numbers` (n,) what is scaled for them.
-    """
+    """Return whether float32 ties too many pairs: of `own` values (n,), ascending, as `numbers`."""
     n = len(own)
     pairs = _equal_pairs(_narrowed(numbers)) - _equal_pairs(own)
     return pairs > TOLERATED * n * n / 2
@@ -191,9 +188,8 @@ def ranked_alone(
 ) -> tuple[list[Variable], list[tuple[int, ...]]]:
     """Return variables and terms, with ranks for predictors that conversion to float32 would tie.
 
-    `terms` holds for each predictor the numbers of the variables whose product it is.  A tied
-    product is replaced by its own values as ranks, as a product of ranks would mean something else.
-    `frame` holds the training rows.
+    `terms` are the numbers of the variables whose product each predictor is.  A tied product is
+    replaced by its own values as ranks, as a product of ranks would mean something else.
     """
     result, number = list(variables), list(range(len(variables)))
     alone = list(dict.fromkeys(term[0] for term in terms if len(term) == 1))

@@ -11,8 +11,8 @@ from odrf.design.design import TrainingData
 def subjects_of(data: TrainingData) -> NDArray[np.int64] | None:
     """Return the subject (n,) of each row of times to an event; None if groups are no subjects.
 
-    Groups are subjects if no two rows of one are at risk at the same time: the rows of a subject
-    follow each other, those of a hospital do not.  Rows of weight 0 do not count.
+    Groups are subjects if no two rows of one, of positive weight, are at risk at the same time, as
+    those of a hospital are.
     """
     if not data.has_rows or data.times is None:
         return None
@@ -37,10 +37,9 @@ def rows_a_subject(data: TrainingData) -> float:
 
 
 def last_rows(data: TrainingData) -> NDArray[np.bool_]:
-    """Return which rows (n,) of times to an event are the last of their subjects.
+    """Return which rows (n,) of times to an event are the last of their subjects, if any, else all.
 
-    Only at the end of its last row is a subject lost to follow-up.  Without subjects each row is
-    its own last one.
+    Only at the end of its last row is a subject lost to follow-up.
     """
     times, subjects = data.require_times(), subjects_of(data)
     last = np.ones(len(times), dtype=np.bool_)

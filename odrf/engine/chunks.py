@@ -47,10 +47,7 @@ def _word(key, row):
 
 @kernel
 def mark_drawn(keys, rows, fraction, drawn):
-    """Write to drawn (T, m) which of the rows numbered `rows` (m,) each tree draws.
-
-    keys (T,) are those of the trees; a row is drawn with probability `fraction`.
-    """
+    """Write to drawn (T, m) which of the rows numbered `rows` (m,) each tree of keys (T,) draws."""
     for t in range(len(keys)):
         for i in range(len(rows)):
             word = _word(keys[t], rows[i])
@@ -64,11 +61,7 @@ def draw_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:
 
 
 class HashedDraw(NamedTuple):
-    """How each of B trees draws its rows.
-
-    `keys` (B,): one for each tree, as `draw_keys` returns them.  `fraction`: the probability that a
-    tree draws a row.
-    """
+    """How each of B trees, with `keys` (B,), draws its rows: each with probability `fraction`."""
 
     keys: NDArray[np.uint64]
     fraction: float
@@ -80,10 +73,7 @@ class HashedDraw(NamedTuple):
     def drawn(
         self, rows: NDArray[np.uint64], weights: NDArray[np.float64], n_jobs: int
     ) -> NDArray[np.bool_]:
-        """Return which trees draw which rows, as a mask (B, m).
-
-        rows (m,) are numbers of rows; those of case weight 0 in weights (m,) are never drawn.
-        """
+        """Return which trees draw which rows of these numbers (m,), (B, m); none of weight 0."""
         mask: NDArray[np.bool_] = np.empty((len(self.keys), len(rows)), dtype=np.bool_)
 
         def mark(first: int) -> None:
@@ -98,11 +88,7 @@ class HashedDraw(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """Rows that pass by together.
-
-    `weights` (m,).  `numbers` (m,): numbers of the rows among all rows.  `X` (p, m): scaled
-    predictors.  `y` (m,): response, or class codes.
-    """
+    """Rows that pass by together: `numbers` (m,), X (p, m) scaled, y (m,) and weights (m,)."""
 
     numbers: NDArray[np.uint64]
     X: Matrix
@@ -139,10 +125,7 @@ def joined_rows(pieces: Sequence[TreeRows]) -> TreeRows:
 
 
 class Gathering:
-    """The rows that some trees draw, in the order of their numbers.
-
-    `draw`: the draws of these trees.  `n_jobs`: threads.
-    """
+    """The rows that some trees draw, in the order of their numbers."""
 
     def __init__(self, draw: HashedDraw, n_jobs: int) -> None:
         self.draw, self.n_jobs = draw, n_jobs
@@ -173,10 +156,7 @@ PER_ROW, PER_CLASS = 200.0, 16.0
 
 
 class Recipe(NamedTuple):
-    """How the trees of a forest are grown; see `odrf.engine.growth.forest_builder.grow_forest`.
-
-    `honest`: whether half of the rows of a tree choose its splits and the others give its values.
-    """
+    """How the trees of a forest are grown; see `odrf.engine.growth.forest_builder.grow_forest`."""
 
     feature_groups: FeatureGroups
     settings: KernelParams
@@ -187,10 +167,7 @@ class Recipe(NamedTuple):
 def grown_apart(
     rows: TreeRows, recipe: Recipe, stream: NDArray[np.uint64], abreast: int = 1
 ) -> Forest:
-    """Return the tree of a random stream (4,), grown on all these rows.
-
-    About `abreast` trees are grown at the same time; the tree does not depend on their number.
-    """
+    """Return the tree of a random stream (4,), of all these rows; `abreast` grow at a time."""
     sampling = Sampling(ALL_ROWS, 1.0, recipe.honest)
     grow = TreeGrower(
         rows.X, rows.y, rows.weights, recipe.feature_groups, sampling, recipe.settings,
@@ -212,11 +189,7 @@ MOST_BITS = 61
 
 
 class LeafScale(NamedTuple):
-    """What the whole numbers stand for.
-
-    `centre`: what is subtracted from responses; 0 for classes.  `response`, `weight`: by what
-    weighted responses, and weights, are multiplied before they are rounded.
-    """
+    """What whole numbers stand for: responses less `centre`, times weights, times these."""
 
     centre: float
     response: float
@@ -224,11 +197,10 @@ class LeafScale(NamedTuple):
 
 
 def leaf_scale(n: int, span: tuple[float, float], heaviest: float, classes: bool) -> LeafScale:
-    """Return the scale for the sums of at most n rows.
+    """Return the scale for the sums of n rows, up to the `heaviest`, of responses in `span`.
 
-    A number is rounded by less than 2⁻⁶⁰ n times the largest one.  `span` is the smallest and the
-    largest response, `heaviest` the largest weight.  If `classes`, responses are class codes,
-    whose weights are summed.
+    A number is rounded by less than 2⁻⁶⁰ n times the largest one.  Of class codes, weights are
+    summed.
     """
     low, high = span
     centre = 0.0 if classes else low + (high - low) / 2
@@ -250,8 +222,7 @@ def add_to_leaves(leaves, unseen, begin, y, weights, classes, scale, sums):
     """Add rows to the sums (nodes, K + 1) of the leaves that they reach, whole numbers of `scale`.
 
     leaves (B, m) are those of the rows from `begin` on, valid where unseen (B, n) is true.  The
-    first K sums of a leaf are those of weights times centred responses, or of the weights of each
-    class if `classes`; the last one is that of the weights.
+    sums are of weights times centred responses, or of weights of each class, and last of weights.
     """
     last = sums.shape[1] - 1
     for i in range(leaves.shape[1]):

@@ -62,10 +62,10 @@ LEAST = 2.0**-52
 
 
 class BlockSums(NamedTuple):
-    """The sums of a block of rows.
+    """The sums of a block of rows: of errors by the number of trees, out of bag, and of responses.
 
-    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `n_evaluated`: `evaluated`.
-    `weight`, `mean`, `squares`: squares around it.
+    `path` (B, 2), `confusion` (K, K), `columns` (p,), `classes` (K,).  `evaluated`: the weight of
+    the `n_evaluated` rows.  `squares`: squares of responses around their `mean`.
     """
 
     path: NDArray[np.float64]
@@ -82,10 +82,7 @@ class BlockSums(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What evaluates a block of rows.  It can be pickled.
-
-    `draw` is which rows the trees have drawn, `scale` the scale of the sums of leaves.
-    """
+    """What evaluates a block: trees, their draws, the scale of leaves.  It can be pickled."""
 
     forest: Forest
     reader: BlockReader
@@ -106,10 +103,7 @@ def validation_of(fit: Fit, rows: StreamedRows, draw: HashedDraw) -> Validation:
 def evaluated_by_blocks(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
 ) -> RowSums:
-    """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
-
-    `advance` is called with the number of rows of each block.
-    """
+    """Predict each row by the trees that did not draw it; sum up the losses, and the columns."""
     evaluating = validation_of(fit, rows, draw)
     leaf_sums = evaluating.no_sums()
 
@@ -181,8 +175,7 @@ def total_of_blocks(
 ) -> RowSums:
     """Return the means over all blocks, of which there is one at least, added in their order.
 
-    Means and sums of squares of the response are put together as Chan, Golub and LeVeque (1983)
-    do.  `leaf_sums` are complete when the blocks are at their end.
+    Means and squares of the response are put together as Chan, Golub and LeVeque (1983) do.
     """
     blocks = iter(blocks)
     total = next(blocks)
@@ -231,11 +224,10 @@ UNKNOWN = 4e9
 
 
 class Passes(NamedTuple):
-    """The passes over the rows that grow and evaluate a forest.
+    """The passes over the rows that grow the trees of a forest, in their order, and evaluate them.
 
-    `trees` takes rows, control, draw, and a function that is called after each tree; it yields the
-    trees in their order. `evaluated` takes fit, rows, draw, and a function that is called with the
-    number of rows done; it returns the sums of all rows.
+    `trees` takes rows, control, draw, and what is called after each tree; `evaluated` takes fit,
+    rows, draw, and what is called with numbers of rows done.
     """
 
     trees: Callable[
@@ -253,10 +245,9 @@ def grow_streamed(
 ) -> StreamedFit:
     """Resolve the options of a call, grow the trees, and evaluate them by their out-of-bag rows.
 
-    `passes` say where and how trees are grown and evaluated; the fit does not depend on it.
-    `progress` shows a bar of the trees, and one of the rows.  Raises `InputError` if an option is
-    invalid or needs all rows at once, or if a tree draws no row, and `MemoryError` if one tree with
-    its rows takes more memory than there is.
+    `passes` say where this is done; the fit does not depend on it.  Raises `InputError` if an
+    option is invalid or needs all rows at once, or a tree draws no row, and `MemoryError` if one
+    takes too much.
     """
     asked = streamed_request(request)
     control = checked_control(asked, rows)
@@ -283,10 +274,7 @@ def grow_streamed(
 
 
 def checked_control(asked: Options, rows: StreamedRows) -> ResolvedOptions:
-    """Return the options of a forest, as `streamed_request` returns them, resolved and checked.
-
-    Raises `InputError` if an option is invalid, or a tree would draw all rows.
-    """
+    """Return the options of `streamed_request`, resolved; a tree may not draw all rows."""
     classification = rows.design.response.kind == "classification"
     require_objective(asked.objective, classification, False)
     require_split_scale(asked.split_scale, rows.design.response.kind, False)
@@ -361,9 +349,7 @@ def _grown(
 def abreast(rows: StreamedRows, control: ResolvedOptions) -> tuple[int, int]:
     """Return the trees whose rows are gathered in one pass, and those that grow at the same time.
 
-    The rows of the former and the growth of the latter take at most half of the memory that is
-    free, or the limit of the chunks.  The trees do not depend on it.  Raises `MemoryError` if one
-    tree takes more than is free.
+    Both take at most half of the memory that is free, or the limit of the chunks.
     """
     drawn, of_rows, of_growth = tree_bytes(rows, control)
     require_memory(
@@ -420,8 +406,7 @@ def chunks_predicted(
 ) -> Iterator[tuple[pd.DataFrame, pd.Series | pd.DataFrame]]:
     """Yield the `kept` columns of each chunk, and what `predict`, which needs `columns`, gives.
 
-    Raises `InputError` if a chunk lacks a column.  Warns of levels that no training row has, of
-    each level once, not in each chunk.
+    Warns of levels that no training row has, of each level once, not in each chunk.
     """
     names = chunks.columns()
     needed = {*columns, *kept}
@@ -449,11 +434,7 @@ def predictions_to_parquet(
     keep: Any,
     progress: bool,
 ) -> int:
-    """Write the predictions of all chunks to a file of Parquet; return the number of rows.
-
-    Raises `InputError` as `chunks_predicted`; if pyarrow is not installed, a chunk cannot be read,
-    or the file cannot be written.
-    """
+    """Write the predictions of all chunks to a file of Parquet; return the number of rows."""
     try:
         import pyarrow.parquet  # noqa: PLC0415  # optional
     except ImportError:

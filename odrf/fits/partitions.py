@@ -54,9 +54,7 @@ def trees_at_once(
 ) -> int:
     """Return the number of trees of a batch, of which as many as `batches` exist at once.
 
-    The rows that are drawn, and the growth of as many trees as the workers have threads, take at
-    most half of the workers' memory, or the limit of `Chunks`.  The trees do not depend on it.
-    Raises `MemoryError` if one tree takes more than a worker has.
+    Rows and growth take at most half of the workers' memory, or the limit of `Chunks`.
     """
     n_rows, of_rows, of_growth = tree_bytes(rows, control)
     workers = _workers(client)
@@ -178,8 +176,8 @@ def _submit_batch(
 ) -> Sequence[Any]:
     """Submit the tasks of a batch of trees; return the futures of checksums and of trees.
 
-    The numbers below `n_ranges` are those of checksums of blocks of rows, those from there on
-    are of trees, of which the first one has the number `first` in the forest.
+    Numbers below `n_ranges` are those of checksums, those from there on of trees, of which the
+    first one has the number `first` in the forest.
     """
     source = _partitions(rows)
     trees = [number - n_ranges for number in numbers if number >= n_ranges]
@@ -253,10 +251,7 @@ def _evaluated_on_workers(
 def _submit_evaluation(
     rows: StreamedRows, evaluating: Validation, numbers: Sequence[int]
 ) -> Sequence[Any]:
-    """Submit the tasks that evaluate; return the futures of sums of rows, and of leaves (the last).
-
-    The numbers are those of blocks of rows, and one more for the sums of leaves.
-    """
+    """Submit the tasks that evaluate; return the futures of sums of rows, last of leaves."""
     source = _partitions(rows)
     tasks = _tasks(
         source, "evaluate rows", _evaluated_range, scattered(source.client, evaluating), rows
@@ -314,11 +309,7 @@ ON_WORKERS = Passes(_trees_on_workers, _evaluated_on_workers)
 
 
 def partitions_predicted(fit: AnyFit, frame: Any, type: str, priors: Any) -> Any:
-    """Return the predictions of a data frame of Dask, as a lazy series or frame of Dask.
-
-    The fit is sent to the workers once.  Raises `InputError` if the type is unknown or needs
-    classes, the frame lacks a column, or the priors are invalid.
-    """
+    """Return the predictions of a data frame of Dask, lazily; workers get the fit once."""
     from dask.delayed import delayed  # noqa: PLC0415  # optional: there is no such frame without it
 
     # a worker has several threads, and each of them predicts a partition

@@ -304,10 +304,7 @@ class Chunks:
 
 
 def chunks_of(data: Any) -> Chunks | None:
-    """Return the chunks that the argument `data` stands for; None if it is a table in memory.
-
-    Anything that is no source of chunks is left to the checks of data frames.
-    """
+    """Return the chunks that `data` stands for; None for a table in memory and all else."""
     if isinstance(data, Chunks):
         return data
     if isinstance(data, str | PathLike) or _is_dataset(data) or is_partitioned(data):
@@ -414,10 +411,7 @@ def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
 
 
 def checked_frame(batch: Any, columns: Sequence[str] | None, called: str) -> pd.DataFrame:
-    """Return a chunk, which messages call so, as a data frame of pandas with these columns.
-
-    Raises `InputError` if it is no data frame, or lacks a column.
-    """
+    """Return a chunk, called so in messages, as a data frame of pandas with these columns."""
     frame = in_pandas(batch)
     if not isinstance(frame, pd.DataFrame):
         raise no_frame(called, batch)

@@ -64,10 +64,7 @@ def streamed_scores(fit: StreamedFit) -> pd.Series:
 
 
 def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
-    """Return the weights of rows by observed and predicted class, with error rates.
-
-    Raises `InputError`: for a regression.
-    """
+    """Return the weights of rows by observed and predicted class, with error rates."""
     classes, counts = fit.design.response.classes, summed_rows(fit).confusion
     if classes is None or counts is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
