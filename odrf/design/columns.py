@@ -462,7 +462,7 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
 
 
 def _indexable(data: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
-    """Return floats of other sizes, by which pandas cannot index, in 64 bits; Arrow's categories."""
+    """Return floats of odd sizes, by which pandas cannot index, in 64 bits; Arrow's categories."""
     if not isinstance(data, pd.Series):
         return data
     if data.dtype in (np.float16, np.longdouble):

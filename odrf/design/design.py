@@ -591,4 +591,4 @@ class NoData(TrainingData):
         raise self._lacks_rows()
 
     if not TYPE_CHECKING:
-        X = y = weights = index = complete = kept = property(_refuse)
+        X = y = weights = index = complete = property(_refuse)
