@@ -205,9 +205,7 @@ def _require_row_by_row(evaluation: Evaluation, frame: pd.DataFrame) -> None:
         )
 
 
-def _labels_and_numbers(
-    values: Values,
-) -> tuple[NDArray[np.int64], NDArray | None]:
+def _labels_and_numbers(values: Values) -> tuple[NDArray[np.int64], NDArray | None]:
     """Return codes of labels (m,), 0 for numbers, and columns of numbers (k, m), if any."""
     data = values.data
     if isinstance(data, pd.DataFrame):

@@ -78,8 +78,7 @@ def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
         complete &= ~absent.any(axis=1)
     order = np.argsort(-counts, kind="stable")
     return Missing(
-        complete=complete,
-        counts={columns[j]: int(counts[j]) for j in order if counts[j] > 0},
+        complete=complete, counts={columns[j]: int(counts[j]) for j in order if counts[j] > 0}
     )
 
 

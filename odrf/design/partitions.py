@@ -13,12 +13,7 @@ import pandas as pd
 
 from odrf.design import blocks
 from odrf.design.blocks import in_blocks_of_rows, rows_have_changed, rows_of_weight
-from odrf.engine.growth.backends import (
-    TasksOnWorkers,
-    computed_by_workers,
-    prefixed,
-    scattered,
-)
+from odrf.engine.growth.backends import TasksOnWorkers, computed_by_workers, prefixed, scattered
 from odrf.public.chunks import Chunks, checked_frame
 
 # Blocks of one size do not end where partitions end.  So the worker with the partition in which a

@@ -22,12 +22,7 @@ from odrf.design.formula import Atom, Column
 from odrf.design.missing import require_finite, require_no_infinite
 from odrf.design.ranks import ranked_alone
 from odrf.design.scaling import Cells, Levels, Unscaled, indicators
-from odrf.design.variables import (
-    Variable,
-    columns_of_numbers,
-    learn_variable,
-    rows_known,
-)
+from odrf.design.variables import Variable, columns_of_numbers, learn_variable, rows_known
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 

@@ -97,10 +97,7 @@ class Offset:
     values: NDArray[np.float64]
 
     def of(
-        self,
-        newdata: pd.DataFrame,
-        offset: str | ArrayLike | None,
-        complete: NDArray[np.bool_],
+        self, newdata: pd.DataFrame, offset: str | ArrayLike | None, complete: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         """Return the offsets of the `complete` (m,) rows of `newdata`, if None of the fit's column.
 

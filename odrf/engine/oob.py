@@ -160,12 +160,7 @@ def _permuted_losses(
         out[j] = increase / total
 
 
-def out_of_bag(
-    forest: Forest,
-    X: Matrix,
-    y: NDArray[np.float64],
-    draws: Draws,
-) -> OutOfBag:
+def out_of_bag(forest: Forest, X: Matrix, y: NDArray[np.float64], draws: Draws) -> OutOfBag:
     """Predict every training row by the trees that did not draw it, which `draws` repeats."""
     return out_of_bag_by_fold([forest], np.zeros(len(y), dtype=np.int64), X, y, draws)
 

@@ -237,11 +237,7 @@ class Passes(NamedTuple):
 
 
 def grow_streamed(
-    call: str,
-    rows: StreamedRows,
-    request: Options,
-    passes: Passes,
-    progress: bool = False,
+    call: str, rows: StreamedRows, request: Options, passes: Passes, progress: bool = False
 ) -> StreamedFit:
     """Resolve the options of a call, grow the trees, and evaluate them by their out-of-bag rows.
 
@@ -353,9 +349,7 @@ def abreast(rows: StreamedRows, control: ResolvedOptions) -> tuple[int, int]:
     """
     drawn, of_rows, of_growth = tree_bytes(rows, control)
     require_memory(
-        of_rows + of_growth,
-        f"growing a tree of {drawn:.0f} rows",
-        "use a smaller sample_fraction=",
+        of_rows + of_growth, f"growing a tree of {drawn:.0f} rows", "use a smaller sample_fraction="
     )
     free = available_memory()
     budget = rows.source.memory or (free / 2 if math.isfinite(free) else UNKNOWN)

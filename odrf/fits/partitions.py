@@ -20,12 +20,7 @@ from numpy.typing import NDArray
 from odrf.design.chunks import BlockChecksum, BlockReader, StreamedRows, checked_sum
 from odrf.design.partitions import BlockRangeTasks, PartitionBlocks
 from odrf.engine.chunks import Gathering, HashedDraw, Recipe, TreeRows, grown_apart, joined_rows
-from odrf.engine.growth.backends import (
-    TasksOnWorkers,
-    computed_by_workers,
-    prefixed,
-    scattered,
-)
+from odrf.engine.growth.backends import TasksOnWorkers, computed_by_workers, prefixed, scattered
 from odrf.engine.memory import in_bytes
 from odrf.engine.numeric import streams
 from odrf.engine.trees.forest import Forest

@@ -255,10 +255,7 @@ def expected_response(
 
 
 def _of_parts(
-    fit: StackedFit,
-    X: Matrix,
-    offset: NDArray[np.float64] | None,
-    advance: Callable[[int], object],
+    fit: StackedFit, X: Matrix, offset: NDArray[np.float64] | None, advance: Callable[[int], object]
 ) -> NDArray[np.float64]:
     """Return the expected responses of a stack, from those of its parts."""
     values, weights = [], []

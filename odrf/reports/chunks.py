@@ -9,11 +9,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit, RowSums, StreamedFit
 from odrf.fits.scores import counts_of_classes, explained_part
 from odrf.reports.importance import MeasuredImportance, impurity_table, with_shares
-from odrf.reports.summaries import (
-    NOT_JUDGED,
-    growth_card,
-    growth_summary,
-)
+from odrf.reports.summaries import NOT_JUDGED, growth_card, growth_summary
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
