@@ -20,7 +20,7 @@ from odrf.design.columns import listed
 from odrf.design.design import Design, UsedColumns, learn_design, read_terms
 from odrf.design.missing import MISSING, find_missing
 from odrf.design.ranks import OwnRanks, ranked_alone
-from odrf.design.response import BALANCED, class_factors
+from odrf.design.response import class_factors, is_balanced
 from odrf.design.scaling import Levels
 from odrf.design.variables import grid_of
 from odrf.design.weights import check_weights, raw_weights, unit_of
@@ -234,10 +234,11 @@ def learn_streamed_design(
         raise InputError(
             f"weights={weights!r} is not a column of the data{nearest(weights, names)}"
         )
-    options = {"kind": kind, "missing": missing, "unseen": unseen}
     choices = [choice for choice in MISSING if choice != "surrogate"]
     aside = [] if weights is None else [weights]
-    terms, used = read_terms(formula, names, env, aside, **options, known=choices)
+    terms, used = read_terms(
+        formula, names, env, aside, kind=kind, missing=missing, unseen=unseen, known=choices
+    )
     reader = ProfileReader(terms, evaluations_of(terms, env), weights, kind == CLASSES)
     known = _known(source, _FirstPass(used, reader), progress)
     if known is None or known.profile is None or known.n < 2:
@@ -256,7 +257,8 @@ def learn_streamed_design(
         check_weights(largest)
         unit = unit_of(largest)
     learned = learn_design(
-        formula, terms, frame, empty, env, **options, weights=weights, grid=grid_of(known.first),
+        formula, terms, frame, empty, env, kind=kind, missing=missing, unseen=unseen,
+        weights=weights, grid=grid_of(known.first),
         rows="row" if weights is None else COUNTED, all_rows=False,
     )  # fmt: skip
     _warn_of_ties(learned.design, known.first)
@@ -267,9 +269,9 @@ def learn_streamed_design(
         known.first.head(FIRST_ROWS).copy(),
     )  # fmt: skip
     rows = replace(rows, reader=rows.reader._replace(design=_with_means(rows)))
-    factors = _factors(class_weights, rows)
-    if factors is None:
+    if class_weights is None:
         return rows
+    factors = _factors(class_weights, rows)
     heaviest = rows.heaviest * float(factors.max())
     return replace(rows, reader=rows.reader._replace(factors=factors), heaviest=heaviest)
 
@@ -335,13 +337,11 @@ def _column_sums(
     return counts, sums
 
 
-def _factors(class_weights: Any, rows: StreamedRows) -> NDArray[np.float64] | None:
+def _factors(class_weights: Any, rows: StreamedRows) -> NDArray[np.float64]:
     """Return the factor of each class (K,); those of balanced classes take one more pass."""
     response = rows.design.response
-    if response.classes is None or class_weights is None:
-        return class_factors(class_weights, response, np.empty(0), np.empty(0))
     totals = np.ones(response.n_classes)
-    if isinstance(class_weights, str) and class_weights == BALANCED:
+    if response.classes is not None and is_balanced(class_weights):
         totals = np.zeros(response.n_classes)
         for of_block in rows.over_blocks("sum classes", _class_sums, rows.reader):
             totals += of_block

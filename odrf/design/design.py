@@ -161,6 +161,46 @@ class TrainingData:
         )
 
 
+def subjects_of(data: TrainingData) -> NDArray[np.int64] | None:
+    """Return the subject (n,) of each row of times to an event; None if groups are no subjects.
+
+    Groups are subjects if no two rows of one, of positive weight, are at risk at the same time, as
+    those of a hospital are.
+    """
+    if data.times is None or data.structure is None or data.structure.groups is None:
+        return None
+    times, groups = data.times, data.structure.groups
+    start = np.zeros(len(times)) if times.start is None else times.start
+    order = np.lexsort((start, groups))
+    order = order[data.weights[order] > 0]
+    same = groups[order][1:] == groups[order][:-1]
+    overlap = start[order][1:] < times.time[order][:-1]
+    return None if (same & overlap).any() else groups
+
+
+def rows_a_subject(data: TrainingData) -> float:
+    """Return how many rows of positive weight a subject has in the mean; 1 without subjects."""
+    subjects = None if data.times is None else subjects_of(data)
+    if subjects is None:
+        return 1.0
+    present = subjects[data.weights > 0]
+    return len(present) / len(np.unique(present))
+
+
+def last_rows(data: TrainingData) -> NDArray[np.bool_]:
+    """Return which rows (n,) of times to an event are the last of their subjects, if any, else all.
+
+    Only at the end of its last row is a subject lost to follow-up.
+    """
+    times, subjects = data.require_times(), subjects_of(data)
+    last = np.ones(len(times), dtype=np.bool_)
+    if subjects is not None:
+        order = np.lexsort((times.time, subjects))
+        order = order[data.weights[order] > 0]
+        last[order[:-1]] = subjects[order][1:] != subjects[order][:-1]
+    return last
+
+
 def rows_apart(
     data: pd.DataFrame,
     apart: NDArray[np.bool_],
@@ -388,7 +428,7 @@ def learn_design(
         require_variation(response.name, y)
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     fills = missing_cells.learn_fills(frame, terms.columns) if missing == "median" else {}
-    frame = missing_cells.filled(frame, fills)
+    frame = missing_cells.filled(frame, fills) if fills else frame
     recipe = learn_predictors(terms.terms, frame, {} if fills else empty, env, all_rows)
     scaling, X = recipe.columns_on(frame).learned(recipe.columns)
     schema = learn_schema(frame, terms.columns)
@@ -434,27 +474,36 @@ def build_design(
     """
     check_frame(data)
     require_numbers(len(data), MOST_ROWS, "rows of data", "use fewer rows")
-    weight = case_weights.raw_weights(weights, data)
     column = weights if isinstance(weights, str) else None
-    options = {"kind": kind, "missing": missing, "unseen": unseen}
     terms, used = read_terms(
         formula,
         data.columns.tolist(),
         env,
         [name for name in (column, aside) if name is not None],
         [name for name in (groups, order, strata) if isinstance(name, str)],
-        **options,
+        kind=kind,
+        missing=missing,
+        unseen=unseen,
     )
-    counted = case_weights.rows_that_count(weight)
+    weight, counted = np.ones(len(data)), np.ones(len(data), dtype=np.bool_)
+    if weights is not None:
+        weight = case_weights.raw_weights(weights, data)
+        counted = case_weights.rows_that_count(weight)
     all_count = bool(counted.all())
     considered = data if all_count else data[counted]
     left_out = _left_out(used, considered)
     complete = counted.copy()
     complete[counted] = left_out.complete
     frame, w = left_out.complete_rows(considered), weight[complete]
-    case_weights.check_weights(w)
-    structure = read_structure(data, groups, order, strata, complete)
-    require_usable(structure, w)
+    structure: RowStructure | None = None
+    factors: NDArray[np.float64] | None = None
+    unit = 1.0
+    if weights is not None:
+        case_weights.check_weights(w)
+        unit = case_weights.unit_of(w)
+    if not (groups is None and order is None and strata is None):
+        structure = read_structure(data, groups, order, strata, complete)
+        require_usable(structure, w)
     empty = find_missing(frame, terms.columns).counts
     learned = learn_design(
         formula,
@@ -462,17 +511,18 @@ def build_design(
         frame,
         empty,
         env,
-        **options,
+        kind=kind,
+        missing=missing,
+        unseen=unseen,
         weights=column,
         grid=grid_of(data),
         rows="row" if all_count else "row of positive weight",
         times_weighted=w if with_times else None,
     )
     design, y = learned.design, learned.y
-    unit = case_weights.unit_of(w)
     w = w / unit
-    factors = class_factors(class_weights, design.response, y, w)
-    if factors is not None:
+    if class_weights is not None:
+        factors = class_factors(class_weights, design.response, y, w)
         w = w * factors[y.astype(np.int64)]
     kept = kept_columns(design.recipe, learned.frame, terms.columns)
     training = TrainingData(

@@ -76,14 +76,16 @@ class Predictors:
     def _widths_of_factors(self) -> dict[int, int]:
         """By the first column of each factor, its number of levels."""
         widths = np.diff(self.first)
-        return {
-            int(self.first[j]): int(widths[j]) for j in np.flatnonzero(self.types == INDICATORS)
-        }
+        factors = np.flatnonzero(self.types == INDICATORS)
+        return dict(zip(self.first[factors].tolist(), widths[factors].tolist(), strict=True))
 
     def _pieces(self, frame: pd.DataFrame) -> Iterator[Cells | Levels]:
         if len(frame) == 0:
             return
         yield from self._number_columns(frame)
+        numbers = set(self._of_numbers)
+        if len(numbers) == len(self.terms):
+            return
         in_products = {v for term in self.terms if len(term) > 1 for v in term}
         kept: dict[int, NDArray] = {}
 
@@ -96,7 +98,6 @@ class Predictors:
                 kept[v] = found
             return found
 
-        numbers = set(self._of_numbers)
         for j, term in enumerate(self.terms):
             if j in numbers:
                 continue
@@ -209,43 +210,56 @@ def learn_predictors(
     column holds neither numbers nor labels, an expression fails, or two predictors have the same
     name.  Warns of expressions that need all rows at once, see `warn_of_other_rows`.
     """
-    atoms = dict.fromkeys(atom for term in terms for atom in term)
-    numbers = columns_of_numbers(frame)
-    variables = {
-        atom: numbers[atom.name]
-        if isinstance(atom, Column) and atom.name in numbers and empty.get(atom.name) != len(frame)
-        else learn_variable(atom, _known_rows(frame, atom, empty), env)
-        for atom in atoms
-    }
-    number = {atom: v for v, atom in enumerate(atoms)}
-    names = pd.Index([":".join(atom.name for atom in term) for term in terms])
-    if not names.is_unique:
+    atoms = dict.fromkeys([atom for term in terms for atom in term])
+    numbers, n = columns_of_numbers(frame), len(frame)
+    variables = {}
+    for atom in atoms:
+        plain = isinstance(atom, Column) and empty.get(atom.name) != n
+        known = numbers.get(atom.name) if plain else None
+        variables[atom] = known or learn_variable(atom, _known_rows(frame, atom, empty), env)
+    names = [":".join([atom.name for atom in term]) for term in terms]
+    if len(set(names)) < len(names):
+        labels = pd.Index(names)
         raise InputError(
-            f"two predictors are named {listed(names[names.duplicated()])}, a column and an "
+            f"two predictors are named {listed(labels[labels.duplicated()])}, a column and an "
             "expression: rename the column"
         )
-    holes = [any(empty.keys() & set(atom.columns) for atom in term) for term in terms]
+    holes = [not empty.keys().isdisjoint([c for a in term for c in a.columns]) for term in terms]
     of_terms = [[variables[atom] for atom in term] for term in terms]
-    kept = [_kept(of_term, frame) for of_term in of_terms]
-    _require_names(of_terms, kept)
-    columns = [
-        [*_column_names(of_term, products), *[name + EMPTY][: int(hole)]]
-        for of_term, products, name, hole in zip(of_terms, kept, names, holes, strict=True)
+    is_plain = [
+        len(each) == 1 and each[0].evaluation is None and isinstance(each[0].encoding, Numbers)
+        for each in of_terms
     ]
+    kept = {
+        j: products
+        for j, each in enumerate(of_terms)
+        if not is_plain[j] and (products := _kept(each, frame)) is not None
+    }
+    _require_names(of_terms, kept)
+    columns: list[str] = []
+    first, types = [0], []
+    for j, (name, of_term) in enumerate(zip(names, of_terms, strict=True)):
+        columns += [name] if is_plain[j] else _column_names(of_term, kept.get(j))
+        columns += [name + EMPTY] * holes[j]
+        first.append(len(columns))
+        types.append(PLAIN if is_plain[j] else _type(of_term))
+    number = {atom: v for v, atom in enumerate(atoms)}
     of_atoms = list(variables.values())
-    products_of = [tuple([number[atom] for atom in term]) for term in terms]
+    factors = [tuple([number[atom] for atom in term]) for term in terms]
     if all_rows:
-        warn_of_other_rows([each.evaluation for each in of_atoms if each.evaluation], frame)
-        of_atoms, products_of = ranked_alone(of_atoms, products_of, frame)
+        evaluations = [each.evaluation for each in of_atoms if each.evaluation]
+        if evaluations:
+            warn_of_other_rows(evaluations, frame)
+        of_atoms, factors = ranked_alone(of_atoms, factors, frame)
     return Predictors(
-        variables=tuple(of_atoms),
-        terms=tuple(products_of),
-        names=tuple(names),
-        columns=tuple(name for names_of_term in columns for name in names_of_term),
-        first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
-        types=np.array([_type(of_term) for of_term in of_terms], np.int8),
-        holes=np.array(holes, dtype=np.bool_),
-        kept={j: products for j, products in enumerate(kept) if products is not None},
+        tuple(of_atoms),
+        tuple(factors),
+        tuple(names),
+        tuple(columns),
+        np.array(first, dtype=np.int64),
+        np.array(types, dtype=np.int8),
+        np.array(holes, dtype=np.bool_),
+        kept,
     )
 
 
@@ -286,14 +300,18 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
 
 
 def _require_names(
-    of_terms: Sequence[Sequence[Variable]], kept: Sequence[NDArray[np.int64] | None]
+    of_terms: Sequence[Sequence[Variable]], kept: Mapping[int, NDArray[np.int64]]
 ) -> None:
     """Raise `MemoryError` if the names of all columns need more memory than there is."""
     n_columns, size = 0, 0.0
-    for of_term, products in zip(of_terms, kept, strict=True):
-        n = math.prod(v.width for v in of_term) if products is None else len(products)
+    for j, of_term in enumerate(of_terms):
+        n, length = 1, NAME
+        for variable in of_term:
+            n *= len(variable.encoding.suffixes)
+            length += len(variable.name)
+        n = len(kept[j]) if j in kept else n
         n_columns += n
-        size += float(n) * (NAME + sum(len(v.name) for v in of_term))
+        size += float(n) * length
     require_memory(
         size,
         f"the names of {n_columns} columns of the formula",
@@ -305,7 +323,7 @@ def _column_names(
     variables: Sequence[Variable], products: NDArray[np.int64] | None
 ) -> Iterator[str]:
     of_variable = [[v.name + suffix for suffix in v.encoding.suffixes] for v in variables]
-    return (":".join(names) for names in _combinations(of_variable, products))
+    return map(":".join, _combinations(of_variable, products))
 
 
 def _combinations(

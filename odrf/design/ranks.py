@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_integer_dtype, is_numeric_dtype
 
 from odrf.design.columns import Values, column_blocks, column_values
-from odrf.design.encoding import PLAIN, Durations, Encoding, Moments
+from odrf.design.encoding import PLAIN, Durations, Encoding, Moments, Numbers
 from odrf.design.variables import Variable
 
 TOLERATED = 2.0**-18
@@ -192,31 +192,21 @@ def ranked_alone(
     replaced by its own values as ranks, as a product of ranks would mean something else.
     """
     result, number = list(variables), list(range(len(variables)))
-    alone = list(dict.fromkeys(term[0] for term in terms if len(term) == 1))
-    in_products = {v for term in terms if len(term) > 1 for v in term}
-    for v, each in zip(alone, _ranked([variables[v] for v in alone], frame), strict=True):
-        if each is not variables[v] and v in in_products:
-            number[v] = len(result)
-            result.append(each)
-        else:
-            result[v] = each
-    return result, [(number[term[0]],) if len(term) == 1 else term for term in terms]
-
-
-def _ranked(variables: Sequence[Variable], frame: pd.DataFrame) -> list[Variable]:
-    """Return the variables, ranked where they are columns of `frame` that narrowing would tie."""
-    numbers = [variable.name for variable in variables if variable.is_number_column]
+    alone = dict.fromkeys([term[0] for term in terms if len(term) == 1])
+    columns = [v for v in alone if variables[v].evaluation is None]
+    numbers = [variables[v].name for v in columns if isinstance(variables[v].encoding, Numbers)]
     suspected = set(_suspected(frame, numbers))
-    return [
-        replace(variable, encoding=_checked(variable, frame))
-        if variable.name in suspected or _is_timed(variable)
-        else variable
-        for variable in variables
-    ]
-
-
-def _is_timed(variable: Variable) -> bool:
-    return variable.evaluation is None and isinstance(variable.encoding, Moments | Durations)
+    for v in columns:
+        variable = variables[v]
+        if variable.name not in suspected and not isinstance(variable.encoding, Timed):
+            continue
+        ranked = replace(variable, encoding=_checked(variable, frame))
+        if any(v in term for term in terms if len(term) > 1):
+            number[v] = len(result)
+            result.append(ranked)
+        else:
+            result[v] = ranked
+    return result, [(number[term[0]],) if len(term) == 1 else term for term in terms]
 
 
 def _checked(variable: Variable, frame: pd.DataFrame) -> Encoding:

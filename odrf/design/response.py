@@ -331,8 +331,8 @@ SMALLEST_FACTOR, LARGEST_FACTOR = 1e-60, 1e60
 
 def class_factors(
     class_weights: Any, response: Response, y: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """Return the factors (K,) by which the case weights of each class are multiplied, or None.
+) -> NDArray[np.float64]:
+    """Return the factors (K,) by which the case weights of each class are multiplied.
 
     ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows; classes
     with hardly any weight, less than 1e-60 of it, keep theirs.  Classes that a mapping does not
@@ -340,8 +340,6 @@ def class_factors(
     `InputError` if `class_weights` is of another type or names an unknown class, a factor is not a
     positive number, or the response is numeric.
     """
-    if class_weights is None:
-        return None
     if response.causes:
         raise InputError(
             f"class_weights= needs classes, and {response.name!r} is a time to an event: leave it "
@@ -352,7 +350,7 @@ def class_factors(
             f"class_weights= needs classes, but {response.name!r} is numeric: leave it out, use "
             'kind="classification", or weight single rows with weights='
         )
-    if isinstance(class_weights, str) and class_weights == BALANCED:
+    if is_balanced(class_weights):
         totals = np.bincount(y.astype(np.int64), weights, minlength=len(response.classes))
         present = totals > SMALLEST_FACTOR * totals.sum()
         share = totals.sum() / present.sum()
@@ -363,6 +361,11 @@ def class_factors(
             "positive numbers"
         )
     return _from_mapping(class_weights, response.classes)
+
+
+def is_balanced(class_weights: Any) -> bool:
+    """Return whether the argument gives all classes the same total weight."""
+    return isinstance(class_weights, str) and class_weights == BALANCED
 
 
 def _from_mapping(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArray[np.float64]:
