@@ -28,14 +28,13 @@ from odrf.fits.responses import leaves_rows_out, require_out_of_bag
 from odrf.options.sizes import OOB
 from odrf.pruning.complexity import CHOICES, RULES
 from odrf.public import public_method, respelled
-from odrf.results import checks, growing, out_of_bag, tree_tables
+from odrf.results import checks, export, growing, predictions
 from odrf.results import forest_predictions as forests
-from odrf.results import plots as panels
+from odrf.results import importance as importances
 from odrf.results import tree as trees
 from odrf.results.checks import Compared
-from odrf.results.importance import KNOCKOFF
+from odrf.results.importance import KNOCKOFF, Drawing
 from odrf.results.models import TreeResults
-from odrf.results.plots import Drawing
 from odrf.results.tree import ODTResults
 from odrf.statistics.residuals import probability_transforms, row_influence
 from odrf.text.summary import Card, Summary
@@ -116,8 +115,8 @@ class ODRFResults(TreeResults):
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return ODTResults(self.fit.of_tree(int(i)))
 
-    splits = tree_tables.splits_of_trees
-    kinds = tree_tables.kinds
+    splits = export.splits_of_trees
+    kinds = export.kinds
 
     # More trees
     grow = growing.grow
@@ -220,12 +219,12 @@ class ODRFResults(TreeResults):
     growth_path = forests.growth_path
 
     # Out of bag
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
     oob_error = forests.oob_error
     error_path = forests.error_path
     _oob_value = _scored = forests.oob_value
-    _out_of_bag_asked = out_of_bag.values_asked
+    _out_of_bag_asked = predictions.values_asked
     _require_out_of_bag = _require_scored = forests.require_oob
     _noise_residuals = forests.noise_residuals
 
@@ -334,7 +333,7 @@ class ODRFResults(TreeResults):
     surrogate = trees.surrogate
 
     # Plots and summary
-    plot = panels.plot
+    plot = importances.plot
 
     def _drawing(self) -> Drawing:
         return "error", lambda panel: plots.plot_error(self.error_path, panel)

@@ -19,11 +19,11 @@ from odrf.fits.predicting import class_labels
 from odrf.options.guided import ResolvedGuidedOptions
 from odrf.public import public_method, respelled
 from odrf.results import explain, export, growing, predictions
-from odrf.results import plots as panels
+from odrf.results import importance as importances
 from odrf.results import proximity as proximities
 from odrf.results import tree as trees
+from odrf.results.importance import Drawing
 from odrf.results.models import TreeModelResults
-from odrf.results.plots import Drawing
 from odrf.statistics.sensitivity import (
     leaf_codes,
     regions_divided,
@@ -349,7 +349,7 @@ class GRAFResults(TreeModelResults):
     to_onnx = export.to_onnx
 
     # Plots and summary
-    plot = panels.plot
+    plot = importances.plot
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, planes, regions and importances."""

@@ -29,17 +29,16 @@ from odrf.fits.responses import expected_response, predicting_rows_apart, traini
 from odrf.options.stack import ResolvedStackOptions
 from odrf.public import public, public_method
 from odrf.public.progress import progress_bar
-from odrf.results import checks, out_of_bag
-from odrf.results import plots as panels
+from odrf.results import checks, predictions
+from odrf.results import importance as importances
 from odrf.results import tree as trees
 from odrf.results.absent import known, out_of_bag_rows
 from odrf.results.base import Label, OfRows, Priors, Rows, Training, kept
 from odrf.results.boosted import ODBTResults
 from odrf.results.checks import Compared
 from odrf.results.forest import ODRFResults
-from odrf.results.importance import ADJUST, TEST, require_no_test
+from odrf.results.importance import ADJUST, TEST, Drawing, require_no_test
 from odrf.results.models import TreeModelResults
-from odrf.results.plots import Drawing
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -182,9 +181,9 @@ class AutoResults(TreeModelResults):
         return np.concatenate([fit.forest.leaves() for fit in self.fit.grown.values()])
 
     # Out of bag
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
-    _out_of_bag_asked = out_of_bag.values_asked
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
+    _out_of_bag_asked = predictions.values_asked
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
@@ -447,7 +446,7 @@ class AutoResults(TreeModelResults):
         )
 
     # Plots and summary
-    plot = panels.plot
+    plot = importances.plot
 
     def _scores(self) -> dict[str, str]:
         return reports.stack.error_scores(

@@ -19,10 +19,10 @@ from odrf.fits.fit import Fit
 from odrf.fits.pruning import sized_tree
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public_method
-from odrf.results import export, predictions, pruning, tree_tables
+from odrf.results import export, predictions, pruning
 from odrf.results.base import FittedResults
+from odrf.results.importance import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.models import TreeResults
-from odrf.results.plots import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ class ODTResults(TreeResults):
     predict = predictions.predict
 
     # The tree
-    nodes = tree_tables.nodes
-    splits = tree_tables.splits
-    surrogates = tree_tables.surrogates
-    rules = tree_tables.rules
+    nodes = export.nodes
+    splits = export.splits
+    surrogates = export.surrogates
+    rules = export.rules
 
     # Pruning
     pruning_path = pruning.pruning_path

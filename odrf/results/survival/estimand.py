@@ -14,14 +14,13 @@ from odrf.engine.oob import OutOfBag
 from odrf.errors import InputError
 from odrf.fits.responses import leaves_rows_out
 from odrf.public import public_method
-from odrf.results import curves, out_of_bag, tree_tables
+from odrf.results import effects, export, predictions
 from odrf.results import forest_predictions as forests
-from odrf.results import plots as panels
+from odrf.results import importance as importances
 from odrf.results import proximity as proximities
 from odrf.results import tree as trees
-from odrf.results.importance import BY_HELD_OUT, KNOCKOFF
+from odrf.results.importance import BY_HELD_OUT, KNOCKOFF, Drawing
 from odrf.results.models import TreeResults
-from odrf.results.plots import Drawing
 from odrf.text.summary import Card, Summary
 
 if TYPE_CHECKING:
@@ -143,16 +142,16 @@ class EstimandResults(TreeResults):
 
     # Predictions and errors
     predict = forests.predict
-    splits = tree_tables.splits_of_trees
-    oob_prediction = out_of_bag.oob_prediction
-    oob_prob = out_of_bag.oob_prob
+    splits = export.splits_of_trees
+    oob_prediction = predictions.oob_prediction
+    oob_prob = predictions.oob_prob
     oob_error = forests.oob_error
     error_path = forests.error_path
     surrogate = trees.surrogate
-    plot = panels.plot
+    plot = importances.plot
     _measured_importance = forests.measured
     _oob_value = _scored = forests.oob_value
-    _out_of_bag_asked = out_of_bag.values_asked
+    _out_of_bag_asked = predictions.values_asked
     _require_out_of_bag = _require_scored = forests.require_oob
     _noise_residuals = forests.noise_residuals
 
@@ -245,7 +244,7 @@ class EstimandResults(TreeResults):
         """
         if checked_whole("permutations", permutations, 0):
             raise InputError(f"permutations={permutations!r}: {GROWN_ANEW}: use permutations=0")
-        return curves.interactions(
+        return effects.interactions(
             self, variables, rows=rows, permutations=0, newdata=newdata, progress=progress
         )
 

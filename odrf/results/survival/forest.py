@@ -20,7 +20,7 @@ from odrf.checks import (
 from odrf.errors import InputError
 from odrf.fits.responses import require_out_of_bag
 from odrf.public import public_method
-from odrf.results import absent, growing, tree_tables
+from odrf.results import absent, export, growing
 from odrf.results.absent import known
 from odrf.results.forest import DROP, ROUNDS
 from odrf.results.survival import curves as curve_predictions
@@ -183,8 +183,8 @@ class SurvivalForestResults(LeafCurveResults):
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return SurvivalTreeResults(fits.survival.fit.survival_tree_of(self.fit.of_tree(int(i))))
 
-    splits = tree_tables.splits_of_trees
-    kinds = tree_tables.kinds
+    splits = export.splits_of_trees
+    kinds = export.kinds
 
     # More trees
     grow = growing.grow

@@ -13,8 +13,8 @@ from odrf.checks import checked_choice, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.public import public_method
-from odrf.results import pruning, tree_tables
-from odrf.results.plots import DIGITS, MOST_TERMS, check_drawn_tree
+from odrf.results import export, pruning
+from odrf.results.importance import DIGITS, MOST_TERMS, check_drawn_tree
 from odrf.results.survival import curves as curve_predictions
 from odrf.results.survival import importance as importances
 from odrf.results.survival import scores
@@ -130,8 +130,8 @@ class SurvivalTreeResults(LeafCurveResults):
     error_path = importances.error_path
 
     # The tree
-    splits = tree_tables.splits
-    surrogates = tree_tables.surrogates
+    splits = export.splits
+    surrogates = export.surrogates
 
     # Pruning
     pruning_path = pruning.pruning_path
