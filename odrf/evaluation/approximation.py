@@ -160,20 +160,19 @@ def approximation_curve(
     newdata : DataFrame
         Test rows, with the response.  Rows that `fit` cannot predict are left out.
     models : mapping of str to model, optional
-        As in `compare`.  By default "graf", a guided forest with `subspace`, `trials`, `min_split`
-        and `origin` as in `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All
-        models are fitted to the same subsets, without case weights.
+        {about models}
+        By default "graf", a guided forest with `subspace`, `trials`, `min_split` and `origin` as in
+        `fit`, and "forest", the forest of `odrf`, both with 100 trees.  All models are fitted to
+        the same subsets, without case weights.
     fractions : sequence of float, default (0.05, 0.1, 0.25, 0.5, 0.75, 1)
         Shares of the training rows to keep, above 0 and at most 1.
     repeats : int, default 10
         How often new subsets are drawn and the models refitted with new seeds.
-    seed : int, SeedSequence or Generator, optional
-        Makes the curve reproducible, for any number of threads.
+    {seed}
     n_jobs : int, optional
         Threads, one subset each; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
         Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------

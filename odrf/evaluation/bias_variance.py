@@ -521,8 +521,8 @@ def bias_variance(
           taken for the truth, so noise counts as bias.  The closer n is to the number of rows to
           draw from, the more alike the samples are, and the smaller the estimated variance.
     models : model, or mapping of str to model
-        One model, or several by name, of any kind that `compare` takes.  All are fitted to the
-        same samples.
+        One model, or several by name; all are fitted to the same samples.
+        {about models}
     n : int or sequence of int
         Rows of a training sample, 2 or more.  A sequence gives curves over n.
     repeats : int, default 50
@@ -530,18 +530,15 @@ def bias_variance(
         often: with few of them, James' bias is too large and his variance too small.
     test_rows : int, optional
         By default 2000 for a problem, or half of the rows of a table.
-    groups : str or array-like, optional
-        For a table: which rows belong together, as in `compare`.  Whole groups are set aside as
-        test rows, `test_rows` or a few more, and a training sample takes one group after the other,
-        the last one in part.
-    seed : int, SeedSequence or Generator, optional
-        Makes the result reproducible, for any number of threads.  The results at one n do not
-        depend on the other n.
+    {groups}
+        Only for a table.  Whole groups are set aside as test rows, `test_rows` or a few more, and a
+        training sample takes one group after the other, the last one in part.
+    {seed}
+        The results at one n do not depend on the other n.
     n_jobs : int, optional
         Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
         says.  Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------

@@ -364,35 +364,31 @@ def learning_curve(
 
     Parameters
     ----------
-    formula : str
-        The model; see `odt`.
-    data : DataFrame
+    {formula, data}
     models : mapping of str to model, optional
-        As in `compare`; by default the forest of `odrf`.
+        {about models}
+        By default the forest of `odrf`.
     sizes : "geometric" or sequence of int, default "geometric"
         Numbers of training rows; 3 or more different ones.  By default 8 from 20 to three quarters
         of the table, in geometric progression.
     repeats : int, default 5
         How often the rows are divided anew into training and test rows.
-    metric : str or callable, default "auto"
-        As in `compare`, but only metrics for which smaller is better, and whose values are at least
-        0, as those of the power law.
-    groups : str or array-like, optional
-        Which rows belong together; as in `compare`.  Whole groups are held out, about a quarter of
-        the rows.  Training samples take one group after the other, the last one in part.
-    order : str or array-like, optional
-        The time of each row; as in `compare`.  The last quarter of the rows is held out, each time,
-        and training samples are random rows before it.
-    strata : str or array-like, optional
-        The stratum of each row; as in `compare`.  Test rows and training samples keep the shares of
-        the strata.
-    seed : int, SeedSequence or Generator, optional
-        Makes the curve reproducible, for any number of threads.
+    {metric}
+        Only metrics for which smaller is better, and whose values are at least 0, as those of the
+        power law.
+    {groups}
+        Whole groups are held out, about a quarter of the rows.  Training samples take one group
+        after the other, the last one in part.
+    {order}
+        The last quarter of the rows is held out, each time, and training samples are random rows
+        before it.
+    {strata}
+        Test rows and training samples keep the shares of the strata.
+    {seed}
     n_jobs : int, optional
         Threads, one training sample each; by default all cores, or as many as ``OMP_NUM_THREADS``
         says.  Models have their own threads beside these.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------

@@ -174,8 +174,8 @@ class_weights : None, "balanced" or mapping, default None
     ``predict(priors=)`` corrects probabilities to other shares.
 groups : str or array of shape (n,), optional
     Which rows belong together, such as all rows of one subject: a column of `data`, which ``.``
-    then leaves out, or values in the order of its rows, as for `weights`.  Rows of one group are
-    never divided.
+    then leaves out, or values in the order of its rows; a Series goes by its labels.  Rows of one
+    group are never divided.
 order : str or array of shape (n,), optional
     The time of each row, as for `groups`: numbers, dates or times.  Not together with `groups`.
 strata : str or array of shape (n,), optional
@@ -217,6 +217,46 @@ InputError
     If an argument or a column is invalid.  The message names it and says what to use.
 MemoryError
     If the table or the trees take more memory than there is, as far as known beforehand.
+models : mapping of str to model
+    Models by name, each one of
+
+    - a function of formula and data that returns a fit with ``predict(newdata)``, such as
+      `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
+      as ``predict(newdata, type="prob")``, for survival as ``predict(newdata,
+      type="survival", times=times)``.  If it has an argument `seed` that is not set yet,
+      a seed is passed to it.  Options are set in it: of events of several causes, for example,
+      ``functools.partial(odrf.odrf, cause=…)`` splits for one of them;
+    - a formula with the same response, for `odrf`;
+    - a pair of a formula with the same response and one of the other kinds of models;
+    - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
+      fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
+      training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
+      of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
+      estimator takes no NaN.  If its ``random_state`` is None, a seed is set.  For times to
+      an event it is one of `odrf.sklearn`, or of scikit-survival.
+cv : int, str, array-like or splitter, default 10
+    - A number of folds, stratified by class, or by whether rows had an event.
+    - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
+      do not see this column unless a formula names it.
+    - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
+      ``random_state`` is None and it draws rows at random, a seed is set.
+
+    Every test row counts once, also if a model is fitted with case weights.
+metric : str or callable, default "auto"
+    - For a numeric response ``"mse"`` (the default), ``"rmse"``, ``"mae"``, ``"r2"``.
+    - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
+      ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
+      the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
+    - For times to an event ``"integrated_brier"`` (the default) of predicted survival,
+      ``"uno_c"`` and ``"harrell_c"`` of risks.  Up to which time events count, and the
+      weights that make up for censored rows, follow from all rows of the table, as in
+      ``score()`` of a fit.
+    - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  For
+      times to an event it takes a data frame with the columns ``time`` and ``event``, and
+      ``start`` if rows enter late, and an array (n,) of risks.  It returns a number; smaller is
+      better.
+
+    Metrics of times to an event are those of the events of all causes.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.
