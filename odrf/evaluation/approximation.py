@@ -26,9 +26,7 @@ from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 from odrf.text.summary import Card, Carded, Summary
 
-# ------------------------------------------------------------------------------------------------
 # Result of `approximation_curve`: errors of models that are trained on subsets of the rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @public
@@ -126,9 +124,7 @@ class ApproximationCurve(Carded):
         }
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of models that are trained on subsets of rows selected by a guided forest.
-# ------------------------------------------------------------------------------------------------
 
 FRACTIONS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TREES = 100

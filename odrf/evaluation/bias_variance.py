@@ -37,9 +37,7 @@ from odrf.simulate.problem import RESPONSE, Problem, one_hot
 from odrf.simulate.survival import SurvivalProblem
 from odrf.text.summary import Card, Carded, Summary
 
-# ------------------------------------------------------------------------------------------------
 # Result of `bias_variance`: the terms of the expected error of models.
-# ------------------------------------------------------------------------------------------------
 
 JAMES = {
     "bayes_error": "Bayes error",
@@ -218,7 +216,6 @@ def _sum(terms: dict[str, str], table: pd.DataFrame) -> str:
     return "error = " + " + ".join(words for name, words in terms.items() if name in table)
 
 
-# ------------------------------------------------------------------------------------------------
 # Bias, variance and noise: the terms of a model's expected error on a row.
 #
 # A model is fitted to R training samples and predicts the same m rows each time.  Every function
@@ -228,7 +225,6 @@ def _sum(terms: dict[str, str], table: pd.DataFrame) -> str:
 # Classes: G. M. James, "Variance and bias for general loss functions", Machine Learning 51 (2003),
 # as in Tomita et al., Appendix F; R. Kohavi and D. Wolpert, "Bias plus variance decomposition for
 # zero-one loss functions", ICML (1996), as in Gupta et al., equations (26) to (29).
-# ------------------------------------------------------------------------------------------------
 
 
 class James(NamedTuple):
@@ -352,9 +348,7 @@ def _shares(predicted: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]
     return np.bincount(cell.ravel(), minlength=m * n_classes).reshape(m, n_classes) / R
 
 
-# ------------------------------------------------------------------------------------------------
 # Sources of training samples and test rows: simulated problems, and tables.
-# ------------------------------------------------------------------------------------------------
 
 TEST_ROWS, TEST_SHARE = 2000, 0.5
 FEWEST_TEST_ROWS = 2
@@ -485,9 +479,7 @@ def _by_groups(order: NDArray[np.int64], groups: NDArray[np.int64] | None) -> ND
     return order[np.argsort(first[code], kind="stable")]
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimating bias and variance of models from repeated training samples.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST_ROWS, FEWEST_REPEATS = 2, 2
 

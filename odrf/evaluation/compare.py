@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Statistics of methods that are compared on the same folds, or on the same tables.
 #
 # References
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 # Machine Learning Research 7.
 #
 # C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
-# ------------------------------------------------------------------------------------------------
 
 DIGITS = 12
 
@@ -126,9 +124,7 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
     return float(quantile * np.sqrt(methods * (methods + 1) / (6 * tables)))
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `compare`: scores of models on the same folds, and tests between them.
-# ------------------------------------------------------------------------------------------------
 
 
 class FoldsUsed(NamedTuple):
@@ -404,9 +400,7 @@ class Comparison(Carded):
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Comparison of models by cross-validation, all on the same folds.
-# ------------------------------------------------------------------------------------------------
 
 Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
 

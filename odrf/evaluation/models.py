@@ -31,9 +31,7 @@ from odrf.evaluation.metrics import Metric, TimesToScore, times_to_score
 from odrf.public import public
 from odrf.results.base import AnyResults
 
-# ------------------------------------------------------------------------------------------------
 # Tables to compare models on, each with its formula and response.
-# ------------------------------------------------------------------------------------------------
 
 WORDS = {"regression": "a number", "classification": "a class", "survival": "a time to an event"}
 UNNAMED = "data"
@@ -236,9 +234,7 @@ def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimators for times to an event, of this package or of scikit-survival: how they predict.
-# ------------------------------------------------------------------------------------------------
 
 
 def structured_times(times: SurvivalTimes) -> NDArray[np.void]:
@@ -258,9 +254,7 @@ def survival_by_estimator(
     return np.stack([curve(at) for curve in estimator.predict_survival_function(X)])
 
 
-# ------------------------------------------------------------------------------------------------
 # Kinds of models that can be compared, and how each is fitted and predicts test rows.
-# ------------------------------------------------------------------------------------------------
 
 FEWEST = 2
 
@@ -566,9 +560,7 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
     return values[~tells]
 
 
-# ------------------------------------------------------------------------------------------------
 # Scoring models that are fitted to the same training rows on the same test rows.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,9 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------------------------------------------------------------
 # Result of `tune`: the error of each candidate.
-# ------------------------------------------------------------------------------------------------
 
 SHOWN = 20
 
@@ -208,9 +206,7 @@ def _as_given(values: list[Any]) -> pd.Series:
     return column if column.isna().any() else column.infer_objects()
 
 
-# ------------------------------------------------------------------------------------------------
 # Choosing options of a model by out-of-bag error or cross-validation.
-# ------------------------------------------------------------------------------------------------
 
 METHODS = ("oob", "cv")
 OUT_OF_BAG = "out-of-bag rows"

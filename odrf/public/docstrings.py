@@ -257,6 +257,31 @@ metric : str or callable, default "auto"
       better.
 
     Metrics of times to an event are those of the events of all causes.
+p : int, default 10
+    Number of predictors.
+noise : float, default 0.0
+    Probability that a label is replaced by one of the others, below 1 - 1/K for K classes.  It is
+    the Bayes error where the classes do not overlap.
+censored : float, default 0.3
+    Expected share of censored rows, from 0 to below 1.
+problem
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+survival_problem
+    Returns
+    -------
+    SurvivalProblem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
 references_of_trees
     G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal
     Statistical Society B 26, 211-252.
