@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,27 +14,27 @@ from scipy.stats import rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student
 
 from odrf import plots
-from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.checks import MOST, Seed, checked_seed, checked_whole, is_whole
 from odrf.design.folds import Division, FoldRows, Folds, read_division
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
+    Rows,
     Scoring,
     Task,
     arguments_given,
     check_formulas,
     check_predicted,
     check_same_kind,
+    each_in_turn,
     named_tables,
     read_models,
     read_task,
 )
 from odrf.public import public
-from odrf.public.progress import progress_bar
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
@@ -501,45 +500,24 @@ def compare(
     check_formulas(named_models, tasks, env)
     repeats, seed = checked_whole("repeats", repeats, 1, MOST), checked_seed(seed)
     divisions = [_division(cv, task) for task in tasks]
-    scoring = Scoring(named_models, score, env)
-    folds = [
-        fold
-        for number, (task, division) in enumerate(zip(tasks, divisions, strict=True))
-        for fold in _folds(task, number, division, repeats, seed)
-    ]
-    rows = []
-    with progress_bar(total=len(folds), unit="fold", progress=progress) as bar:
-        for row in in_order(partial(_scores, scoring), folds, checked_jobs(n_jobs)):
-            rows.append(row)
-            bar.update()
-    index = pd.MultiIndex.from_tuples(
-        [(fold.task.name, fold.repeat, fold.number) for fold in folds],
-        names=["table", "repeat", "fold"],
-    )
-    scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(named_models), name="model"))
+    folds = {
+        (task.name, *number): rows
+        for place, (task, division) in enumerate(zip(tasks, divisions, strict=True))
+        for number, rows in _folds(task, place, division, repeats, seed)
+    }
+    scoring, cells = Scoring(named_models, score, env), list(folds.values())
+    lines = each_in_turn(scoring.scores, cells, n_jobs, "fold", progress)
+    index = pd.MultiIndex.from_tuples(list(folds), names=["table", "repeat", "fold"])
+    scores = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     sizes = {task.name: len(task.y) for task in tasks}
-    k = max(fold.number for fold in folds)
+    k = max(fold for _, _, fold in folds)
     used = FoldsUsed(
         k,
         _spelled({"cv": k if is_whole(cv) else cv, **structure}),
         divisions[0].words(k, tasks[0].rows),
-        sum(fold.rows.test.sum() for fold in folds) / sum(fold.rows.train.sum() for fold in folds),
+        sum(rows.test.sum() for rows in cells) / sum(rows.train.sum() for rows in cells),
     )
     return Comparison(scores, score, formula, sizes, used, seed)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """One fold of a table; fold and repeat count from 1."""
-
-    task: Task
-    repeat: int
-    number: int
-    rows: FoldRows
-    seed: int
-
-    def __str__(self) -> str:
-        return f"table {self.task.name!r}, repeat {self.repeat}, fold {self.number}"
 
 
 def _spelled(arguments: Mapping[str, Any]) -> str:
@@ -560,14 +538,17 @@ def _division(cv: Folds, task: Task) -> Division:
         raise InputError(f"table {task.name!r}: {error}") from error
 
 
-def _folds(task: Task, number: int, division: Division, repeats: int, seed: int) -> Iterator[_Fold]:
-    """Divide a table; each division has a seed, and each fold a seed for its models.
+def _folds(
+    task: Task, place: int, division: Division, repeats: int, seed: int
+) -> Iterator[tuple[tuple[int, int], Rows]]:
+    """Yield the rows of each fold by repeat and fold, which count from 1.
 
-    Raises `InputError` if there are several repeats, and the folds are the same in each.
+    Each division has a seed, and each fold a seed for its models.  Raises `InputError` if there are
+    several repeats, and the folds are the same in each.
     """
     before: list[FoldRows] = []
     for repeat in range(repeats):
-        sequence = np.random.SeedSequence(seed, spawn_key=(number, repeat))
+        sequence = np.random.SeedSequence(seed, spawn_key=(place, repeat))
         state = sequence.generate_state((division.k or 0) + 1)
         folds = division.folds(task.rows, int(state[-1]))
         if not division.is_random(task.rows) and repeat > 0 and _are_same(before, folds):
@@ -576,16 +557,12 @@ def _folds(task: Task, number: int, division: Division, repeats: int, seed: int)
                 "of random folds as cv="
             )
         before, seeds = folds, sequence.generate_state(len(folds))
-        for k, rows in enumerate(folds):
-            yield _Fold(task, repeat + 1, k + 1, rows, int(seeds[k]))
+        for k, (rows, of_models) in enumerate(zip(folds, seeds.tolist(), strict=True), 1):
+            where = f"table {task.name!r}, repeat {repeat + 1}, fold {k}"
+            yield (repeat + 1, k), Rows(task, *rows, of_models, where)
 
 
 def _are_same(some: list[FoldRows], others: list[FoldRows]) -> bool:
     return len(some) == len(others) and all(
         (one.test == other.test).all() for one, other in zip(some, others, strict=True)
     )
-
-
-def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
-    """Return each model's score on a fold."""
-    return scoring.scores(fold.task, *fold.rows, fold.seed, str(fold))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +19,6 @@ from odrf.api.forests import odrf
 from odrf.checks import (
     MOST,
     Seed,
-    checked_jobs,
     checked_seed,
     checked_whole,
     is_list,
@@ -29,22 +27,22 @@ from odrf.checks import (
 )
 from odrf.design.folds import last_times, strata_cells
 from odrf.design.functions import environment
-from odrf.engine.running import in_order
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
+    Rows,
     Scoring,
     Task,
     arguments_given,
     check_formulas,
     check_predicted,
+    each_in_turn,
     read_models,
     read_task,
 )
 from odrf.public import public
-from odrf.public.progress import progress_bar
 from odrf.text.summary import Card, Carded, Summary
 
 if TYPE_CHECKING:
@@ -421,20 +419,15 @@ def learning_curve(
     drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
     n_test = max(len(rows.test) for rows in drawn)
     train_sizes = _train_sizes(sizes, min(len(rows.train) for rows in drawn))
-    splits = [
-        _SizeSplit(task, size, repeat, rows.train[:size], rows.test, rows.seed)
-        for repeat, rows in enumerate(drawn)
+    samples = [
+        Rows(task, rows.train[:size], rows.test, rows.seed, f"{size} rows")
+        for rows in drawn
         for size in train_sizes
     ]
-    scoring = Scoring(named_models, loss, env)
-    lines = []
-    with progress_bar(total=len(splits), unit="size", progress=progress) as bar:
-        for line in in_order(partial(_errors, scoring), splits, checked_jobs(n_jobs)):
-            lines.append(line)
-            bar.update()
-    index = pd.MultiIndex.from_tuples(
-        [(split.repeat + 1, split.size) for split in splits], names=["repeat", "n"]
-    )
+    errors_on = partial(_errors, Scoring(named_models, loss, env))
+    lines = each_in_turn(errors_on, samples, n_jobs, "size", progress)
+    repeated = range(1, len(drawn) + 1)
+    index = pd.MultiIndex.from_product([repeated, train_sizes], names=["repeat", "n"])
     errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     return LearningCurve(errors, loss, formula, n_test, seed)
 
@@ -463,30 +456,11 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
     return [int(size) for size in different]
 
 
-@dataclass(frozen=True, eq=False)
-class _SizeSplit:
-    """Training rows of one size, and test rows."""
+def _draw(task: Task, seed: int, repeat: int) -> Rows:
+    """Divide the rows; training rows are in the order in which samples grow.
 
-    task: Task
-    size: int
-    repeat: int
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
-    seed: int
-
-
-class _Drawn(NamedTuple):
-    """Test rows, the other rows in the order in which samples grow, and a seed for the models."""
-
-    test: NDArray[np.int64]
-    train: NDArray[np.int64]
-    seed: int
-
-
-def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
-    """Divide the rows: every run of consecutive rows has the shares of classes and strata.
-
-    The rows of a group follow each other.  If the rows have an order, the last ones test.
+    Every run of consecutive rows has the shares of classes and strata, and the rows of a group
+    follow each other.  If the rows have an order, the last ones test.
     """
     state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
     rows, n = task.rows, len(task.y)
@@ -506,17 +480,16 @@ def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
         tests = last_times(times, TEST_SHARE)[order]
     elif groups is not None:
         tests = np.isin(groups[order], groups[order[tests]])
-    return _Drawn(order[tests], order[~tests], int(state[1]))
+    return Rows(task, order[~tests], order[tests], int(state[1]), "")
 
 
-def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:
+def _errors(scoring: Scoring, rows: Rows) -> list[float]:
     """Return each model's error on the test rows; raise `InputError` if one is below 0."""
-    where = f"{split.size} rows"
-    errors = scoring.scores(split.task, split.train, split.test, split.seed, where)
+    errors = scoring.scores(rows)
     for name, error in zip(scoring.named_models, errors, strict=True):
         if error < 0:
             raise InputError(
-                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on {where}: use "
-                "a metric of at least 0, as the power law has no values below 0"
+                f"metric {scoring.metric.name!r} is {error:.3g} for model {name!r} on "
+                f"{rows.where}: use a metric of at least 0, as the power law has no values below 0"
             )
     return errors
