@@ -332,9 +332,8 @@ def test_both_decompositions_of_classes_add_up(case):
     found, halves = james(*case), kohavi_wolpert(*case)
     whole = found["bayes_error"] + found["systematic_effect"] + found["variance_effect"]
     np.testing.assert_allclose(whole, found["error"], atol=1e-12)
-    np.testing.assert_allclose(
-        halves["noise"] + halves["bias2"] + halves["variance"], found["error"]
-    )
+    of_halves = halves["noise"] + halves["bias2"] + halves["variance"]
+    np.testing.assert_allclose(of_halves, found["error"])
     assert (found["systematic_effect"] >= 0).all()
     assert ((found["systematic_effect"] > 1e-12) == (found["bias"] > 0)).all()
 
