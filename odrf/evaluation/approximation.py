@@ -18,7 +18,7 @@ from odrf.design.functions import environment
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
-    Rows,
+    RowSplit,
     Scoring,
     Task,
     check_formulas,
@@ -306,9 +306,9 @@ def _key(repeat: int, method: str, share: float) -> Key:
     return repeat, next(iter(METHODS)) if share == 1 else method, share
 
 
-def _subsets(fit: GRAFResults, task: Task, cells: Sequence[Key], seed: int) -> dict[Key, Rows]:
+def _subsets(fit: GRAFResults, task: Task, cells: Sequence[Key], seed: int) -> dict[Key, RowSplit]:
     """Return the rows of each subset; test rows follow the training rows of the fit."""
-    subsets: dict[Key, Rows] = {}
+    subsets: dict[Key, RowSplit] = {}
     sensitivity, test = fit.sensitivity(), np.arange(fit.nobs, len(task.y))
     for repeat, method, share in cells:
         key = _key(repeat, method, share)
@@ -318,11 +318,11 @@ def _subsets(fit: GRAFResults, task: Task, cells: Sequence[Key], seed: int) -> d
             # one order of the rows for all fractions, so that smaller subsets are nested
             rows = sensitivity.order(method, seed=row_seed)[: rows_kept(share, fit.nobs)]
             description = f"{share:.3g} of the rows, {METHODS[method]}"
-            subsets[key] = Rows(task, np.sort(rows), test, model_seed, description)
+            subsets[key] = RowSplit(task, np.sort(rows), test, model_seed, description)
     return subsets
 
 
-def _errors(scoring: Scoring, rows: Rows) -> list[float]:
+def _errors(scoring: Scoring, rows: RowSplit) -> list[float]:
     """Return each model's error on the test rows; one class alone is predicted without a model."""
     task = rows.task
     if len(np.unique(task.y[rows.train])) > 1:

@@ -22,7 +22,7 @@ from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
-    Rows,
+    RowSplit,
     Scoring,
     Task,
     arguments_given,
@@ -540,7 +540,7 @@ def _division(cv: Folds, task: Task) -> Division:
 
 def _folds(
     task: Task, place: int, division: Division, repeats: int, seed: int
-) -> Iterator[tuple[tuple[int, int], Rows]]:
+) -> Iterator[tuple[tuple[int, int], RowSplit]]:
     """Yield the rows of each fold by repeat and fold, which count from 1.
 
     Each division has a seed, and each fold a seed for its models.  Raises `InputError` if there are
@@ -559,7 +559,7 @@ def _folds(
         before, seeds = folds, sequence.generate_state(len(folds))
         for k, (rows, of_models) in enumerate(zip(folds, seeds.tolist(), strict=True), 1):
             where = f"table {task.name!r}, repeat {repeat + 1}, fold {k}"
-            yield (repeat + 1, k), Rows(task, *rows, of_models, where)
+            yield (repeat + 1, k), RowSplit(task, *rows, of_models, where)
 
 
 def _are_same(some: list[FoldRows], others: list[FoldRows]) -> bool:

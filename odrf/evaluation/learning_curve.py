@@ -32,7 +32,7 @@ from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import (
     UNNAMED,
     BesideFormula,
-    Rows,
+    RowSplit,
     Scoring,
     Task,
     arguments_given,
@@ -420,7 +420,7 @@ def learning_curve(
     n_test = max(len(rows.test) for rows in drawn)
     train_sizes = _train_sizes(sizes, min(len(rows.train) for rows in drawn))
     samples = [
-        Rows(task, rows.train[:size], rows.test, rows.seed, f"{size} rows")
+        RowSplit(task, rows.train[:size], rows.test, rows.seed, f"{size} rows")
         for rows in drawn
         for size in train_sizes
     ]
@@ -456,7 +456,7 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
     return [int(size) for size in different]
 
 
-def _draw(task: Task, seed: int, repeat: int) -> Rows:
+def _draw(task: Task, seed: int, repeat: int) -> RowSplit:
     """Divide the rows; training rows are in the order in which samples grow.
 
     Every run of consecutive rows has the shares of classes and strata, and the rows of a group
@@ -480,10 +480,10 @@ def _draw(task: Task, seed: int, repeat: int) -> Rows:
         tests = last_times(times, TEST_SHARE)[order]
     elif groups is not None:
         tests = np.isin(groups[order], groups[order[tests]])
-    return Rows(task, order[~tests], order[tests], int(state[1]), "")
+    return RowSplit(task, order[~tests], order[tests], int(state[1]), "")
 
 
-def _errors(scoring: Scoring, rows: Rows) -> list[float]:
+def _errors(scoring: Scoring, rows: RowSplit) -> list[float]:
     """Return each model's error on the test rows; raise `InputError` if one is below 0."""
     errors = scoring.scores(rows)
     for name, error in zip(scoring.named_models, errors, strict=True):

@@ -567,7 +567,7 @@ def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
 # Scoring models that are fitted to the same training rows on the same test rows.
 
 
-class Rows(NamedTuple):
+class RowSplit(NamedTuple):
     """Training and test rows of a task, as numbers or masks (n,), and the seed of the models.
 
     `where` describes them in messages.
@@ -588,7 +588,7 @@ class Scoring:
     metric: Metric
     env: EvalEnvironment
 
-    def scores(self, rows: Rows) -> list[float]:
+    def scores(self, rows: RowSplit) -> list[float]:
         """Return each model's score; `InputError` names one that fails, or is not finite."""
         task, train, test, seed, where = rows
         split = Split(
