@@ -178,8 +178,7 @@ class AnyResults(metaclass=ResultsType):
             ``pd.read_csv(path, chunksize=100_000)``.
         type : str, optional
             As in `predict`, by default its default.
-        progress : bool, default False
-            Show a progress bar of the chunks.
+        {progress}
 
         Returns
         -------
@@ -230,8 +229,7 @@ class AnyResults(metaclass=ResultsType):
             As in `predict`, by default its default.
         keep : sequence of str, default ()
             Columns of the source that are written, too, such as an identifier.
-        progress : bool, default False
-            Show a progress bar of the chunks.
+        {progress}
 
         Returns
         -------
@@ -265,8 +263,7 @@ class AnyResults(metaclass=ResultsType):
         ----------
         detail : bool, default False
             Also show what each predictor was taken as: the table of `data_summary`.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
+        {progress}
 
         Returns
         -------
@@ -319,8 +316,7 @@ class AnyResults(metaclass=ResultsType):
             what predictions need: the formula, the ranges and levels of columns, the values of
             leaves, and all values of a column that 32 bits cannot tell apart, such as an
             identifier.
-        progress : bool, default False
-            Show a progress bar: arrays are compressed, which takes seconds for large forests.
+        {progress}
 
         Raises
         ------

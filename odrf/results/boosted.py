@@ -131,9 +131,7 @@ class ODBTResults(TreeModelResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses.  The response is not needed,
-            and other columns are ignored.  By default the training rows.
+        {newdata}
         type : str, default "response"
             - ``"response"``: the mean response (with the absolute loss its median), or the class.
               Classes are categorical: with the categories of the response, or else sorted.
@@ -153,11 +151,10 @@ class ODBTResults(TreeModelResults):
         offset : str, array-like or float, optional
             Offsets of the new rows: a column of `newdata`, one number for each row (of a Series by
             its labels), or one for all.  By default the column that ``offset=`` named in the fit.
-        priors, training
-            As in `ODTResults.predict`.  With one run, training rows are predicted by all trees;
-            rows that were held out took part only in the choice of the number of rounds.
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {priors, training}
+            With one run, training rows are predicted by all trees; rows that were held out took
+            part only in the choice of the number of rounds.
+        {progress}
 
         Returns
         -------

@@ -165,8 +165,7 @@ def calibrate(
         They keep the ``groups=`` of the fit whole and follow its ``order=``.  By default 5, or
         as many as there can be, for fits without rows out of bag (`odt`, `graf`, `odbt` with
         one run, and ``resample="none"``); others use the rows out of bag.
-    progress : bool, default False
-        Show a progress bar of the folds.
+    {progress}
 
     Returns
     -------
@@ -306,8 +305,7 @@ def predictive_check(
     by : str, optional
         A column of `newdata`, or else a variable of the fit, such as a factor, whose values
         divide the rows in the table of coverage.  By default tenths of the fitted values.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------

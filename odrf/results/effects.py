@@ -59,8 +59,7 @@ def predictions(
         False: the average over these very rows.  True: the rows are a sample of a population,
         and its chance is added to the variance: that of the predictions, divided by the number
         of rows.  Training rows of one group (``groups=``) are one unit of the sample.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -307,8 +306,7 @@ def partial(
         need the column that ``offset=`` named.
     level : float, default 0.95
         Coverage of intervals and bands.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------
@@ -386,8 +384,7 @@ def ale(
         `partial`.  Rows of a fit with offsets need the column that ``offset=`` named.
     level : float, default 0.95
         Coverage of intervals and bands.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------
@@ -455,8 +452,7 @@ def interactions(
     newdata : DataFrame, optional
         Where the rows are drawn from.  By default the training rows.  Rows of a fit with
         offsets need the column that ``offset=`` named.
-    progress : bool, default False
-        Show a progress bar of the curves.
+    {progress}
 
     Returns
     -------
@@ -522,8 +518,7 @@ def ice(
     newdata : DataFrame, optional
         The rows.  By default the training rows.  Rows of a fit with offsets need the column
         that ``offset=`` named.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------

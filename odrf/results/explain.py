@@ -138,8 +138,7 @@ def shap(
         Seed of the orders; by default that of the fit.
     n_jobs : int, optional
         Threads; by default those of the fit.  The values are the same for any number.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------

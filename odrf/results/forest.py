@@ -136,8 +136,7 @@ class ODRFResults(TreeResults):
         pruning : {"weakest_link", "growth"}, optional
             Which subtrees of each tree are candidates; by default the fit's option `pruning`.  See
             `ODTResults.pruning_path`.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------
@@ -184,8 +183,7 @@ class ODRFResults(TreeResults):
         path : ForestPath, optional
             The pruning path, if it is known, for ``"min"`` and ``"1se"``.  Its option `pruning`
             says which subtrees are candidates; by default that of the fit.
-        progress : bool, default False
-            Show a progress bar of the pruning path, or of the trees for ``"oob"``.
+        {progress}
 
         Returns
         -------
@@ -263,8 +261,7 @@ class ODRFResults(TreeResults):
         fdr : float, default 0.1
             For ``"knockoff"``: the expected share of predictors without influence among those
             selected is at most this.  At 0.1 either none or at least ten are selected.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------
@@ -308,8 +305,7 @@ class ODRFResults(TreeResults):
             Sizes q of random subsets, to compare this forest with forests grown with these.  By
             default the first k trees of this forest are compared, for up to 15 numbers k from 2 to
             B.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------

@@ -116,10 +116,9 @@ def predict(
 
     Parameters
     ----------
-    newdata, type, priors, training
-        As in `ODTResults.predict`; ``type="quantile"`` gives a column for each quantile.
-        Intervals and quantiles of training rows are out of bag, too: from the trees that did
-        not draw the row.
+    {newdata, type, priors, training}
+        Intervals and quantiles of training rows are out of bag, too.  ``type="quantile"`` gives a
+        column for each quantile.
     interval : {"confidence", "prediction"}, optional
         An interval for the forest's expectation over training samples, or for a new response.
         Numbers of survival curves have the former alone, and no quantiles; that of a probability is
@@ -140,8 +139,7 @@ def predict(
     quantiles : float or sequence of float, optional
         Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
         are (0.05, 0.5, 0.95).
-    progress : bool, default False
-        Show a progress bar.  Prediction intervals of many training rows take longest.
+    {progress}
 
     Returns
     -------
@@ -206,10 +204,7 @@ def get_prediction(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        As in `predict`.
-    progress : bool, default False
-        Show a progress bar.
+    {newdata, progress}
 
     Returns
     -------
@@ -288,10 +283,7 @@ def growth_path(
         about four values for each doubling of τ.  Of a forest that is no blend, the same call
         with ``max_leaves=τ``, ``blend=False`` and the same seed grows such a forest.
         ``"depth"``: each tree without its splits below depth 0, 1, ….
-    n_jobs : int, optional
-        Threads; by default all cores.  The result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {n_jobs, progress}
 
     Returns
     -------
@@ -373,8 +365,7 @@ def importance(
         Splits on several predictors are divided among them as in `ODTResults.importance`.
     test, adjust, groups, level
         For ``"conditional"`` and ``"loco"``: as in `ODTResults.importance`.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------

@@ -60,8 +60,7 @@ def grow(self: Larger, k: int, *, n_jobs: int | None = None, progress: bool = Fa
         Number of trees to add.
     n_jobs : int, optional
         Threads; by default those of the fit.  The result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -195,8 +194,7 @@ def update(
         value chosen last is kept; of a rate its constant is.
     n_jobs : int, optional
         Threads; by default those of the fit.  The result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------

@@ -96,8 +96,7 @@ def importance(
         in no set are tested one by one.
     level : float, default 0.95
         For tests: coverage of the intervals, which have two sides.
-    progress : bool, default False
-        Show a progress bar while trees are grown.
+    {progress}
 
     Returns
     -------
@@ -294,8 +293,7 @@ def projection_importance(
     resamples : int, default 0
         Number of random halves of the rows on which the model is fitted again, to count on how
         many of them each direction is among the `top` again.
-    progress : bool, default False
-        Show a progress bar.
+    {progress}
 
     Returns
     -------
@@ -355,8 +353,7 @@ def plot(
     type : str, optional
         Which importances, as in `importance`; tests are drawn with their intervals.  By default
         those of the summary.
-    progress : bool, default False
-        Show a progress bar while the importances are computed.
+    {progress}
 
     Returns
     -------

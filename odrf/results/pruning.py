@@ -134,11 +134,7 @@ def pruning_path(
         are multiplied as if these had been grown on all rows.
     seed : int, SeedSequence or Generator, optional
         Seed of the folds and their trees; by default that of the fit.
-    n_jobs : int, optional
-        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The result is
-        the same for any number.
-    progress : bool, default False
-        Show a progress bar.
+    {n_jobs, progress}
 
     Returns
     -------
@@ -220,8 +216,7 @@ def prune(
     loss : {"error", "impurity", "log_rank"}, optional
         How R is measured, as in `pruning_path`; by default as in `path`, else ``"error"``.
         With ``"log_rank"``, `alpha` is on the scale of the statistics of splits.
-    progress : bool, default False
-        Show a progress bar of this cross-validation.
+    {progress}
 
     Returns
     -------

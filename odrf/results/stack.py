@@ -273,16 +273,14 @@ class AutoResults(TreeModelResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses.  By default the training rows.
+        {newdata}
         type : {"response", "class", "prob", "cumulative", "quantile"}, default "response"
             As in `ODRFResults.predict`.  For ``"quantile"`` the residuals are those of `interval`
             with their signs, times the size near the row: ends are as far from the prediction as
             residuals on that side are.  A new response is below the k-th smallest of n of them with
             probability k / (n + 1), as far as rows are alike; quantiles between are on a line, and
             beyond all of them infinite.
-        priors, training
-            As in `ODTResults.predict`.
+        {priors, training}
         interval : {"prediction"}, optional
             For a regression, an interval for a new response: the prediction, plus and minus a
             multiple of the size of residuals near the row.  A small forest predicts this size; it
@@ -294,8 +292,7 @@ class AutoResults(TreeModelResults):
         quantiles : float or sequence of float, optional
             Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
             are (0.05, 0.5, 0.95).
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {progress}
 
         Returns
         -------
@@ -419,8 +416,7 @@ class AutoResults(TreeModelResults):
             For others see those of the models, as in ``part("forest").importance("loco")``.
         test, adjust, groups, level
             They are for tests, which a stack does not have.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------

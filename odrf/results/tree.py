@@ -131,8 +131,7 @@ class ODTResults(TreeResults):
         type : str, optional
             Which importances, as in `importance`; tests are drawn with their intervals.  By default
             those of the summary.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
+        {progress}
 
         Returns
         -------
@@ -198,8 +197,7 @@ def surrogate(
         The folds that choose the tree's size and evaluate it; as in `ODTResults.pruning_path`.
     seed : int, SeedSequence or Generator, optional
         By default that of the fit.
-    progress : bool, default False
-        Show a progress bar over the folds.
+    {progress}
 
     Returns
     -------

@@ -155,9 +155,7 @@ class SurvivalBoostedResults(SurvivalResults):
 
         Parameters
         ----------
-        newdata : DataFrame, optional
-            Rows to predict, with the columns that the formula uses; the response is not needed.  By
-            default the training rows.
+        {newdata}
         type : str, default "risk"
             - ``"risk"``: rows with a larger one are expected to have the event sooner.  For the Cox
               loss the score, the logarithm of the relative hazard; for failure times minus the
@@ -184,8 +182,7 @@ class SurvivalBoostedResults(SurvivalResults):
         training : {"out-of-bag", "in-bag"}, optional
             How training rows are predicted, without `newdata`: with several runs by default by
             those that did not draw the row.
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {progress}
 
         Returns
         -------
@@ -251,8 +248,7 @@ class SurvivalBoostedResults(SurvivalResults):
             Times in the unit of the response; by default all event times of the training rows.
         offset : str, array-like or float, optional
             As in `predict`.
-        progress : bool, default False
-            Show a progress bar of the rows.
+        {progress}
 
         Returns
         -------
@@ -431,8 +427,7 @@ class SurvivalBoostedResults(SurvivalResults):
             of the loss before the first round, with opposite sign, on rows that did not grow the
             trees; for the Cox loss these slopes are martingale residuals without predictors.
             ``"impurity"`` if there are too few rows to hold some out.
-        progress : bool, default False
-            Show a progress bar while trees are grown.
+        {progress}
 
         Returns
         -------
@@ -469,8 +464,7 @@ class SurvivalBoostedResults(SurvivalResults):
             `SurvivalForestResults`.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
-        progress : bool, default False
-            Show a progress bar while the importances are computed.
+        {progress}
 
         Returns
         -------

@@ -80,9 +80,7 @@ def predict(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        Rows to predict, with the columns that the formula uses; the response is not needed.  By
-        default the training rows.
+    {newdata}
     type : str, default "risk"
         - ``"risk"``: the mortality, the cumulative hazard added up over all event times
           (Ishwaran et al. 2008).  Rows with a larger one are expected to have the event sooner.
@@ -117,8 +115,7 @@ def predict(
     training : {"out-of-bag", "in-bag"}, optional
         How training rows are predicted, without `newdata`: of a forest by default by the trees
         that did not draw the row.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------
@@ -178,8 +175,7 @@ def curves(
     cause : str, optional
         The cause of events, if there are several; by default the one that splits are about,
         or all as one.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------
@@ -249,9 +245,7 @@ def bands(
 
     Parameters
     ----------
-    newdata : DataFrame, optional
-        The rows, with the columns that the formula uses; the response is not needed.  By
-        default the training rows.
+    {newdata}
     times : float or sequence of float, optional
         Times in the unit of the response; a band covers the curve at all of them.  By default
         the event times of the training rows; of more than 50, as many quantiles of them.
@@ -262,8 +256,7 @@ def bands(
         a row.
     training : {"out-of-bag", "in-bag"}, optional
         How training rows are predicted, as in `predict`.
-    progress : bool, default False
-        Show a progress bar of the rows.
+    {progress}
 
     Returns
     -------

@@ -188,8 +188,7 @@ class EstimandResults(TreeResults):
             error of pseudo-values when the predictor is permuted.
         test, adjust, groups, level
             They are for tests, of which there are none here.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------

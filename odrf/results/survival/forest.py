@@ -229,8 +229,7 @@ class SurvivalForestResults(LeafCurveResults):
         metric : {"auto", "integrated_brier", "uno_c", "harrell_c"}, default "auto"
             What the errors and the importances are of; the errors are 1 minus C, and importances
             are of Uno's C in either case.  By default the integrated Brier score of the curves.
-        progress : bool, default False
-            Show a progress bar.
+        {progress}
 
         Returns
         -------

@@ -53,8 +53,7 @@ def importance(
     cause : str, optional
         For ``"permutation"``: the cause whose events are predicted, as in `score`.  By default
         every cause counts as the event.
-    progress : bool, default False
-        Show a progress bar of the predictors.
+    {progress}
 
     Returns
     -------
@@ -176,8 +175,7 @@ def plot(
     cause : str, optional
         The cause that is evaluated, if events have several: by the curves, by default the one
         that splits are about, or all; by the importances, as in `importance`.
-    progress : bool, default False
-        Show a progress bar while the importances are computed.
+    {progress}
 
     Returns
     -------

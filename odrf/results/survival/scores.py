@@ -48,8 +48,7 @@ def score(
         rows have large weights.
     level : float, default 0.95
         Nominal coverage of the intervals.
-    progress : bool, default False
-        Show a progress bar of the rows whose curves are predicted.
+    {progress}
 
     Returns
     -------

@@ -210,8 +210,7 @@ class SurvivalTreeResults(LeafCurveResults):
         cause : None
             For forests: the exponential deviance is that of all causes, or of the one that splits
             are about.
-        progress : bool, default False
-            Without effect: there is nothing to wait for.
+        {progress}
 
         Returns
         -------
