@@ -222,7 +222,12 @@ def test_every_public_function_suggests_names():
                 function(of_no_function=1)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLABLES if name.endswith(".predict")])
+ABSTRACT = {name for name in CALLABLES if hasattr(CALLABLES[name], "__isabstractmethod__")}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in CALLABLES if name.endswith(".predict") and name not in ABSTRACT]
+)
 def test_every_predict_suggests_names(name):
     with pytest.raises(UnknownArgumentError, match="did you mean 'newdata'"):
         CALLABLES[name](None, new_data=DATA)

@@ -187,11 +187,6 @@ class AnyResults(metaclass=ResultsType):
             when it is asked for.  Rows of data frames of pandas keep their labels; others are
             numbered from 0 on.
 
-        Raises
-        ------
-        InputError
-            As by `predict` and `odrf.Chunks`.
-
         Examples
         --------
         >>> import odrf
@@ -308,8 +303,8 @@ class AnyResults(metaclass=ResultsType):
         path : str or path
             The file.
         data : bool, default True
-            Whether the file holds the training rows.  Without them the loaded fit predicts new
-            rows and shows its trees, and is smaller.  What is computed from training rows raises
+            Whether the file holds the training rows.  Without them the loaded fit predicts new rows
+            and shows its trees, and is smaller.  What is computed from training rows raises
             `InputError`: predictions of them, errors, importances but those of impurity, intervals,
             summaries, pruning by held-out rows, `update`, more trees, `row_predictor`, and what
             knows the shares of the classes, such as ``predict(priors=)``.  Even then the file tells

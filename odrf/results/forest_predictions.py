@@ -127,28 +127,26 @@ def predict(
         Nominal coverage of the intervals.
     method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
         - ``"jackknife"``, for confidence: normal intervals by the jackknife after bootstrap
-          (`odrf.statistics.jackknife`); of a fit with `groups` by Student's t.  They are for
-          the forest's expectation, which differs from the regression function by the forest's
-          bias.
+          (`odrf.statistics.jackknife`); of a fit with `groups` by Student's t.  They are for the
+          forest's expectation, which differs from the regression function by the forest's bias.
         - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
-          assumptions on their distribution (`odrf.statistics.conformal`).  Of a fit with
-          `groups`, they are for rows of new groups.  Of an interval that is empty, as can be at
-          levels near 0, both ends are the same.
-        - ``"quantile"``, for prediction: quantiles of the training responses in the row's
-          leaves (`odrf.statistics.conformal`).
+          assumptions on their distribution (`odrf.statistics.conformal`).  Of a fit with `groups`,
+          they are for rows of new groups.  Of an interval that is empty, as can be at levels near
+          0, both ends are the same.
+        - ``"quantile"``, for prediction: quantiles of the training responses in the row's leaves
+          (`odrf.statistics.conformal`).
     quantiles : float or sequence of float, optional
-        Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
-        are (0.05, 0.5, 0.95).
+        Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they are
+        (0.05, 0.5, 0.95).
     {progress}
 
     Returns
     -------
     Series or DataFrame
-        With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
-        confidence, ``std_error``.  With few trees standard errors are imprecise and on average
-        too large; then a `UserWarning` says how many trees are enough.  They are missing for
-        training rows that fewer than two trees, in a blend of one kind, did not draw, and for
-        no others.
+        With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for confidence,
+        ``std_error``.  With few trees standard errors are imprecise and on average too large; then
+        a `UserWarning` says how many trees are enough.  They are missing for training rows that
+        fewer than two trees, in a blend of one kind, did not draw, and for no others.
 
     Raises
     ------
@@ -158,8 +156,7 @@ def predict(
     Notes
     -----
     The prediction of a data frame of Dask is a series or data frame of Dask: each partition is
-    predicted on the worker that has it, when that is asked for.  It has no intervals or
-    quantiles.
+    predicted on the worker that has it, when that is asked for.  It has no intervals or quantiles.
 
     Examples
     --------
@@ -199,8 +196,8 @@ def get_prediction(
 ) -> PredictionResults:
     """Predict new rows, or the training rows, with what statsmodels gives for a regression.
 
-    These are the predictions and intervals of `predict` in other words: see there for what
-    the intervals mean.  They are not those of a linear model: there are no coefficients.
+    These are the predictions and intervals of `predict` in other words: see there for what the
+    intervals mean.  They are not those of a linear model: there are no coefficients.
 
     Parameters
     ----------
@@ -279,10 +276,10 @@ def growth_path(
     newdata : DataFrame, optional
         Test rows with responses; each counts once.  By default the out-of-bag rows.
     along : {"leaves", "depth"}, default "leaves"
-        ``"leaves"``: each tree as it was when it had τ leaves, for τ = 1, 2, …, 30 and then
-        about four values for each doubling of τ.  Of a forest that is no blend, the same call
-        with ``max_leaves=τ``, ``blend=False`` and the same seed grows such a forest.
-        ``"depth"``: each tree without its splits below depth 0, 1, ….
+        ``"leaves"``: each tree as it was when it had τ leaves, for τ = 1, 2, …, 30 and then about
+        four values for each doubling of τ.  Of a forest that is no blend, the same call with
+        ``max_leaves=τ``, ``blend=False`` and the same seed grows such a forest.  ``"depth"``: each
+        tree without its splits below depth 0, 1, ….
     {n_jobs, progress}
 
     Returns
@@ -293,8 +290,8 @@ def growth_path(
     Raises
     ------
     InputError
-        If an option is unknown, if `newdata` lacks the response, a column or complete rows, or
-        if no row is out of bag.
+        If an option is unknown, if `newdata` lacks the response, a column or complete rows, or if
+        no row is out of bag.
 
     Examples
     --------
@@ -343,22 +340,22 @@ def importance(
     ----------
     type : {"out_of_bag", "impurity", "permutation", "held_out", "conditional", "loco", \
 "knockoff"}, optional
-        By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``, or
-        ``"impurity"`` if there are too few rows to hold some out.
+        By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``, or ``"impurity"``
+        if there are too few rows to hold some out.
 
-        - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
-          Gini index) by the splits on the predictor, evaluated by the rows that each tree did
-          not draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
-          average, whether on numbers or on a factor of many levels.  It may be below 0.
-        - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
-          The rows that chose the splits also evaluate them: predictors with many cut points
-          seem more important than they are.
+        - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the Gini
+          index) by the splits on the predictor, evaluated by the rows that each tree did not draw
+          (Li et al. 2019).  For splits without a relation to the response it is 0 on average,
+          whether on numbers or on a factor of many levels.  It may be below 0.
+        - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.  The
+          rows that chose the splits also evaluate them: predictors with many cut points seem more
+          important than they are.
         - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
           misclassification) when the predictor's values are permuted: the mean over the trees.
-          Where predictors are strongly correlated, permuting makes rows that do not occur:
-          see ``"conditional"``.
-        - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of
-          the trees are grown again on each half of the rows, and evaluated by the other half.
+          Where predictors are strongly correlated, permuting makes rows that do not occur: see
+          ``"conditional"``.
+        - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of the
+          trees are grown again on each half of the rows, and evaluated by the other half.
         - ``"conditional"``, ``"loco"``: tests of each variable, as in `ODTResults.importance`.
         - ``"knockoff"``: each predictor compared with its knockoff, as in `select_variables`.
 
@@ -370,15 +367,14 @@ def importance(
     Returns
     -------
     DataFrame
-        Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
-        all but permutation ``share``, its share of the sum of those above 0; for permutation
-        ``std_error``, the standard error of the mean over rows and trees, and
-        ``monte_carlo_error``, the part of it that more trees make small.  The standard error is
-        for this forest: it tells whether a predictor matters to it, not how the importance
-        would vary with another sample.  For tests the columns of `ODTResults.importance`; for
-        knockoffs these, too, with ``estimate`` the difference of the importances of predictor
-        and knockoff, ``p_adjusted`` the smallest false discovery rate at which the predictor is
-        selected, and NaN elsewhere.
+        Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for all but
+        permutation ``share``, its share of the sum of those above 0; for permutation ``std_error``,
+        the standard error of the mean over rows and trees, and ``monte_carlo_error``, the part of
+        it that more trees make small.  The standard error is for this forest: it tells whether a
+        predictor matters to it, not how the importance would vary with another sample.  For tests
+        the columns of `ODTResults.importance`; for knockoffs these, too, with ``estimate`` the
+        difference of the importances of predictor and knockoff, ``p_adjusted`` the smallest false
+        discovery rate at which the predictor is selected, and NaN elsewhere.
 
     Raises
     ------
@@ -393,8 +389,8 @@ def importance(
 
     References
     ----------
-    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
-    measure for random forests. NeurIPS.
+    X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance measure
+    for random forests. NeurIPS.
     """
     if isinstance(type, str) and type in OF_FORESTS:
         require_no_test(test, adjust, groups, level)

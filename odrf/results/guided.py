@@ -305,9 +305,9 @@ class GRAFResults(TreeModelResults):
         class overlaps with others, models without class weights then make more errors.
 
         Use ``"top"`` with a forest of ``min_split=10`` or more, unless the classes are well
-        separated.  In a forest with pure leaves, a row surrounded by another class has a leaf to
-        itself and gets a large sensitivity, while the rows around it share a leaf.  So where
-        classes overlap, mainly atypical rows are kept, and models learn the opposite of the truth.
+        separated. With pure leaves, a row surrounded by another class has a leaf to itself and gets
+        a large sensitivity, so that mainly atypical rows are kept, and models learn the opposite of
+        the truth.
 
         Examples
         --------

@@ -81,27 +81,26 @@ def predict(
     Returns
     -------
     Series or DataFrame
-        With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-        missing predictors is missing.  Out of bag, that of a row that every tree drew is
-        missing, with a `UserWarning` unless the fit has `order`; for ``"trees"``, that of a
-        tree that drew the row.  ``"leaf"`` gives the leaves in all trees in any case.
+        With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with missing
+        predictors is missing.  Out of bag, that of a row that every tree drew is missing, with a
+        `UserWarning` unless the fit has `order`; for ``"trees"``, that of a tree that drew the row.
+        ``"leaf"`` gives the leaves in all trees in any case.
 
     Raises
     ------
     InputError
-        If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
-        has categories of an ordered factor that were not declared; if `priors` are not one
-        positive number for each class, or do not add up to 1; if `training` is unknown, is
-        given with `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows
-        out.
+        If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or has
+        categories of an ordered factor that were not declared; if `priors` are not one positive
+        number for each class, or do not add up to 1; if `training` is unknown, is given with
+        `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows out.
 
     Warns
     -----
     UserWarning
-        If a factor of `newdata` has levels that no training row has, declared as categories or
-        not: they count as missing values if the fit has ``missing="split"``, the default, or
-        ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered
-        factor has a rank for each declared category, whether or not a row has it.
+        If a factor of `newdata` has levels that no training row has, declared as categories or not:
+        they count as missing values if the fit has ``missing="split"``, the default, or
+        ``"surrogate"``; else the row is taken to have none of the known levels.  An ordered factor
+        has a rank for each declared category, whether or not a row has it.
     """
     checked_choice("type", type, PREDICTIONS)
     return predict_rows(self._rows(newdata, training, type), type, priors, progress)
@@ -114,10 +113,10 @@ def estimate_priors(
     """Estimate the class shares in the population of unlabelled rows.
 
     The class shares may differ from those of the training rows, but within each class the
-    distribution of the predictors must be the same.  The shares are estimated by maximum
-    likelihood with the EM algorithm (Saerens, Latinne and Decaestecker 2002, equation (2.9)),
-    from the fit's predicted probabilities.  Use forests or boosted trees: the probabilities of
-    a single tree are too extreme.  From very few rows the estimate is imprecise.
+    distribution of the predictors must be the same.  The shares are estimated by maximum likelihood
+    with the EM algorithm (Saerens, Latinne and Decaestecker 2002, equation (2.9)), from the fit's
+    predicted probabilities.  Use forests or boosted trees: the probabilities of a single tree are
+    too extreme.  From very few rows the estimate is imprecise.
 
     Parameters
     ----------
@@ -145,8 +144,8 @@ def estimate_priors(
 
     References
     ----------
-    M. Saerens, P. Latinne and C. Decaestecker (2002). Adjusting the outputs of a classifier to
-    new a priori probabilities: a simple procedure. Neural Computation 14, 21-41.
+    M. Saerens, P. Latinne and C. Decaestecker (2002). Adjusting the outputs of a classifier to new
+    a priori probabilities: a simple procedure. Neural Computation 14, 21-41.
 
     Examples
     --------
@@ -174,14 +173,14 @@ def row_predictor(self: FittedResults, type: str = "response") -> RowPredictor:
     Returns
     -------
     RowPredictor
-        A function of the raw values in the order of its `predictors`, or of a mapping from
-        their names to values.
+        A function of the raw values in the order of its `predictors`, or of a mapping from their
+        names to values.
 
     Raises
     ------
     InputError
-        If `type` is unknown, or needs classes in a regression; if the formula has terms that
-        are not columns of the data, such as ``log(a)``; if the fit has no training rows.
+        If `type` is unknown, or needs classes in a regression; if the formula has terms that are
+        not columns of the data, such as ``log(a)``; if the fit has no training rows.
 
     Examples
     --------
@@ -201,9 +200,9 @@ def row_predictor(self: FittedResults, type: str = "response") -> RowPredictor:
 def training_error(self: FittedResults) -> float:
     """Error of the training rows, predicted by all trees.
 
-    Mean squared error, or misclassification rate, weighted by case weights.  It is smaller than
-    the error of new rows.  Rows that boosting held out by ``validation=`` are training rows,
-    too; the summary tells the errors of both apart.
+    Mean squared error, or misclassification rate, weighted by case weights.  It is smaller than the
+    error of new rows.  Rows that boosting held out by ``validation=`` are training rows, too; the
+    summary tells the errors of both apart.
     """
     return fits.scores.mean_loss(self.fit, self._in_bag)
 
@@ -212,8 +211,8 @@ def training_error(self: FittedResults) -> float:
 def r_squared(self: FittedResults) -> float:
     """R²: share of the response's variance in the training rows that is explained.
 
-    Of forests of `odrf.odrf`, of boosted trees with several runs, and of `odrf.auto`, by
-    out-of-bag predictions.  NaN if the variance is so small that it is rounded to 0.
+    Of forests of `odrf.odrf`, of boosted trees with several runs, and of `odrf.auto`, by out-of-bag
+    predictions.  NaN if the variance is so small that it is rounded to 0.
 
     Raises
     ------
@@ -228,9 +227,8 @@ def confusion_matrix(self: FittedResults) -> pd.DataFrame:
     """Confusion matrix of the training rows: observed classes down, predicted classes across.
 
     Of forests of `odrf.odrf`, of boosted trees with several runs, and of `odrf.auto`, the
-    predictions are out of bag; rows without one are left out.  Entries are sums of case
-    weights.  The column ``error`` (``error_`` if a class is called so) is the error rate
-    of each class.
+    predictions are out of bag; rows without one are left out.  Entries are sums of case weights.
+    The column ``error`` (``error_`` if a class is called so) is the error rate of each class.
 
     Raises
     ------
@@ -258,9 +256,9 @@ def mean_rank_error(self: FittedResults) -> float:
 def oob_prediction(self: FittedResults) -> pd.Series:
     """Prediction of each training row by the trees that did not draw it.
 
-    For boosted trees, by the runs that did not draw it.  Numbers or classes; missing for rows
-    that all trees, or runs, drew.  No tree draws rows of weight 0; of a fit with `groups` or
-    `order` theirs are missing.
+    For boosted trees, by the runs that did not draw it.  Numbers or classes; missing for rows that
+    all trees, or runs, drew.  No tree draws rows of weight 0; of a fit with `groups` or `order`
+    theirs are missing.
 
     Raises
     ------

@@ -61,13 +61,12 @@ def loss_path(self: Of[BoostedFit]) -> pd.DataFrame:
     """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
 
     Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
-    out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
-    the loss of each row by the runs that did not draw it.  The loss is half the squared error,
-    the absolute error, the Huber loss with the δ of the deviations from the median, half the
-    Poisson deviance, or the negative log-likelihood, with the ordinal loss the sum of those of
-    being above each class; for times to an event the negative log
-    partial likelihood among these rows, or their negative log-likelihood, divided by the sum of
-    their weights.
+    out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is the
+    loss of each row by the runs that did not draw it.  The loss is half the squared error, the
+    absolute error, the Huber loss with the δ of the deviations from the median, half the Poisson
+    deviance, or the negative log-likelihood, with the ordinal loss the sum of those of being above
+    each class; for times to an event the negative log partial likelihood among these rows, or their
+    negative log-likelihood, divided by the sum of their weights.
     """
     return reports.summaries.loss_path(self.fit)
 

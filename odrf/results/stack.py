@@ -285,8 +285,8 @@ class AutoResults(TreeModelResults):
             For a regression, an interval for a new response: the prediction, plus and minus a
             multiple of the size of residuals near the row.  A small forest predicts this size; it
             is grown on the absolute out-of-bag residuals when intervals are first asked for.  The
-            multiple is the quantile of the residuals, each divided by the size near its row (Lei
-            et al. 2018, section 5.2).
+            multiple is the quantile of the residuals, each divided by the size near its row (Lei et
+            al. 2018, section 5.2).
         level : float, default 0.95
             Nominal coverage of the intervals.
         quantiles : float or sequence of float, optional

@@ -121,8 +121,8 @@ class ODTResults(TreeResults):
             axes the text is made small enough to fit.
         max_depth : int, optional
             Levels of splits to draw.  By default all, or as many as stay readable: at most 32
-            leaves, 20 inches, letters of 5 points on given axes.  A box shows how many leaves
-            below it are not drawn.
+            leaves, 20 inches, letters of 5 points on given axes.  A box shows how many leaves below
+            it are not drawn.
         max_terms : int, default 3
             Most terms of a linear combination, or levels of a factor, in a box: those with the
             largest coefficients for predictors scaled to [0, 1].  `rules` and `splits` show all.
@@ -185,8 +185,8 @@ def surrogate(
     """Return one pruned oblique tree that imitates the predictions of the fit.
 
     The tree is grown on the fit's predictions of the training rows, and pruned to at most
-    `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.  Of a fit with
-    offsets it imitates predictions at an offset of 0: of counts, those of one unit of exposure.
+    `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.  Of a fit with offsets
+    it imitates predictions at an offset of 0: of counts, those of one unit of exposure.
 
     Parameters
     ----------
@@ -207,18 +207,18 @@ def surrogate(
     Raises
     ------
     InputError
-        If an argument is invalid; if the fit predicts the same for all rows, or was saved
-        without its rows.
+        If an argument is invalid; if the fit predicts the same for all rows, or was saved without
+        its rows.
 
     Notes
     -----
     The validation rows were not in the tree's training rows, but in those of the fit.  So the
-    fidelity is that of the imitation, and the error of the tree against the response is a
-    little too small.
+    fidelity is that of the imitation, and the error of the tree against the response is a little
+    too small.
 
-    Of classes, the tree has a copy of each row for each class, weighted by its probability.  So
-    its own summary counts copies, and its training error is that of drawing a class at random.
-    Its nodes, and the drawn tree, count each row once.
+    Of classes, the tree has a copy of each row for each class, weighted by its probability.  So its
+    own summary counts copies, and its training error is that of drawing a class at random.  Its
+    nodes, and the drawn tree, count each row once.
 
     References
     ----------

@@ -303,11 +303,6 @@ class SurvivalBoostedResults(SurvivalResults):
             As that of `SurvivalForestResults.score`: Harrell's and Uno's C, the integrated Brier
             score, and the share that is explained.
 
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.score`.
-
         Examples
         --------
         >>> import odrf
@@ -345,11 +340,6 @@ class SurvivalBoostedResults(SurvivalResults):
         SurvivalCalibration
             With ``table``, ``overall``, ``summary()`` and ``plot()``.
 
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.calibration`.
-
         Examples
         --------
         >>> import odrf
@@ -384,11 +374,6 @@ class SurvivalBoostedResults(SurvivalResults):
         SurvivalROC
             The ROC curve at the time, and areas along time, with ``table``, ``summary()`` and
             ``plot()``; see `SurvivalForestResults.roc`.
-
-        Raises
-        ------
-        InputError
-            As in `SurvivalForestResults.roc`.
 
         Examples
         --------

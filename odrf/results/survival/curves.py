@@ -82,19 +82,19 @@ def predict(
     ----------
     {newdata}
     type : str, default "risk"
-        - ``"risk"``: the mortality, the cumulative hazard added up over all event times
-          (Ishwaran et al. 2008).  Rows with a larger one are expected to have the event sooner.
-          With a `cause`, the time that rows are expected to lose by it up to the last event
-          time (Ishwaran et al. 2014).
-        - ``"survival"``: the probability that the event comes after each of the `times`: the
-          mean over the trees of the Kaplan–Meier curve in the row's leaf.
-        - ``"hazard"``: the cumulative hazard at each of the `times`: the mean over the trees of
-          the Nelson–Aalen curve in the row's leaf.
+        - ``"risk"``: the mortality, the cumulative hazard added up over all event times (Ishwaran
+          et al. 2008).  Rows with a larger one are expected to have the event sooner.  With a
+          `cause`, the time that rows are expected to lose by it up to the last event time (Ishwaran
+          et al. 2014).
+        - ``"survival"``: the probability that the event comes after each of the `times`: the mean
+          over the trees of the Kaplan–Meier curve in the row's leaf.
+        - ``"hazard"``: the cumulative hazard at each of the `times`: the mean over the trees of the
+          Nelson–Aalen curve in the row's leaf.
         - ``"incidence"``: the probability to have had an event of each cause by each of the
-          `times`: the mean over the trees of the Aalen–Johansen curve in the row's leaf.  With
-          the survival the incidences of all causes add up to 1.
-        - ``"time"``: the median time to the event; infinite if less than half are expected to
-          have it by the last event time.
+          `times`: the mean over the trees of the Aalen–Johansen curve in the row's leaf.  With the
+          survival the incidences of all causes add up to 1.
+        - ``"time"``: the median time to the event; infinite if less than half are expected to have
+          it by the last event time.
         - ``"rmst"``: the restricted mean survival time, the area under the survival curve up to
           each of the `times`.
         - ``"lost"``: the time that rows are expected to lose by each cause up to each of the
@@ -104,24 +104,23 @@ def predict(
         - ``"leaf"``: the number of the leaf that the row reaches in each tree.
     times : float or sequence of float, optional
         Times in the unit of the response.  By default all event times of the training rows; for
-        ``"rmst"`` and ``"lost"`` the last one.  Beyond the last event time curves stay as they
-        are.
+        ``"rmst"`` and ``"lost"`` the last one.  Beyond the last event time curves stay as they are.
     quantiles : float or sequence of float, optional
         Shares above 0 and below 1; by default the quartiles.
     cause : str, optional
         The cause of events whose ``"incidence"``, time ``"lost"`` or ``"risk"`` is predicted: a
-        category of the event in ``Surv(time, event)``.  By default all of them: ``"risk"`` is
-        then that of an event of whatever cause.
+        category of the event in ``Surv(time, event)``.  By default all of them: ``"risk"`` is then
+        that of an event of whatever cause.
     training : {"out-of-bag", "in-bag"}, optional
-        How training rows are predicted, without `newdata`: of a forest by default by the trees
-        that did not draw the row.
+        How training rows are predicted, without `newdata`: of a forest by default by the trees that
+        did not draw the row.
     {progress}
 
     Returns
     -------
     Series or DataFrame
-        With the index of `newdata`; for curves a column for each of the `times`; for several
-        causes for each cause and time, such as ``["relapse", 365.0]``.
+        With the index of `newdata`; for curves a column for each of the `times`; for several causes
+        for each cause and time, such as ``["relapse", 365.0]``.
 
     Raises
     ------
@@ -135,14 +134,14 @@ def predict(
 
     References
     ----------
-    P. K. Andersen (2013). Decomposition of number of life years lost according to causes of
-    death. Statistics in Medicine 32, 5278-5285.
+    P. K. Andersen (2013). Decomposition of number of life years lost according to causes of death.
+    Statistics in Medicine 32, 5278-5285.
 
-    H. Ishwaran, T. A. Gerds, U. B. Kogalur, R. D. Moore, S. J. Gange and B. M. Lau (2014).
-    Random survival forests for competing risks. Biostatistics 15, 757-773.
+    H. Ishwaran, T. A. Gerds, U. B. Kogalur, R. D. Moore, S. J. Gange and B. M. Lau (2014).  Random
+    survival forests for competing risks. Biostatistics 15, 757-773.
 
-    H. Ishwaran, U. B. Kogalur, E. H. Blackstone and M. S. Lauer (2008). Random survival
-    forests. Annals of Applied Statistics 2, 841-860.
+    H. Ishwaran, U. B. Kogalur, E. H. Blackstone and M. S. Lauer (2008). Random survival forests.
+    Annals of Applied Statistics 2, 841-860.
     """
     leaves_out = newdata is None and leaves_rows_out(self.fit)
     out_of_bag = asked_out_of_bag(training, newdata, leaves_out)
@@ -173,8 +172,8 @@ def curves(
     times : float or sequence of float, optional
         Times in the unit of the response; by default all event times of the training rows.
     cause : str, optional
-        The cause of events, if there are several; by default the one that splits are about,
-        or all as one.
+        The cause of events, if there are several; by default the one that splits are about, or all
+        as one.
     {progress}
 
     Returns
@@ -239,21 +238,21 @@ def bands(
 
     The curves are of survival, or with `cause` the cumulative incidences of a cause.
 
-    Intervals and bands are for the forest's expectation over training samples, which differs
-    from the true curves by the forest's bias.  Grow the forest with ``inference=True``:
-    standard errors of others are too large (``benchmarks/survival/survival_coverage.py``).
+    Intervals and bands are for the forest's expectation over training samples, which differs from
+    the true curves by the forest's bias.  Grow the forest with ``inference=True``: standard errors
+    of others are too large (``benchmarks/survival/survival_coverage.py``).
 
     Parameters
     ----------
     {newdata}
     times : float or sequence of float, optional
-        Times in the unit of the response; a band covers the curve at all of them.  By default
-        the event times of the training rows; of more than 50, as many quantiles of them.
+        Times in the unit of the response; a band covers the curve at all of them.  By default the
+        event times of the training rows; of more than 50, as many quantiles of them.
     cause : str, optional
         The curves are the incidences of this cause of events.  By default they are of survival.
     level : float, default 0.95
-        Nominal coverage, of the intervals for a single time, and of the band for all times of
-        a row.
+        Nominal coverage, of the intervals for a single time, and of the band for all times of a
+        row.
     training : {"out-of-bag", "in-bag"}, optional
         How training rows are predicted, as in `predict`.
     {progress}
@@ -266,31 +265,27 @@ def bands(
     Raises
     ------
     InputError
-        If an argument is invalid, or the trees do not tell how the forest varies: it has one,
-        or they drew all rows.
+        If an argument is invalid, or the trees do not tell how the forest varies: it has one, or
+        they drew all rows.
 
     Warns
     -----
     UserWarning
-        The forest has too few trees for standard errors; or one of the `times` is after the
-        last training row was observed.
+        The forest has too few trees for standard errors; or one of the `times` is after the last
+        training row was observed.
 
     Notes
     -----
-    Standard errors are those of the jackknife after bootstrap (`odrf.statistics.jackknife`), of
-    the mean over the trees of their survival at a time; so are the covariances of two times.
-    Intervals and bands are symmetric for log(-log S), and so within 0 and 1.  Intervals are
-    normal.  Bands reach as many standard errors as the largest of errors with these
-    correlations has with the probability `level`, by simulation: of a multivariate t, because
-    variances that are estimated from a finite number of trees are noisy.  Its degrees of
-    freedom are those of the estimated variances (Satterthwaite 1946), the median over the
-    times: the more trees, the more there are, and the narrower are bands.
+    Standard errors are those of the jackknife after bootstrap (`odrf.statistics.jackknife`), of the
+    mean over the trees of their survival at a time; so are the covariances of two times.  Intervals
+    (normal) and bands are symmetric for log(-log S), and so within 0 and 1.  Bands reach as many
+    standard errors as the largest of errors with these correlations has with the probability
+    `level`, by simulation: of a multivariate t, whose degrees of freedom are those of the estimated
+    variances (Satterthwaite 1946), the median over the times.  More trees make bands narrower.
 
-    Survival never rises: where a band allows more than that, it is cut, and intervals are cut
-    at the band.  This is where survival is near 1, and standard errors on that scale are large.
-    Where all trees agree, as before the first event, the standard error is 0, and only other
-    times tell how far survival can be from 1.  The same is done with 1 minus an incidence,
-    which is survival if there is one cause.
+    Survival never rises: where a band allows more than that, it is cut, and intervals are cut at
+    the band.  Where all trees agree, as before the first event, the standard error is 0, and only
+    other times tell how far survival can be from 1.  The same is done with 1 minus an incidence.
 
     References
     ----------

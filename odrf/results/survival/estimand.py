@@ -76,8 +76,8 @@ class EstimandResults(TreeResults):
     It is the regression forest of that number: the same trees, on the same draws of rows, with the
     number of each leaf's curve as its value.  So it has what a forest of `odrf.odrf` has for a
     regression: predictions and their confidence intervals, averaged predictions, comparisons and
-    slopes, partial dependence, accumulated and individual effects, Shapley values, importances,
-    a surrogate tree, proximities, explanations of single rows, exports, and plots.
+    slopes, partial dependence, accumulated and individual effects, Shapley values, importances, a
+    surrogate tree, proximities, explanations of single rows, exports, and plots.
 
     Censored times do not tell the number of a row.  In place of responses the training rows have
     pseudo-values: what each row adds to the Kaplan–Meier estimate of the number (to the
