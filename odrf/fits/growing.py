@@ -35,7 +35,7 @@ from odrf.options.blend import (
     with_leaves_for_curves,
 )
 from odrf.options.criteria import RESPONSE, SPLIT_SCALES, require_split_scale
-from odrf.options.options import Options
+from odrf.options.options import Options, SplitScale
 from odrf.options.sizes import (
     RATE,
     RuleFunction,
@@ -70,7 +70,7 @@ EVALUATED_ROWS = 20_000
 ALIKE = 0.98
 # The scales that are tried.  Ranks lower error on fewest tables
 # (``benchmarks/options/split_scales.py``).
-TRIED = ("log", "normal")
+TRIED: tuple[SplitScale, ...] = ("log", "normal")
 # A scale is taken if its error is smaller by so many standard errors of the difference.  Few pilot
 # trees hardly ever show a whole one.
 STANDARD_ERRORS = 0.5
@@ -90,7 +90,7 @@ class ScaleErrors(NamedTuple):
 
 def chosen_scale(
     design: Design, data: TrainingData, control: ResolvedOptions
-) -> tuple[str, dict[str, float]]:
+) -> tuple[SplitScale, dict[str, float]]:
     """Return the name of the chosen scale, and the errors of all scales that were compared.
 
     `control` has the options of the pilot trees.  Nothing is compared if every scale is much like
@@ -100,13 +100,13 @@ def chosen_scale(
     if len(names) == 1:
         return RESPONSE, {}
     found = scale_errors(design, data, control, names)
-    errors = dict(zip(names, found.errors.tolist(), strict=True))
+    errors: dict[str, float] = dict(zip(names, found.errors.tolist(), strict=True))
     clearly = found.errors + STANDARD_ERRORS * found.standard_errors < found.errors[0]
     better = [name for name, is_better in zip(names, clearly, strict=True) if is_better]
     return min(better, key=lambda name: errors[name], default=RESPONSE), errors
 
 
-def _may_matter(name: str, data: TrainingData) -> bool:
+def _may_matter(name: SplitScale, data: TrainingData) -> bool:
     """Whether splits on this scale may differ much from those on the response."""
     splitting = splitting_response(data.y, data.weights, SPLIT_SCALES[name])
     if splitting is None:
@@ -117,7 +117,7 @@ def _may_matter(name: str, data: TrainingData) -> bool:
 
 
 def scale_errors(
-    design: Design, data: TrainingData, control: ResolvedOptions, names: list[str]
+    design: Design, data: TrainingData, control: ResolvedOptions, names: list[SplitScale]
 ) -> ScaleErrors:
     """Estimate the errors of forests on the scales of these names; the first is the response."""
     n = len(data.y)
@@ -338,7 +338,7 @@ def kinds_of_blend(
 
 def _scale(
     request: Options, design: Design, data: TrainingData, pilots: ResolvedOptions
-) -> tuple[str, dict[str, float]]:
+) -> tuple[SplitScale, dict[str, float]]:
     """Return the scale of the splits, and the errors by which pilot trees chose it, if any did."""
     if is_word(request.split_scale, AUTO):
         return chosen_scale(design, data, pilots)
