@@ -49,7 +49,7 @@ from benchmarks.shared.ranks import mean_ranks
 from benchmarks.shared.runs import go_on, parser, run_or_report
 from benchmarks.shared.tables import read_table, table_names
 from odrf import bias_variance, graf, odrf, simulate
-from odrf.options.guided import Origin, Subspace
+from odrf.options import words
 from odrf.results import FittedResults
 
 PREDICTORS = range(3, 13)
@@ -138,7 +138,7 @@ def on_tables(trees: int, seed: int) -> dict[str, list[Fit]]:
     common: dict[str, Any] = {"n_trees": trees, "seed": seed, "n_jobs": 1}
     sizes = [(subspace, least) for subspace in SUBSPACES for least in LEAST]
 
-    def guided(origin: Origin) -> list[Fit]:
+    def guided(origin: words.Origin) -> list[Fit]:
         options = {"origin": origin, **common}
         return [partial(graf, "y ~ .", subspace=a, min_split=b, **options) for a, b in sizes]
 
@@ -254,7 +254,7 @@ class Study:
         problem = simulate.random_rbf(classes=classes, centroids=CENTROIDS)
         trees = setting if what == "trees" else self.trees
         n = setting if what == "rows" else RBF_ROWS
-        subspace: Subspace = setting if what == "subspace" else "half"
+        subspace: words.Subspace = setting if what == "subspace" else "half"
         common: dict[str, Any] = {"n_trees": trees, "n_jobs": 1}
         models: dict[str, Any] = {
             "GRAF": partial(graf, subspace=subspace, **common),

@@ -38,8 +38,8 @@ from benchmarks.shared.markdown import table as markdown_table
 from benchmarks.shared.runs import go_on, parser
 from benchmarks.speed.memory import peak_here, reset_peak_here
 from odrf import Chunks, odrf
+from odrf.options import words
 from odrf.options.chunks import share_of_rows
-from odrf.options.options import ShareRule
 from odrf.results.forest import ODRFResults
 
 P, ROWS_OF_FILE, NEW_ROWS, LEAF = 20, 500_000, 50_000, 5
@@ -94,7 +94,7 @@ def in_memory(
     threads: int,
     memory: float,
     seed: int,
-    share: ShareRule = "auto",
+    share: words.ShareRule = "auto",
 ) -> Fitted:
     """Fit a data frame with trees of the same kind, and the usual share of rows of a subsample."""
     fit = odrf(

@@ -29,11 +29,11 @@ from benchmarks.shared.ratios import beside_default
 from benchmarks.shared.runs import go_on, run_or_report
 from odrf import odrf
 from odrf.checks import AUTO
+from odrf.options import words
 from odrf.options.criteria import RESPONSE, SPLIT_SCALES
-from odrf.options.options import Kind, SplitScale
 
-SCALES: list[SplitScale] = [*SPLIT_SCALES, "auto"]
-NUMBERS: Kind = "regression"
+SCALES: list[words.SplitScale] = [*SPLIT_SCALES, "auto"]
+NUMBERS: words.Kind = "regression"
 FEW = 2
 """Partitions of tables with the most training rows: these vary less."""
 COLUMNS = ["table", "place", "partition", "scale", "chosen", "rpe", "oob_mse", "seconds"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from odrf.options.options import Kind
+from odrf.options import words
 
 __all__ = ["Table", "names_there", "read_table", "read_with_holes", "table_names"]
 
@@ -32,7 +32,7 @@ class Table:
     """
 
     name: str
-    task: Kind
+    task: words.Kind
     data: pd.DataFrame
 
 

@@ -16,7 +16,8 @@ from patsy import EvalEnvironment
 from odrf.design import Design, TrainingData, build_design
 from odrf.engine.growth.backends import Backend, DaskTrees, JoblibTrees, grown_by_backend
 from odrf.errors import InputError
-from odrf.options.options import NAMES, BackendName, DataOptions, Options
+from odrf.options import words
+from odrf.options.options import NAMES, DataOptions, Options
 from odrf.options.tree import for_inference
 from odrf.projections.base import Family
 from odrf.projections.mixture import without_share
@@ -98,7 +99,7 @@ def checked_options(function: Callable[..., Any], options: Options) -> Options:
     return for_inference(replace(options.checked(), given=frozenset(given)))
 
 
-def grown_by(backend: BackendName, n_jobs: int | None) -> AbstractContextManager[None]:
+def grown_by(backend: words.BackendName, n_jobs: int | None) -> AbstractContextManager[None]:
     """Return a context in which trees of rows in memory are grown as `backend` says.
 
     Raises `InputError` if what the backend needs is not installed, or Dask has no client.

@@ -18,8 +18,9 @@ from odrf.errors import InputError
 from odrf.fits.chunks import HERE, grow_streamed
 from odrf.fits.data_warnings import warn_of_chunks
 from odrf.fits.partitions import ON_WORKERS
+from odrf.options import words
 from odrf.options.chunks import weights_column
-from odrf.options.options import BackendName, DataOptions, Options
+from odrf.options.options import DataOptions, Options
 from odrf.public.arguments import DASK, JOBLIB
 from odrf.public.chunks import Chunks
 from odrf.public.frames import active_client, is_partitioned, required_client
@@ -33,7 +34,7 @@ def forest_of_chunks(
     data: DataOptions,
     options: Options,
     env: EvalEnvironment,
-    backend: BackendName,
+    backend: words.BackendName,
     progress: bool,
 ) -> StreamedResults:
     """Return the forest of a call of `odrf.odrf` on rows in chunks."""
@@ -58,7 +59,7 @@ def forest_of_chunks(
     return StreamedResults(grow_streamed(call, rows, options, passes, progress))
 
 
-def _client(backend: BackendName, chunks: Chunks) -> Any:
+def _client(backend: words.BackendName, chunks: Chunks) -> Any:
     """Return the client of Dask whose workers grow the forest; None for threads of this process."""
     partitioned = is_partitioned(chunks.source)
     if backend == JOBLIB:

@@ -14,16 +14,9 @@ from odrf.design.scaling import crowded_columns
 from odrf.errors import warn_user
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.fit import grow_guided_fit
-from odrf.options.guided import DeviceName, GuidedOptions, Origin, Subspace, resolve_guided
-from odrf.options.options import (
-    ClassWeights,
-    DataOptions,
-    Kind,
-    Missing,
-    OfRows,
-    Switch,
-    Unseen,
-)
+from odrf.options import words
+from odrf.options.guided import GuidedOptions, resolve_guided
+from odrf.options.options import DataOptions
 from odrf.public import public
 from odrf.results.guided import GRAFResults
 
@@ -34,20 +27,20 @@ def graf(
     data: pd.DataFrame,
     *,
     n_trees: int = 100,
-    subspace: Subspace = "sqrt",
+    subspace: words.Subspace = "sqrt",
     trials: int | None = None,
     min_split: int = 2,
-    origin: Origin = "data",
-    batched: Switch = "auto",
-    device: DeviceName = "cpu",
-    weights: OfRows = None,
-    class_weights: ClassWeights = None,
-    groups: OfRows = None,
-    order: OfRows = None,
-    strata: OfRows = None,
-    missing: Missing = "split",
-    unseen: Unseen = "missing",
-    kind: Kind = "auto",
+    origin: words.Origin = "data",
+    batched: words.Switch = "auto",
+    device: words.DeviceName = "cpu",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,

@@ -12,17 +12,10 @@ from odrf.design.functions import environment
 from odrf.design.missing import require_no_surrogates
 from odrf.fits.data_warnings import warned_of_data
 from odrf.fits.stack.growing import RUNS, RUNS_ON_SINGLES, grow_stack
+from odrf.options import words
 from odrf.options.boosting import BoostingOptions, resolve_boosting
-from odrf.options.options import (
-    ClassWeights,
-    DataOptions,
-    Kind,
-    Missing,
-    OfRows,
-    Options,
-    Unseen,
-)
-from odrf.options.stack import Budget, ResolvedStackOptions, StackOptions, resolve_stacked
+from odrf.options.options import DataOptions, Options
+from odrf.options.stack import ResolvedStackOptions, StackOptions, resolve_stacked
 from odrf.public import public
 from odrf.results.stack import AutoResults
 
@@ -36,15 +29,15 @@ def auto(
     data: pd.DataFrame,
     *,
     n_trees: int = 500,
-    weights: OfRows = None,
-    class_weights: ClassWeights = None,
-    groups: OfRows = None,
-    order: OfRows = None,
-    strata: OfRows = None,
-    missing: Missing = "split",
-    unseen: Unseen = "missing",
-    kind: Kind = "auto",
-    budget: Budget = "default",
+    weights: words.OfRows = None,
+    class_weights: words.ClassWeights = None,
+    groups: words.OfRows = None,
+    order: words.OfRows = None,
+    strata: words.OfRows = None,
+    missing: words.Missing = "split",
+    unseen: words.Unseen = "missing",
+    kind: words.Kind = "auto",
+    budget: words.Budget = "default",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,

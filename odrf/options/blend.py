@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from odrf.errors import InputError
-from odrf.options.options import Objective, Options, Projection
+from odrf.options import words
+from odrf.options.options import Options
 from odrf.projections.mixture import read_projection
 
 # ------------------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ def blends(options: Options) -> bool:
     return enough and _can_be_blended(options.projection)
 
 
-def require_objective(objective: Objective, classification: bool, blended: bool) -> None:
+def require_objective(objective: words.Objective, classification: bool, blended: bool) -> None:
     """Raise `InputError` if there is nothing to choose for the `objective`."""
     if objective == ERROR:
         return
@@ -145,7 +146,7 @@ def kinds_differing(
     return kinds
 
 
-def sparse_and_estimated(p: int, estimated: Projection) -> dict[str, Any]:
+def sparse_and_estimated(p: int, estimated: words.Projection) -> dict[str, Any]:
     """Return the options of trees with random sparse directions and one that is `estimated`."""
     n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +32,7 @@ from odrf.engine.kernel_params import NO_PENALTY, KernelParams
 from odrf.engine.resamples import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.errors import InputError
-from odrf.options.options import (
-    Auto,
-    Number,
-    OfRows,
-    Projection,
-    SplitSearch,
-    SubsetSize,
-    Thresholds,
-)
+from odrf.options import words
 from odrf.options.sizes import OOB
 from odrf.options.tree import (
     EXACT,
@@ -97,7 +89,7 @@ def mean_loss_in_words(name: str) -> str:
     return HALVES.get(name, loss_in_words(name))
 
 
-def checked_loss(value: LossName, kind: str, n_classes: int, ordered: bool) -> str:
+def checked_loss(value: words.LossName, kind: str, n_classes: int, ordered: bool) -> str:
     """Return the name of the loss; raise `InputError` if it does not suit the response."""
     checked_choice("loss", value, [AUTO, *LOSSES])
     if value == AUTO:
@@ -134,12 +126,6 @@ def require_counts(y: NDArray[np.float64]) -> None:
 # The options of boosting, resolved for the data at hand, and frozen.
 # ------------------------------------------------------------------------------------------------
 
-LossName = Literal[
-    "auto", "squared_error", "absolute", "huber", "poisson", "logistic", "multinomial", "ordinal",
-    "cox", "lognormal", "loglogistic", "weibull",
-]  # fmt: skip
-LeafValues = Literal["newton", "refit"]
-Validation = float | Literal["auto", "oob"] | None
 NEWTON, REFIT = "newton", "refit"
 PATIENCE = 20
 # Of times to an event, whose scores are too far apart after all rounds: the runs, and the share of
@@ -156,28 +142,28 @@ FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
 class BoostingOptions:
     """The arguments of `odrf.odbt` that concern boosting, as the user gave them."""
 
-    loss: LossName = "auto"
+    loss: words.LossName = "auto"
     n_trees: int = 100
-    learning_rate: float | Auto = "auto"
-    projection: Projection = "auto"
-    subset_size: SubsetSize = "random"
-    n_projections: Number = "auto"
-    n_singles: Number = "auto"
+    learning_rate: float | words.Auto = "auto"
+    projection: words.Projection = "auto"
+    subset_size: words.SubsetSize = "random"
+    n_projections: words.Number = "auto"
+    n_singles: words.Number = "auto"
     max_depth: int = 5
     max_leaves: int | None = None
     min_leaf: int = 5
     min_hessian: float = 0.0
-    leaf_values: LeafValues = "newton"
+    leaf_values: words.LeafValues = "newton"
     l2: float = 1.0
-    n_thresholds: Thresholds = "auto"
-    split_search: SplitSearch = "auto"
+    n_thresholds: words.Thresholds = "auto"
+    split_search: words.SplitSearch = "auto"
     sample_fraction: float = 1.0
     predictor_fraction: float = 1.0
-    n_runs: Number = "auto"
+    n_runs: words.Number = "auto"
     run_predictors: float = 1.0
-    validation: Validation = "auto"
-    patience: Number = "auto"
-    offset: OfRows = None
+    validation: words.Validation = "auto"
+    patience: words.Number = "auto"
+    offset: words.OfRows = None
     seed: Seed = None
     n_jobs: int | None = None
 
@@ -422,7 +408,7 @@ def _candidates(options: BoostingOptions, P: int) -> tuple[dict[Family, float], 
     return {family: float(k) for family, k in shares.items()}, AUTO, singles + oblique
 
 
-def _learning_rate(value: float | Auto, refit: bool) -> float:
+def _learning_rate(value: float | words.Auto, refit: bool) -> float:
     if isinstance(value, str):
         return REFIT_RATE if refit else NEWTON_RATE
     if refit and value != 1:

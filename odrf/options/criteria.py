@@ -19,7 +19,7 @@ from odrf.engine.splits.impurity import (
     SQUARED_ERROR,
 )
 from odrf.errors import InputError, nearest
-from odrf.options.options import Criterion, SplitScale
+from odrf.options import words
 from odrf.projections.base import Family
 
 # ------------------------------------------------------------------------------------------------
@@ -50,7 +50,9 @@ def criteria_of(kind: str) -> dict[str, int]:
     }
 
 
-def criterion_of(value: Criterion, kind: str, families: Collection[Family], ordinal: bool) -> str:
+def criterion_of(
+    value: words.Criterion, kind: str, families: Collection[Family], ordinal: bool
+) -> str:
     """Return the criterion of a call for this kind of response, resolved.
 
     The `families` of projections have defaults for classes; `ordinal`: three or more ordered
@@ -143,8 +145,8 @@ def _require_gray(value: Any, causes: Sequence[str], truncated: bool) -> None:
 # The option `split_scale`: names of the scales on which splits are chosen, and its checks.
 # ------------------------------------------------------------------------------------------------
 
-RESPONSE: SplitScale = "response"
-SPLIT_SCALES: dict[SplitScale, int] = {
+RESPONSE: words.SplitScale = "response"
+SPLIT_SCALES: dict[words.SplitScale, int] = {
     RESPONSE: ON_RESPONSE,
     "log": ON_LOG,
     "box_cox": ON_BOX_COX,
@@ -163,7 +165,7 @@ NO_NUMBERS = {"classification": "has classes", "survival": "is a time to an even
 """Kinds of responses without a scale."""
 
 
-def require_split_scale(split_scale: SplitScale, kind: str, blended: bool) -> None:
+def require_split_scale(split_scale: words.SplitScale, kind: str, blended: bool) -> None:
     """Raise `InputError` if the response has no other scale, or none can be chosen.
 
     `kind` is that of the response, and `blended` whether the fit is a blend.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from odrf.design import Design
 from odrf.engine.guided.device import Device, running_sums
 from odrf.engine.kernel_params import GuidedKernelParams
 from odrf.errors import InputError, installing, nearest
-from odrf.options.options import Switch
+from odrf.options import words
 
 # Where guided forests evaluate their planes: on the processor, or on a graphics card by CUDA.
 CPU, CUDA = "cpu", "cuda"
@@ -110,9 +110,6 @@ def _summation() -> Any:
     return import_module("odrf.engine.guided.cuda").sums_by_blocks
 
 
-Subspace = int | Literal["sqrt", "log2", "half", "all"]
-Origin = Literal["data", "region"]
-DeviceName = Literal["cpu", "cuda"]
 DATA, REGION = "data", "region"
 # From this subspace on, a matrix product is faster than evaluating planes region by region.
 BATCHED_SUBSPACE = 30
@@ -123,12 +120,12 @@ class GuidedOptions:
     """The arguments of `odrf.graf` that concern growth, as the user gave them."""
 
     n_trees: int = 100
-    subspace: Subspace = "sqrt"
+    subspace: words.Subspace = "sqrt"
     trials: int | None = None
     min_split: int = 2
-    origin: Origin = "data"
-    batched: Switch = "auto"
-    device: DeviceName = "cpu"
+    origin: words.Origin = "data"
+    batched: words.Switch = "auto"
+    device: words.DeviceName = "cpu"
     seed: Seed = None
     n_jobs: int | None = None
 
@@ -184,7 +181,7 @@ class ResolvedGuidedOptions:
         return self.settings.min_split
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> words.Origin:
         """``"data"`` or ``"region"``."""
         return "region" if self.settings.from_region else "data"
 
@@ -240,7 +237,7 @@ def resolve_guided(options: GuidedOptions, design: Design) -> ResolvedGuidedOpti
     )
 
 
-def _subspace(value: Subspace, P: int) -> tuple[int, str]:
+def _subspace(value: words.Subspace, P: int) -> tuple[int, str]:
     """Return how many of P predictors a tree uses, and the name of the rule."""
     sizes = {
         "sqrt": math.ceil(math.sqrt(P)),

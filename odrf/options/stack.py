@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from odrf.checks import (
     MOST,
@@ -16,9 +15,9 @@ from odrf.checks import (
     is_word,
 )
 from odrf.errors import InputError
+from odrf.options import words
 from odrf.options.blend import FEWEST_TREES
 
-Budget = float | Literal["default"]
 DEFAULT = "default"
 # Boosting runs of at most FEW scores; with more classes fewer runs, which take as long.
 MOST_RUNS, FEWEST_RUNS, FEW = 6, 3, 3
@@ -29,7 +28,7 @@ class StackOptions:
     """The arguments of `odrf.auto` that concern its models, as the user gave them."""
 
     n_trees: int = 500
-    budget: Budget = "default"
+    budget: words.Budget = "default"
     seed: Seed = None
     n_jobs: int | None = None
 

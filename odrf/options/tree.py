@@ -14,6 +14,7 @@ from odrf.engine.directions.candidates import indicator_levels
 from odrf.engine.kernel_params import AIC, BIC, NO_PENALTY, ON_RESPONSE, KernelParams
 from odrf.engine.resamples import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.errors import InputError
+from odrf.options import words
 from odrf.options.criteria import (
     EXPONENTIAL,
     GRAY,
@@ -22,7 +23,7 @@ from odrf.options.criteria import (
     criteria_of,
     criterion_of,
 )
-from odrf.options.options import Options, ShareRule, SubsetSize, Thresholds
+from odrf.options.options import Options
 from odrf.options.sizes import FIXED, Rule, complexity_parameter, leaf_limit, row_share
 from odrf.projections.base import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
@@ -285,7 +286,7 @@ def _limit_or_none(limit: int) -> int | None:
     return None if limit == NO_LIMIT else limit
 
 
-def subset_size_of(value: SubsetSize, P: int, families: Collection[Family]) -> int:
+def subset_size_of(value: words.SubsetSize, P: int, families: Collection[Family]) -> int:
     """Return the size of a random subset of predictors; 0 for random sizes.
 
     Raises `InputError` if it is out of range, or no family has subsets.
@@ -309,7 +310,7 @@ def subset_size_of(value: SubsetSize, P: int, families: Collection[Family]) -> i
     return size
 
 
-def thresholds_of(value: Thresholds, families: Collection[Family]) -> int:
+def thresholds_of(value: words.Thresholds, families: Collection[Family]) -> int:
     """Return how many random thresholds are tried along a direction; 0 for all."""
     if is_word(value, AUTO):
         numbers = {family.n_thresholds for family in families}
@@ -337,7 +338,7 @@ def _min_leaf(min_leaf: int, n: int, rows_a_subject: float) -> int:
     return round(min_leaf * rows_a_subject)
 
 
-def _fraction(value: ShareRule, resample: str, n: int) -> tuple[float, Rule]:
+def _fraction(value: words.ShareRule, resample: str, n: int) -> tuple[float, Rule]:
     if is_word(value, AUTO):
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0, Rule(FIXED)
     if resample == "none":
