@@ -41,7 +41,7 @@ from odrf.fits.survival.validation import (
     evaluated_training_rows,
     losses_when_permuted,
 )
-from odrf.options.options import inner_options
+from odrf.options.options import Options
 from odrf.statistics.data_checks import distinct_rows
 from odrf.statistics.importance import out_of_bag_importance
 from odrf.statistics.importance_tests import gaussian_knockoffs
@@ -204,7 +204,8 @@ def _is_category(column: pd.Series) -> bool:
 
 
 def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
-    request = inner_options(
+    request = Options(
+        blend=False,
         n_trees=TREES,
         resample="bootstrap",
         min_leaf=MIN_LEAF,
