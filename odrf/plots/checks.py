@@ -34,9 +34,7 @@ from odrf.statistics.residuals import quantiles_to_compare
 from odrf.text.layouts import percentage
 from odrf.text.names import shortened, shortened_names
 
-# ------------------------------------------------------------------------------------------------
 # Room for the names of several classes beside their curves.
-# ------------------------------------------------------------------------------------------------
 
 WIDTH, BESIDE, HEIGHT = 5.6, 3.0, 4.2
 # More names stand beside the curves, not between them.
@@ -58,9 +56,7 @@ def classes_named(ax: Axes) -> None:
     legend_as_written(legend)
 
 
-# ------------------------------------------------------------------------------------------------
 # ROC curves, precision against recall, and decision curves.
-# ------------------------------------------------------------------------------------------------
 
 MOST_CHARACTERS = 24
 MEASURES = {"roc": "area under ROC curve", "precision": "average precision"}
@@ -145,9 +141,7 @@ def _finished(ax: Axes) -> None:
     plain(ax, "y")
 
 
-# ------------------------------------------------------------------------------------------------
 # Observed shares of a class against predicted probabilities.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -209,9 +203,7 @@ def plot_maps(
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Histograms of predicted shares, coverage by region, and residuals.
-# ------------------------------------------------------------------------------------------------
 
 SIZE = (5.6, 4.2)
 BINS = 20
@@ -285,9 +277,7 @@ def _coverage(regions: pd.DataFrame, level: float, ax: Axes | None) -> Axes:
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Residuals against leverage.
-# ------------------------------------------------------------------------------------------------
 
 LABELLED = 3
 # Square points.

@@ -49,9 +49,7 @@ if TYPE_CHECKING:
     from odrf.statistics.curves import VariablePoints
 
 
-# ------------------------------------------------------------------------------------------------
 # Curves over one variable: lines for numbers, points for levels of a factor.
-# ------------------------------------------------------------------------------------------------
 
 # Regions without rows that are wider than this share of the axis are hatched.
 GAP = 0.08
@@ -185,9 +183,7 @@ def _legend(ax: Axes, labels: list[str], lines: bool = True) -> None:
     legend_as_written(legend)
 
 
-# ------------------------------------------------------------------------------------------------
 # A line for each row, coloured by another variable.
-# ------------------------------------------------------------------------------------------------
 
 BESIDE, COLOUR_NAME, MOST_LEVELS = 1.6, 20, 12
 PLAIN = "#8fb8d8"
@@ -267,9 +263,7 @@ def _colour(ax: Axes, lines: LineCollection, by: pd.Series | None) -> None:
     legend_as_written(legend)
 
 
-# ------------------------------------------------------------------------------------------------
 # Strengths of interactions, ranked, beside what noise alone reaches.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 30
 LEGEND_ROWS = 2
@@ -312,9 +306,7 @@ def plot_interactions(
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # A surface over two variables, in colours.
-# ------------------------------------------------------------------------------------------------
 
 # A cell without rows is hatched if no row is nearer than this share of the axis.
 NEAR = 0.1

@@ -37,9 +37,7 @@ from odrf.plots.style import (
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Errors of the candidates of a tuning.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 20
 MOST_CHARACTERS, MOST_OF_A_VALUE = 60, 18
@@ -125,12 +123,10 @@ def _lines(options: pd.DataFrame) -> list[str]:
     return ["  ".join(line) for line in zip(*columns, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Critical-difference diagram: mean ranks on a line, bars join methods that do not differ.
 #
 # As in J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of
 # Machine Learning Research 7.
-# ------------------------------------------------------------------------------------------------
 
 DIAGRAM_WIDTH = 8
 # inches from a label to the next
@@ -230,9 +226,7 @@ def _label(
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Bias, variance and error of models, one panel each.
-# ------------------------------------------------------------------------------------------------
 
 OF_CLASSES = {
     "bias": "bias",
@@ -316,9 +310,7 @@ def _draw_curves(ax: Axes, term: pd.Series, std_error: pd.Series, label: str) ->
     plain(ax, "y")
 
 
-# ------------------------------------------------------------------------------------------------
 # Errors of models against the share of the training rows kept.
-# ------------------------------------------------------------------------------------------------
 
 APPROXIMATION_WIDTH, APPROXIMATION_HEIGHT = 4.4, 3.9
 COLOURS = (MUTED, CLASSES[0], CLASSES[1])
@@ -362,9 +354,7 @@ def _panels(count: int, ax: Axes | NDArray | None) -> NDArray[np.object_]:
     return panels
 
 
-# ------------------------------------------------------------------------------------------------
 # Learning curves with fitted power laws.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_learning(

@@ -34,9 +34,7 @@ from odrf.plots.style import (
 from odrf.text.layouts import quantity
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Four panels on consistency: rates in n, residual tails, leaf sizes, predictors per split.
-# ------------------------------------------------------------------------------------------------
 
 CONSISTENCY_PANELS = 4
 COLOURS = (ACCENT, "#d55e00")
@@ -132,9 +130,7 @@ def _note(ax: Axes, words: str) -> None:
     ax.set_axis_off()
 
 
-# ------------------------------------------------------------------------------------------------
 # Out-of-bag error against the number of trees.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
@@ -160,9 +156,7 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Loss against the number of boosting rounds.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
@@ -190,9 +184,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Impurity against the number of planes of guided trees.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -214,9 +206,7 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # The models of a stack: their errors and their weights.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None = None) -> Axes:
@@ -242,9 +232,7 @@ def plot_parts(parts: pd.DataFrame, together: float, words: str, ax: Axes | None
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Strength, correlation and error of forests, one panel each.
-# ------------------------------------------------------------------------------------------------
 
 STRENGTH_PANELS = 3
 LABELS = {

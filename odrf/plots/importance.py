@@ -33,9 +33,7 @@ from odrf.plots.style import (
 )
 from odrf.text.layouts import quantity
 
-# ------------------------------------------------------------------------------------------------
 # Selection of predictors: errors of backward elimination, and importances beside shadows.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 30
 LEGEND_ROWS = 3
@@ -122,9 +120,7 @@ def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Importances of predictors.
-# ------------------------------------------------------------------------------------------------
 
 MOST_PREDICTORS = 15
 
@@ -154,9 +150,7 @@ def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Shares of pixels in the splits, as images or curves.
-# ------------------------------------------------------------------------------------------------
 
 SIDE = 3.4
 LABEL = "share of splits"
@@ -228,9 +222,7 @@ def _bar(image: AxesImage, panels: NDArray) -> None:
     bar.ax.tick_params(color=MUTED, labelcolor=ink(bar.ax))
 
 
-# ------------------------------------------------------------------------------------------------
 # Coefficients of directions as a heat map.
-# ------------------------------------------------------------------------------------------------
 
 SIGNED = LinearSegmentedColormap.from_list("signed", [CLASSES[5], "#ffffff", CLASSES[0]])
 MOST_DIRECTIONS = 40

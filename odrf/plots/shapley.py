@@ -28,9 +28,7 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # The Shapley values of all terms: a dot for each row, or their mean size.
-# ------------------------------------------------------------------------------------------------
 
 MOST = 15
 # Dots whose values are in the same of so many bins lie beside each other.
@@ -130,9 +128,7 @@ def _finish(ax: Axes, names: list[str], measure: str, count: int, of: str) -> No
     ax.tick_params(axis="y", length=0)
 
 
-# ------------------------------------------------------------------------------------------------
 # The Shapley values of one row, from the mean prediction to its own.
-# ------------------------------------------------------------------------------------------------
 
 MOST_OF_A_ROW = 12
 UP, DOWN = CLASSES[5], ACCENT
@@ -185,9 +181,7 @@ def _named(term: Any, value: Any) -> str:
     return f"{shortened(str(term), MOST_CHARACTERS - len(told))} = {told}"
 
 
-# ------------------------------------------------------------------------------------------------
 # The Shapley values of one term against its values.
-# ------------------------------------------------------------------------------------------------
 
 MOST_LEVELS = 20
 EMPTY = "empty"

@@ -29,9 +29,7 @@ from odrf.checks import checked_choice
 from odrf.errors import InputError
 from odrf.text.names import in_one_line, shortened, shortened_names
 
-# ------------------------------------------------------------------------------------------------
 # The style of all plots: colours, axes, figures.
-# ------------------------------------------------------------------------------------------------
 
 # inches
 WIDTH, HEIGHT, ROW, AROUND = 5.6, 4.2, 0.19, 0.9
@@ -208,9 +206,7 @@ def whole_numbers(ax: Axes) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-# ------------------------------------------------------------------------------------------------
 # Labels that fit: broken into lines, shortened, or left out where they would overlap.
-# ------------------------------------------------------------------------------------------------
 
 # points: the size of labels, what ticks and their numbers take up, and what keeps texts apart
 SIZE = 10.0
@@ -356,9 +352,7 @@ def _broken(words: str, room: float) -> str:
     return "\n".join(lines)
 
 
-# ------------------------------------------------------------------------------------------------
 # Bands around curves.
-# ------------------------------------------------------------------------------------------------
 
 
 def draw_band(
@@ -374,9 +368,7 @@ def draw_band(
         ax.fill_between(at, low, high, color=colour, alpha=alpha, linewidth=0)
 
 
-# ------------------------------------------------------------------------------------------------
 # Held-out errors of nested models with standard errors; the chosen model is marked.
-# ------------------------------------------------------------------------------------------------
 
 # Up to this many points have error bars; more have a band.
 MOST_BARS = 40
@@ -415,9 +407,7 @@ def draw_errors(
     plain(ax, "y")
 
 
-# ------------------------------------------------------------------------------------------------
 # Estimates of several models with their standard errors.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
@@ -438,9 +428,7 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # One plot of a fit by its name, or all of them side by side.
-# ------------------------------------------------------------------------------------------------
 
 
 def draw_panels(

@@ -39,9 +39,7 @@ from odrf.text.layouts import quantity
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Plot of a tree for times to an event, with the curve of each leaf in it.
-# ------------------------------------------------------------------------------------------------
 
 # points
 PANEL = (104.0, 72.0)
@@ -159,9 +157,7 @@ def plot_survival_tree(
     )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers of rows at risk below the axis of time.
-# ------------------------------------------------------------------------------------------------
 
 # points: from the axis to the heading, whose space the label of the axis leaves, and between lines
 HEADING, LINE = 38.0, 12.0
@@ -217,9 +213,7 @@ def draw_numbers_at_risk(
             )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted survival curves, or incidences of a cause, with their intervals and bands.
-# ------------------------------------------------------------------------------------------------
 
 # Bands of more curves hide each other: then there are lines alone.
 MOST_BANDS = 4
@@ -264,9 +258,7 @@ def plot_survival_bands(
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Observed against predicted probabilities of an event by a time.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_survival_calibration(
@@ -290,9 +282,7 @@ def plot_survival_calibration(
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of groups of rows beside those observed.
-# ------------------------------------------------------------------------------------------------
 
 LOWEST, HIGHEST = "lowest", "highest"
 
@@ -345,9 +335,7 @@ def _names(count: int) -> list[str]:
     return [LOWEST, *(str(g) for g in range(2, count)), HIGHEST]
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of rows: survival, or the incidence of a cause.
-# ------------------------------------------------------------------------------------------------
 
 # More curves have no names, and even more are not drawn.
 NAMED, MOST = 8, 100
@@ -388,9 +376,7 @@ def plot_predicted_curves(
     return ax
 
 
-# ------------------------------------------------------------------------------------------------
 # ROC curves at a time, and the area under them along time.
-# ------------------------------------------------------------------------------------------------
 
 
 def plot_roc_at(curve: pd.DataFrame, time: float, words: str, ax: Axes | None = None) -> Axes:

@@ -21,9 +21,7 @@ from odrf.text.layouts import quantity
 from odrf.text.names import in_one_line, shortened
 from odrf.text.splits import SplitWriter, predicted_code, split_lines, value_lines
 
-# ------------------------------------------------------------------------------------------------
 # The boxes of a drawn tree: their text, size and colour.
-# ------------------------------------------------------------------------------------------------
 
 # points
 FONT_SIZE = 9.0
@@ -135,9 +133,7 @@ def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
     return count
 
 
-# ------------------------------------------------------------------------------------------------
 # Positions of the boxes of a drawn tree: subtrees as close as their boxes allow.
-# ------------------------------------------------------------------------------------------------
 
 
 def centres(
@@ -188,9 +184,7 @@ def _joined(
     ]
 
 
-# ------------------------------------------------------------------------------------------------
 # Plot of a tree: splits in the names and units of the data, leaves in colour.
-# ------------------------------------------------------------------------------------------------
 
 # points
 BOX_GAP = 12.0

@@ -18,9 +18,7 @@ from odrf.text.layouts import quantity
 from odrf.text.splits import number
 from odrf.text.summary import Card, Summary
 
-# ------------------------------------------------------------------------------------------------
 # Scores, summary and short description of a forest whose rows came in chunks.
-# ------------------------------------------------------------------------------------------------
 
 OWN, OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
 NOTE = (

@@ -16,9 +16,7 @@ import pandas as pd
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
 
-# ------------------------------------------------------------------------------------------------
 # The cells of a table as text: numbers of a column with the same decimals.
-# ------------------------------------------------------------------------------------------------
 
 # With common decimals the largest entry of a column has four digits, and the smallest one at least;
 # else each has three digits, as where these would be too many decimals.
@@ -73,9 +71,7 @@ def _float_cells(column: pd.Series) -> list[str]:
     return ["" if np.isnan(value) else text for value, text in zip(values, texts, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
 # What a summary says, before it is laid out.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -89,9 +85,7 @@ class Contents:
     notes: tuple[str, ...] = ()
 
 
-# ------------------------------------------------------------------------------------------------
 # Facts and tables as plain text of at most 100 characters a line.
-# ------------------------------------------------------------------------------------------------
 
 MIN_WIDTH, MAX_WIDTH = 80, 100
 GAP = "   "
@@ -230,9 +224,7 @@ def _facts_in_two_columns(facts: dict[str, str]) -> list[str]:
     return [f"{a:<{width}}{GAP}{b}".rstrip() for a, b in zip(left, right, strict=True)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers of things in words.
-# ------------------------------------------------------------------------------------------------
 
 
 def quantity(number: int | str, one: str, several: str = "") -> str:
@@ -257,9 +249,7 @@ def percentage(share: float) -> str:
     return f"{100 * share:.6g}%"
 
 
-# ------------------------------------------------------------------------------------------------
 # Facts and tables as HTML, for notebooks: plain lines, numbers to the right.
-# ------------------------------------------------------------------------------------------------
 
 # Colours follow the notebook's, light or dark.
 STYLE = """<style>
@@ -326,9 +316,7 @@ def _fact(fact: tuple[str, str]) -> str:
     return f"<th{LEFT}>{label}</th><td{LEFT}>{value}</td>"
 
 
-# ------------------------------------------------------------------------------------------------
 # Text as LaTeX that pdflatex compiles without further packages.
-# ------------------------------------------------------------------------------------------------
 
 SMALL = (
     "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
@@ -436,9 +424,7 @@ def _character(letter: str) -> str:
     return f"U+{ord(letter):04X}"
 
 
-# ------------------------------------------------------------------------------------------------
 # Facts and tables as LaTeX, with the package booktabs.
-# ------------------------------------------------------------------------------------------------
 
 # Columns of longer cells are broken into lines.
 MOST_CHARACTERS = 40
@@ -496,9 +482,7 @@ def _row(cells: list[str]) -> str:
     return " & ".join(map(in_latex, cells)) + r" \\"
 
 
-# ------------------------------------------------------------------------------------------------
 # Cards as text and HTML.
-# ------------------------------------------------------------------------------------------------
 
 INDENT = "  "
 # Lines of a fact, and characters that the ends of its lines may leave free.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,12 +15,11 @@ import pandas as pd
 from odrf import text
 from odrf.options.sizes import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
 from odrf.pruning.growth_stages import IN_WORDS
+from odrf.public import public
 from odrf.text.layouts import Contents
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
 # Short descriptions: what the prompt and notebooks show of a result or report.
-# ------------------------------------------------------------------------------------------------
 
 MOST_LINES = 12
 # Lines of a table's headers, and of what is said of the rows left out.
@@ -125,9 +126,7 @@ class Carded(ABC):
     _repr_html_ = card_as_html
 
 
-# ------------------------------------------------------------------------------------------------
 # The class of all summaries: facts and tables as text, HTML and LaTeX.
-# ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -195,9 +194,71 @@ class Summary(Contents):
         return self.as_latex()
 
 
-# ------------------------------------------------------------------------------------------------
+# What all reports have: a summary and a short description, made of the same parts.
+
+
+@public
+class Report(Carded):
+    """Base class of reports: named facts, tables and notes under a title."""
+
+    def summary(self) -> Summary:
+        """Return the tables as a summary with text, HTML and LaTeX output."""
+        made_from: Any = getattr(self, "fit", self)
+        return Summary(self._title, made_from.call, self._facts(), self._sections(), self._notes())
+
+    @property
+    @abstractmethod
+    def _title(self) -> str:
+        """The title."""
+
+    def _facts(self) -> dict[str, str]:
+        return {}
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        """Return the tables by their headings."""
+        return {}
+
+    _note: str = ""
+
+    def _notes(self) -> tuple[str, ...]:
+        return (self._note,) if self._note else ()
+
+    def _card(self) -> Card:
+        return Card(self._title, self._facts())
+
+
+class TableReport(Report):
+    """Base class of reports of one table."""
+
+    table: pd.DataFrame
+    _heading: str = ""
+
+    def _sections(self) -> dict[str, pd.DataFrame]:
+        return {self._heading: self.table}
+
+    def _card(self) -> Card:
+        return Card(self._title, self._facts(), self.table)
+
+
+AX = """ax : Axes, optional
+    Where to draw.  By default on a new figure.
+
+Returns
+-------
+Axes"""
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def with_axes(method: Method) -> Method:
+    """Fill in what the docstrings of all plots say of `ax`: in place of ``{ax}``, or at the end."""
+    words = inspect.cleandoc(method.__doc__ or "")
+    if "{ax}" not in words:
+        words += "\n\nParameters\n----------\n{ax}"
+    method.__doc__ = words.replace("{ax}", AX) + "\n"
+    return method
+
+
 # Rules for t_n, α_n and the share of rows drawn, as text.
-# ------------------------------------------------------------------------------------------------
 
 BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}
 
