@@ -22,7 +22,7 @@ from odrf.options.sizes import CV, EXPONENTS, FIXED, FUNCTION, ONE_SE, OOB, RATE
 from odrf.options.table import REFIT
 from odrf.options.tree import ALL, ResolvedOptions
 from odrf.pruning.complexity import growth_ranks
-from odrf.public import public, respelled
+from odrf.public import public, public_method, respelled
 from odrf.statistics.theorems import (
     DRAWS,
     TAIL,
@@ -265,6 +265,7 @@ class ConsistencyReport(TheoremReport):
         return tuple(notes)
 
     @respelled(renamed={"axes": "ax"})
+    @public_method
     def plot(self, *, ax: NDArray | None = None) -> NDArray:
         """Plot the ratios against n, the tails of the residuals, leaf sizes and split sizes.
 
