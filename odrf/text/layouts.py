@@ -8,13 +8,17 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
+
+if TYPE_CHECKING:
+    from odrf.text.summary import Summary
 
 # The cells of a table as text: numbers of a column with the same decimals.
 
@@ -71,20 +75,6 @@ def _float_cells(column: pd.Series) -> list[str]:
     return ["" if np.isnan(value) else text for value, text in zip(values, texts, strict=True)]
 
 
-# What a summary says, before it is laid out.
-
-
-@dataclass(frozen=True)
-class Contents:
-    """The parts of a summary; see `odrf.text.summary.Summary`."""
-
-    title: str
-    call: str
-    facts: dict[str, str]
-    sections: dict[str, pd.DataFrame] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
 # Facts and tables as plain text of at most 100 characters a line.
 
 MIN_WIDTH, MAX_WIDTH = 80, 100
@@ -97,7 +87,7 @@ CALL, CALL_LINES = "Call     ", 6
 GLUE = "\0"
 
 
-def summary_as_text(summary: Contents) -> str:
+def summary_as_text(summary: Summary) -> str:
     """Return a summary as plain text, 80 to 100 characters wide."""
     parts = [_call_lines(summary.call), _facts_in_two_columns(summary.facts)]
     for heading, table in summary.sections.items():
@@ -268,7 +258,7 @@ STYLE = """<style>
 RIGHT, LEFT = ' style="text-align: right"', ' style="text-align: left"'
 
 
-def summary_as_html(summary: Contents) -> str:
+def summary_as_html(summary: Summary) -> str:
     """Return a summary as a block of HTML: its facts in two columns, its tables, its notes."""
     facts = facts_as_html(summary.facts, -(-len(summary.facts) // 2))
     parts = [f"<p><code>{html.escape(summary.call)}</code></p>", facts]
@@ -333,65 +323,22 @@ MARKS = dict(
         strict=True,
     )
 )
+COMMANDS = (
+    "textbackslash textasciitilde textasciicircum textless textgreater textbar ldots "
+    "ss ae AE oe OE o O l L i"
+)
 SYMBOLS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
+    **{a: rf"\{b}{{}}" for a, b in zip("\\~^<>|…ßæÆœŒøØłŁı", COMMANDS.split(), strict=True)},
+    **{letter: rf"\{letter}" for letter in "{}#$%&_"},
     # after the end of a row, [ would begin the optional argument of \\, and * be part of it
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "#": r"\#",
-    "$": r"\$",
-    "%": r"\%",
-    "&": r"\&",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\`{}",
-    "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-    "ß": r"\ss{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
-    "ı": r"\i{}",
-    "\u00a0": "~",
+    **{letter: f"{{{letter}}}" for letter in "[]*"},
+    **dict(zip("`–—‘’“”\u00a0", (r"\`{}", "--", "---", "`", "'", "``", "''", "~"), strict=True)),
 }
-MATHEMATICS = {
-    "²": "^2",
-    "³": "^3",
-    "±": r"\pm",
-    "×": r"\times",
-    "·": r"\cdot",
-    "−": "-",
-    "≤": r"\le",
-    "≥": r"\ge",
-    "≠": r"\ne",
-    "≈": r"\approx",
-    "∞": r"\infty",
-    "√": r"\surd",
-    "∑": r"\sum",
-    "→": r"\to",
-    "∈": r"\in",
-    "∝": r"\propto",
-    "°": r"^\circ",
-    "µ": r"\mu",
-    "ς": r"\varsigma",
-}
+OPERATORS = (
+    r"^2 ^3 \pm \times \cdot - \le \ge \ne \approx \infty \surd \sum \to \in \propto ^\circ "
+    r"\mu \varsigma"
+)
+MATHEMATICS = dict(zip("²³±×·−≤≥≠≈∞√∑→∈∝°µς", OPERATORS.split(), strict=True))
 
 
 def in_latex(text: str) -> str:
@@ -431,7 +378,7 @@ MOST_CHARACTERS = 40
 PARAGRAPH = r"p{0.28\linewidth}"
 
 
-def summary_as_latex(summary: Contents) -> str:
+def summary_as_latex(summary: Summary) -> str:
     """Return a summary as one LaTeX table environment."""
     parts = [
         r"\begin{table}",

@@ -12,11 +12,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import pandas as pd
 
-from odrf import text
 from odrf.options.sizes import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
 from odrf.pruning.growth_stages import IN_WORDS
 from odrf.public import public
-from odrf.text.layouts import Contents
+from odrf.text import layouts
 from odrf.text.splits import number
 
 # Short descriptions: what the prompt and notebooks show of a result or report.
@@ -60,11 +59,11 @@ class Card:
 
     def as_text(self) -> str:
         """Return the card as text of at most 12 lines."""
-        return text.card_as_text(self.title, self._fact_lines, self._shown, self._left_out)
+        return layouts.card_as_text(self.title, self._fact_lines, self._shown, self._left_out)
 
     def as_html(self) -> str:
         """Return the card as HTML."""
-        return text.card_as_html(self.title, self.facts, self._shown, self._left_out)
+        return layouts.card_as_html(self.title, self.facts, self._shown, self._left_out)
 
     def __str__(self) -> str:
         return self.as_text()
@@ -72,7 +71,7 @@ class Card:
     @cached_property
     def _fact_lines(self) -> list[str]:
         room = MOST_LINES - 1 - (0 if self.table is None else AROUND + LEAST_ROWS)
-        return text.card_facts(self.facts)[:room]
+        return layouts.card_facts(self.facts)[:room]
 
     @cached_property
     def _shown(self) -> pd.DataFrame | None:
@@ -130,7 +129,7 @@ class Carded(ABC):
 
 
 @dataclass(frozen=True)
-class Summary(Contents):
+class Summary:
     """Summary of a fit: named facts and tables; ``print(summary)`` shows it as text.
 
     Notebooks show it as HTML.  The data frames are in `tables`.
@@ -159,6 +158,12 @@ class Summary(Contents):
     ================================================================================
     """
 
+    title: str
+    call: str
+    facts: dict[str, str]
+    sections: dict[str, pd.DataFrame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
     @property
     def tables(self) -> list[pd.DataFrame]:
         """The facts (one column ``value``) and each section's table, as data frames."""
@@ -167,11 +172,11 @@ class Summary(Contents):
 
     def as_text(self) -> str:
         """Return the summary as plain text, 80 to 100 characters wide."""
-        return text.summary_as_text(self)
+        return layouts.summary_as_text(self)
 
     def as_html(self) -> str:
         """Return the summary as HTML: facts and tables, with the style that notebooks show."""
-        return text.summary_as_html(self)
+        return layouts.summary_as_html(self)
 
     def as_latex(self) -> str:
         """Return the summary as one LaTeX table environment.
@@ -179,7 +184,7 @@ class Summary(Contents):
         It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
         written by their number, such as U+4E2D.
         """
-        return text.summary_as_latex(self)
+        return layouts.summary_as_latex(self)
 
     def __str__(self) -> str:
         return self.as_text()
