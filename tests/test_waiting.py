@@ -57,7 +57,7 @@ SHORT = {
                 "Surrogate",
                 "Tuning",
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
-                "Elimination", "ForestPath", "GrowthPath", "LearningCurve", "ProjectionImportance",
+                "Elimination", "ErrorTable", "NestedPath", "ForestPath", "GrowthPath", "LearningCurve", "ProjectionImportance",
                 "PruningPath", "Sensitivity", "ShadowSelection", "ShapleyValues",
                 "ShapleyInteractions", "StrengthCorrelation", "Tuning",
             )
@@ -65,7 +65,8 @@ SHORT = {
         ),
         "DataSummary.summary",
         "EffectCurve.slopes",
-        "Explanation.summary",
+        "Explanation.summary", "Report.summary", "TableReport.summary", "TheoremReport.summary",
+        "PlainCurves.summary", "EffectReport.summary",
         "Foresight.summary",
         "HypothesisTests.summary",
         "DataSummary.summary", "EffectCurve.plot", "EffectCurve.slopes", "EffectCurve.summary",

@@ -9,16 +9,12 @@ import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from odrf.text.names import shortened, shortened_names
 from odrf.text.splits import LEAST_P, SMALLER, number
-
-if TYPE_CHECKING:
-    from odrf.text.summary import Summary
 
 # The cells of a table as text: numbers of a column with the same decimals.
 
@@ -27,6 +23,7 @@ if TYPE_CHECKING:
 DIGITS, DIGITS_APART, MOST_DECIMALS = 4, 3, 8
 # Columns with these names, and what follows, hold p-values.
 OF_TESTS = ("p_value", "p_adjusted")
+Sections = Mapping[str, pd.DataFrame]
 NUMBER = re.compile(r"|nan|-?inf|-?\d[\d.]*(e[+-]\d+)?")
 
 
@@ -87,17 +84,19 @@ CALL, CALL_LINES = "Call     ", 6
 GLUE = "\0"
 
 
-def summary_as_text(summary: Summary) -> str:
+def summary_as_text(
+    title: str, call: str, facts: dict[str, str], sections: Sections, notes: Sequence[str]
+) -> str:
     """Return a summary as plain text, 80 to 100 characters wide."""
-    parts = [_call_lines(summary.call), _facts_in_two_columns(summary.facts)]
-    for heading, table in summary.sections.items():
+    parts = [_call_lines(call), _facts_in_two_columns(facts)]
+    for heading, table in sections.items():
         blocks = table_blocks(table)
         lines = [line for block in blocks for line in ("", *block)][1:]
         parts.append([*_wrapped(heading, MAX_WIDTH), *lines])
     width = max(MIN_WIDTH, *(len(line) for part in parts for line in part))
     body = f"\n{'-' * width}\n".join("\n".join(part) for part in parts)
-    head = shortened(summary.title, width).center(width).rstrip()
-    ends = [line for note in summary.notes for line in _wrapped(note, width)]
+    head = shortened(title, width).center(width).rstrip()
+    ends = [line for note in notes for line in _wrapped(note, width)]
     return "\n".join([head, "=" * width, body, "=" * width, *ends])
 
 
@@ -258,13 +257,15 @@ STYLE = """<style>
 RIGHT, LEFT = ' style="text-align: right"', ' style="text-align: left"'
 
 
-def summary_as_html(summary: Summary) -> str:
+def summary_as_html(
+    title: str, call: str, facts: dict[str, str], sections: Sections, notes: Sequence[str]
+) -> str:
     """Return a summary as a block of HTML: its facts in two columns, its tables, its notes."""
-    facts = facts_as_html(summary.facts, -(-len(summary.facts) // 2))
-    parts = [f"<p><code>{html.escape(summary.call)}</code></p>", facts]
-    parts += [table_as_html(table, heading) for heading, table in summary.sections.items()]
-    parts += [f"<p>{html.escape(note)}</p>" for note in summary.notes]
-    return page(summary.title, parts)
+    halves = facts_as_html(facts, -(-len(facts) // 2))
+    parts = [f"<p><code>{html.escape(call)}</code></p>", halves]
+    parts += [table_as_html(table, heading) for heading, table in sections.items()]
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
+    return page(title, parts)
 
 
 def page(title: str, parts: list[str]) -> str:
@@ -378,20 +379,22 @@ MOST_CHARACTERS = 40
 PARAGRAPH = r"p{0.28\linewidth}"
 
 
-def summary_as_latex(summary: Summary) -> str:
+def summary_as_latex(
+    title: str, call: str, facts: dict[str, str], sections: Sections, notes: Sequence[str]
+) -> str:
     """Return a summary as one LaTeX table environment."""
     parts = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{in_latex(summary.title)}}}",
-        rf"\parbox{{\linewidth}}{{\raggedright\ttfamily {in_latex(summary.call)}}}",
+        rf"\caption{{{in_latex(title)}}}",
+        rf"\parbox{{\linewidth}}{{\raggedright\ttfamily {in_latex(call)}}}",
         "",
         r"\medskip",
-        _facts(summary.facts),
+        _facts(facts),
     ]
-    for heading, table in summary.sections.items():
+    for heading, table in sections.items():
         parts.append(f"\n\\medskip\n{in_latex(heading)}\n\n{_table(table)}")
-    parts += [f"\n{in_latex(note)}" for note in summary.notes]
+    parts += [f"\n{in_latex(note)}" for note in notes]
     return "\n".join([*parts, r"\end{table}"])
 
 

@@ -165,6 +165,12 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     @property
+    def _parts(
+        self,
+    ) -> tuple[str, str, dict[str, str], dict[str, pd.DataFrame], tuple[str, ...]]:
+        return self.title, self.call, self.facts, self.sections, self.notes
+
+    @property
     def tables(self) -> list[pd.DataFrame]:
         """The facts (one column ``value``) and each section's table, as data frames."""
         facts = pd.Series(self.facts, name="value", dtype=object).to_frame()
@@ -172,11 +178,11 @@ class Summary:
 
     def as_text(self) -> str:
         """Return the summary as plain text, 80 to 100 characters wide."""
-        return layouts.summary_as_text(self)
+        return layouts.summary_as_text(*self._parts)
 
     def as_html(self) -> str:
         """Return the summary as HTML: facts and tables, with the style that notebooks show."""
-        return layouts.summary_as_html(self)
+        return layouts.summary_as_html(*self._parts)
 
     def as_latex(self) -> str:
         """Return the summary as one LaTeX table environment.
@@ -184,7 +190,7 @@ class Summary:
         It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
         written by their number, such as U+4E2D.
         """
-        return layouts.summary_as_latex(self)
+        return layouts.summary_as_latex(*self._parts)
 
     def __str__(self) -> str:
         return self.as_text()
