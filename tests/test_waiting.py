@@ -57,7 +57,8 @@ SHORT = {
                 "Surrogate",
                 "Tuning",
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
-                "Elimination", "ErrorTable", "NestedPath", "ForestPath", "GrowthPath", "LearningCurve", "ProjectionImportance",
+                "Elimination", "ErrorTable", "NestedPath", "ForestPath", "GrowthPath",
+                "LearningCurve", "ProjectionImportance",
                 "PruningPath", "Sensitivity", "ShadowSelection", "ShapleyValues",
                 "ShapleyInteractions", "StrengthCorrelation", "Tuning",
             )
