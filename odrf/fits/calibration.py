@@ -22,6 +22,8 @@ from odrf.statistics.calibration import (
     recalibration_map,
 )
 
+Floats = NDArray[np.float64]
+
 # One map for each class, or one for all.
 Maps = tuple[Steps | LogOdds, ...] | tuple[Power]
 
@@ -38,11 +40,11 @@ class Recalibration:
     fit: Fit | GuidedFit | BoostedFit | StackedFit
     method: str
     maps: Maps
-    before: NDArray[np.float64]
-    after: NDArray[np.float64]
+    before: Floats
+    after: Floats
     rows: str
 
-    def calibrated(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def calibrated(self, p: Floats) -> Floats:
         """Return calibrated probabilities (n, K) for those of the fit, p (n, K)."""
         return _mapped(p, self.maps)
 
@@ -80,7 +82,7 @@ def _maps(rows: EvaluatedRows, method: str, used: NDArray[np.bool_]) -> Maps:
     )
 
 
-def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
+def _mapped(p: Floats, maps: Maps) -> Floats:
     """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
     first = maps[0]
     if isinstance(first, Power):
@@ -93,7 +95,7 @@ def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
     return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
 
 
-def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> NDArray[np.float64]:
+def _cross_fitted(rows: EvaluatedRows, method: str, seed: int) -> Floats:
     """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
     fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
     if rows.groups is not None:

@@ -48,9 +48,8 @@ from odrf.statistics.curves import (
 from odrf.statistics.effects import functional_covariance
 from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
 
-# ------------------------------------------------------------------------------------------------
-# The points of a variable at which predictions are averaged.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Points lie between these quantiles: beyond them there are too few rows.
 ENDS = (0.01, 0.99)
@@ -126,9 +125,7 @@ def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> Va
     return VariablePoints(name, chosen.to_numpy(), False, np.where(at < 0, np.nan, at))
 
 
-# ------------------------------------------------------------------------------------------------
 # Predictions of rows at points where some of their variables have other values.
-# ------------------------------------------------------------------------------------------------
 
 # Rows at points of a stack that are predicted together.
 TOGETHER = 2**14
@@ -144,8 +141,8 @@ class CurveBlock(NamedTuple):
     """
 
     rows: slice
-    predicted: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    predicted: Floats
+    of_trees: Floats
 
 
 def curves_of_rows(
@@ -250,7 +247,7 @@ def _at(values: Any, point: int) -> Any:
     return values.iloc[point] if isinstance(values, pd.Series) else values[point]
 
 
-def _all_at(values: Any, point: NDArray[np.int64]) -> Any:
+def _all_at(values: Any, point: Integers) -> Any:
     if isinstance(values, pd.Series):
         return values.iloc[point].reset_index(drop=True)
     return np.asarray(values)[point]
@@ -260,19 +257,19 @@ def _first(values: Any) -> Any:
     return _at(values, 0)
 
 
-def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> NDArray[np.int64]:
+def _columns(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> Integers:
     """Return the columns that the variables change; of a factor that is stored as codes, one."""
     columns = fit.design.recipe.columns_of(touched(fit.design, *names))
     return columns[np.sort(np.unique(_places(X, columns), return_index=True)[1])]
 
 
-def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def _places(X: Matrix, columns: Integers) -> Integers:
     """Return the rows of the stored array that hold these columns."""
     layout = layout_of(X)
     return columns if layout is None else layout.place[columns].astype(np.int64)
 
 
-def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> NDArray[np.float64]:
+def _predicted(fit: AnyFit, block: BlockCurves, offset: Floats) -> Floats:
     """Return the predictions (m, G, K) from the sums of the trees."""
     sums = block.of_rows
     if isinstance(fit, BoostedFit):
@@ -289,11 +286,7 @@ def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> 
     return np.round(means, DECIMALS)
 
 
-# ------------------------------------------------------------------------------------------------
 # The mean of the predictions over rows at each point, and its covariance over training samples.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class MeanCurve:
     """Mean predictions at G points: `mean` (G, K), with K = 1 for a regression.
@@ -302,8 +295,8 @@ class MeanCurve:
     they do not show how it varies.
     """
 
-    mean: NDArray[np.float64]
-    of_trees: NDArray[np.float64] | None
+    mean: Floats
+    of_trees: Floats | None
 
 
 def mean_curve(
@@ -339,7 +332,7 @@ def why_no_errors(fit: AnyFit) -> str | None:
     return None
 
 
-def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread | None:
+def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
     """Return how the means over the trees of values (B, M) vary over samples; None if unknown.
 
     See `odrf.statistics.effects`.
@@ -351,11 +344,7 @@ def spread_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> CurveSpread 
     return CurveSpread(found.total, found.raw, found.n_rows, degrees_of_freedom(fit.draws))
 
 
-# ------------------------------------------------------------------------------------------------
 # Accumulated local effects of a fit, for the whole fit and for each of its trees.
-# ------------------------------------------------------------------------------------------------
-
-
 def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoints:
     """Return the ends of intervals with about the same number of rows; of a factor its levels.
 
@@ -417,7 +406,7 @@ def local_effects_of_two(
     found = _differences(fit, rows, which, changes, cell, weight, advance)
     cells = weight.reshape(J, M)
 
-    def surface(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    def surface(difference: Floats) -> Floats:
         shape = difference.shape[:-1]
         corners = accumulated_pairs(difference.reshape(*shape, J, M), cells)
         return corners.reshape(*shape, -1)
@@ -449,7 +438,7 @@ def local_effects_of_levels(
     return _along_last(found, lambda step: accumulated_levels(step, of_levels)[..., back])
 
 
-def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> NDArray[np.int64]:
+def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> Integers:
     """Return the rows of positive weight that have a value of each variable."""
     used = rows.weights > 0
     for axis in axes:
@@ -457,13 +446,13 @@ def _used(rows: RawRows, axes: Sequence[VariablePoints]) -> NDArray[np.int64]:
     return np.flatnonzero(used)
 
 
-def _intervals(axis: VariablePoints, which: NDArray[np.int64]) -> NDArray[np.int64]:
+def _intervals(axis: VariablePoints, which: Integers) -> Integers:
     """Return the interval of each row: above its lower end, up to its upper end."""
     found = np.searchsorted(axis.values, axis.observed[which], side="left") - 1
     return np.clip(found, 0, len(axis.values) - 2)
 
 
-def _sums(cell: NDArray[np.int64], weights: NDArray[np.float64], C: int) -> NDArray[np.float64]:
+def _sums(cell: Integers, weights: Floats, C: int) -> Floats:
     """Return the weight (C,) of the rows of each cell."""
     return np.bincount(cell, weights, C).astype(np.float64)
 
@@ -471,10 +460,10 @@ def _sums(cell: NDArray[np.int64], weights: NDArray[np.float64], C: int) -> NDAr
 def _differences(
     fit: AnyFit,
     rows: RawRows,
-    which: NDArray[np.int64],
+    which: Integers,
     changes: Sequence[tuple[float, dict[str, NDArray[Any]]]],
-    cell: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    cell: Integers,
+    weight: Floats,
     advance: Callable[[int], object],
 ) -> MeanCurve:
     """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
@@ -498,9 +487,7 @@ def _differences(
     return MeanCurve(mean, of_trees if trees_vary(fit) else None)
 
 
-def _order(
-    rows: RawRows, axis: VariablePoints, which: NDArray[np.int64], level: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _order(rows: RawRows, axis: VariablePoints, which: Integers, level: Integers) -> Integers:
     """Return the numbers of the levels of positive weight, in their order."""
     column = rows.frame[axis.name]
     natural = pd.api.types.is_bool_dtype(column) or (
@@ -516,18 +503,14 @@ def _order(
 def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
     """Return the result of `accumulate` on the last axis of differences (..., C, K), which is C."""
 
-    def changed(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    def changed(difference: Floats) -> Floats:
         return np.moveaxis(accumulate(np.moveaxis(difference, -1, -2)), -1, -2)
 
     of_trees = None if found.of_trees is None else changed(found.of_trees)
     return MeanCurve(changed(found.mean), of_trees)
 
 
-# ------------------------------------------------------------------------------------------------
 # The interactions of the variables of a fit, and of the same fit to permuted responses.
-# ------------------------------------------------------------------------------------------------
-
-
 class Interacting(NamedTuple):
     """Interactions of P variables: of each with all others, and of each pair.
 
@@ -546,7 +529,7 @@ def interacting(
     `advance` is called after each variable and each pair.
     """
     values = {name: _values(rows, name) for name in names}
-    alone: dict[str, NDArray[np.float64]] = {}
+    alone: dict[str, Floats] = {}
     overall = []
     for name in names:
         predicted = _at_all(fit, rows, {name: values[name]})
@@ -564,7 +547,7 @@ def interacting(
     return Interacting(overall, pairs)
 
 
-def some_rows(rows: RawRows, which: NDArray[np.int64]) -> RawRows:
+def some_rows(rows: RawRows, which: Integers) -> RawRows:
     """Return some of the rows, all with the same weight."""
     every = np.ones(len(which), dtype=np.bool_)
     frame, X = rows.frame.iloc[which], with_rows(rows.X, which)
@@ -597,6 +580,6 @@ def _values(rows: RawRows, name: str) -> NDArray[Any]:
     return np.asarray(kept.to_numpy())
 
 
-def _at_all(fit: AnyFit, rows: RawRows, values: dict[str, Any]) -> NDArray[np.float64]:
+def _at_all(fit: AnyFit, rows: RawRows, values: dict[str, Any]) -> Floats:
     """Return the predictions (s, s, K) of each row at the values of each row."""
     return np.concatenate([block.predicted for block in curves_of_rows(fit, rows, values)])

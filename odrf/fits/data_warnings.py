@@ -37,9 +37,8 @@ from odrf.statistics.data_checks import (
     repetition,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Columns of a table that could name subjects, and columns as numbers.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Most rows that are searched.  The few show whether a number is a whole one, and
 # whether most rows share some values.
@@ -57,13 +56,13 @@ class CandidateGroups(NamedTuple):
     """
 
     name: str
-    rows: NDArray[np.int64]
-    codes: NDArray[np.int64]
+    rows: Integers
+    codes: Integers
     numbered: bool
 
 
 def candidate_groups(
-    data: pd.DataFrame, names: list[str], rows: NDArray[np.int64]
+    data: pd.DataFrame, names: list[str], rows: Integers
 ) -> Iterator[CandidateGroups]:
     """Yield the columns of few labels or whole numbers that divide the `rows` into groups.
 
@@ -81,7 +80,7 @@ def candidate_groups(
             yield CandidateGroups(name, *found, is_numeric_dtype(data[name].dtype))
 
 
-def rows_drawn(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def rows_drawn(rows: Integers, most: int) -> Integers:
     """Return at most so many of the rows, drawn at random, in their order."""
     if len(rows) <= most:
         return rows
@@ -99,14 +98,14 @@ def numpy_columns(data: pd.DataFrame, names: list[str], kinds: str = "iuf") -> l
     ]
 
 
-def plain_numbers(column: pd.Series) -> NDArray[np.float64] | None:
+def plain_numbers(column: pd.Series) -> Floats | None:
     """Return a column of real numbers (m,), missing ones as NaN; None for a column of others."""
     if not is_numeric_dtype(column.dtype) or is_complex_dtype(column.dtype):
         return None
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def numbers_or_labels(column: pd.Series) -> NDArray[np.float64] | None:
+def numbers_or_labels(column: pd.Series) -> Floats | None:
     """Return a column (m,) as numbers, missing ones as their mean; of labels the commonest is 1.
 
     None for a column of neither numbers nor labels, such as times.
@@ -164,9 +163,7 @@ def _could_name_groups(few: pd.Series) -> bool:
         return False
 
 
-def _divided(
-    column: pd.Series, rows: NDArray[np.int64], some: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _divided(column: pd.Series, rows: Integers, some: Integers) -> tuple[Integers, Integers] | None:
     """Return rows and their groups; None if the values are too few or too many."""
     values = column.iloc[some]
     try:
@@ -181,8 +178,8 @@ def _divided(
 
 
 def _of_some_values(
-    column: pd.Series, rows: NDArray[np.int64], labels: pd.Index
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    column: pd.Series, rows: Integers, labels: pd.Index
+) -> tuple[Integers, Integers] | None:
     """Return all rows of some of the values, and their groups."""
     kept = rows[np.asarray(column.iloc[rows].isin(labels[: len(labels) // 2]))]
     codes, found = pd.factorize(column.iloc[kept], sort=is_numeric_dtype(column.dtype))
@@ -193,9 +190,7 @@ def _are_few(n_values: int, n_rows: int) -> bool:
     return n_values >= FEWEST_GROUPS and FEWEST_EACH * n_values <= n_rows
 
 
-# ------------------------------------------------------------------------------------------------
 # Some rows of the columns that a fit uses, read once for all checks of its data.
-# ------------------------------------------------------------------------------------------------
 
 # Of large tables so many cells are read, but so many rows at least.
 CELLS, FEWEST_ROWS_READ = 4_000_000, 2000
@@ -208,17 +203,17 @@ class RowsLookedAt(NamedTuple):
     """
 
     data: pd.DataFrame
-    row: NDArray[np.int64]
+    row: Integers
     response: Response
-    y: NDArray[np.float64]
+    y: Floats
     predictors: list[str]
-    numbers: dict[str, NDArray[np.float64]]
+    numbers: dict[str, Floats]
 
     def column(self, name: str) -> pd.Series:
         """Return the rows of a column of any type."""
         return self.data[name].iloc[self.row]
 
-    def numbers_in(self, name: str) -> NDArray[np.float64] | None:
+    def numbers_in(self, name: str) -> Floats | None:
         """Return the rows of a column of real numbers, missing ones as NaN; None for others."""
         known = self.numbers.get(name)
         return plain_numbers(self.column(name)) if known is None else known
@@ -245,9 +240,7 @@ def _predictors(design: Design, data: pd.DataFrame) -> list[str]:
     return [name for name in design.schema.columns if name in there]
 
 
-def _looked_at(
-    design: Design, data: pd.DataFrame, row: NDArray[np.int64], y: NDArray[np.float64]
-) -> RowsLookedAt:
+def _looked_at(design: Design, data: pd.DataFrame, row: Integers, y: Floats) -> RowsLookedAt:
     names = _predictors(design, data)
     numbers = numpy_columns(data, names)
     table = data[numbers]
@@ -256,9 +249,7 @@ def _looked_at(
     return RowsLookedAt(data, row, design.response, y, names, columns)
 
 
-# ------------------------------------------------------------------------------------------------
 # The warning about numbers that mean missing cells, such as -999.
-# ------------------------------------------------------------------------------------------------
 
 # Two nines or more, with either sign, mark missing cells in many tables.  One such cell may be an
 # error, and few different other values may be codes themselves.
@@ -301,7 +292,7 @@ def _found(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
     return [CodeForMissing(name, code, (float(others.min()), float(others.max())))]
 
 
-def code_for_missing(values: NDArray[np.float64]) -> float | None:
+def code_for_missing(values: Floats) -> float | None:
     """Return the number among values (n,) that seems to stand for missing cells; None without one.
 
     It is a code such as -999 in several rows: the only negative number, or farther from all others
@@ -317,9 +308,7 @@ def code_for_missing(values: NDArray[np.float64]) -> float | None:
     return None
 
 
-# ------------------------------------------------------------------------------------------------
 # The warning about predictors that determine the response exactly.
-# ------------------------------------------------------------------------------------------------
 
 # Rows that are searched, first a few of them, and numbers whose sums are.  With fewer rows or
 # values of the response, an exact relation may be chance.
@@ -371,9 +360,7 @@ def leaking_predictors(looked_at: RowsLookedAt) -> list[str]:
     return []
 
 
-def _goes_with(
-    name: str, looked_at: RowsLookedAt, place: NDArray[np.int64], codes: NDArray[np.int64]
-) -> bool:
+def _goes_with(name: str, looked_at: RowsLookedAt, place: Integers, codes: Integers) -> bool:
     """Return whether the values of a column match the classes one to one, in some rows."""
     few = place[codes[place] == codes[place[0]]][:FEW_ROWS_AT_FIRST]
     numbers = looked_at.numbers.get(name)
@@ -386,7 +373,7 @@ def _goes_with(
         return False
 
 
-def _numbers_that_tell(looked_at: RowsLookedAt, place: NDArray[np.int64]) -> list[str]:
+def _numbers_that_tell(looked_at: RowsLookedAt, place: Integers) -> list[str]:
     known, y = {}, looked_at.y[place]
     for name in looked_at.predictors:
         values = looked_at.numbers_in(name)
@@ -401,9 +388,7 @@ def _numbers_that_tell(looked_at: RowsLookedAt, place: NDArray[np.int64]) -> lis
     return found if len(found) < len(looked_at.predictors) else []
 
 
-# ------------------------------------------------------------------------------------------------
 # The warning about text that is shared by so few rows that it seems to name them.
-# ------------------------------------------------------------------------------------------------
 
 # Few levels may be those of a small table; with fewer rows a level, on average, one has little
 # information.
@@ -434,9 +419,7 @@ def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether the rows of a fit are repeated measurements, by a column of the data.
-# ------------------------------------------------------------------------------------------------
 
 # Of more predictors some are used.
 MOST_PREDICTORS = 30
@@ -478,10 +461,10 @@ class _Table:
         of_used = y if codes is None else (codes == np.bincount(codes).argmax()).astype(np.float64)
         self.y = np.zeros(len(data))
         self.y[fit.data.complete] = of_used
-        self.rows: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.read: dict[str, NDArray[np.float64]] = {}
+        self.rows: Integers = np.empty(0, dtype=np.int64)
+        self.read: dict[str, Floats] = {}
 
-    def columns(self, candidate: CandidateGroups) -> NDArray[np.float64]:
+    def columns(self, candidate: CandidateGroups) -> Floats:
         """Return the columns (q, m) of the rows of a candidate, without itself."""
         if candidate.rows is not self.rows:
             self.rows = candidate.rows
@@ -493,9 +476,7 @@ class _Table:
         return np.array([self.y[candidate.rows], *others])
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether rows that enter late continue the times of subjects of other rows.
-# ------------------------------------------------------------------------------------------------
 
 # Fewer such rows are no pattern; nor are few of the pairs of rows of one subject.
 FEWEST_GOING_ON, SHARE = 5, 0.5
@@ -531,7 +512,7 @@ def _go_on(column: pd.Series, fit: AnyFit, times: SurvivalTimes) -> bool:
     return found is not None and found[0] >= max(FEWEST_GOING_ON, SHARE * found[1])
 
 
-def _adjoining(codes: NDArray[np.int64], times: SurvivalTimes) -> tuple[int, int] | None:
+def _adjoining(codes: Integers, times: SurvivalTimes) -> tuple[int, int] | None:
     """Return in how many pairs of successive rows of one code (n,) one begins as the other ends.
 
     Also the number of pairs.  None if rows of one code overlap.  A code of -1 is none.
@@ -547,9 +528,7 @@ def _adjoining(codes: NDArray[np.int64], times: SurvivalTimes) -> tuple[int, int
     return int(np.sum(begins == ended)), len(begins)
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether the rows of a fit are in the order of time, and its residuals follow each other.
-# ------------------------------------------------------------------------------------------------
 
 # Residuals are those of some runs of successive rows, by some trees.
 RUNS, LENGTH, TREES = 6, 50, 24
@@ -582,7 +561,7 @@ def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
     return None
 
 
-def _runs_through(column: pd.Series, rows: NDArray[np.int64]) -> bool:
+def _runs_through(column: pd.Series, rows: Integers) -> bool:
     """Return whether values rise, or fall, from row to row, with few ties."""
     dtype = column.dtype
     is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
@@ -599,7 +578,7 @@ def _runs_through(column: pd.Series, rows: NDArray[np.int64]) -> bool:
     return bool(one_way and 2 * used.nunique() > len(used))
 
 
-def _residuals(fit: Fit) -> NDArray[np.float64]:
+def _residuals(fit: Fit) -> Floats:
     """Return residuals (r, w) of runs of successive rows; NaN where every tree drew the row."""
     n, forest = len(fit.data.y), fit.forest
     starts = np.linspace(0, n - LENGTH, min(RUNS, n // LENGTH)).astype(np.int64)
@@ -623,11 +602,7 @@ def _residuals(fit: Fit) -> NDArray[np.float64]:
     return residual.reshape(len(starts), LENGTH)
 
 
-# ------------------------------------------------------------------------------------------------
 # The warning about rows that are visibly no independent observations.
-# ------------------------------------------------------------------------------------------------
-
-
 def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
     """Warn if rows look like repeated measurements, and the fit has neither groups nor an order.
 
@@ -668,10 +643,7 @@ def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The warnings about the data of a new fit.
-# ------------------------------------------------------------------------------------------------
-
 AFit = TypeVar("AFit", bound=AnyFit)
 
 

@@ -26,9 +26,8 @@ from odrf.statistics.effects import NUMBERS, FunctionalCovariance, functional_co
 from odrf.statistics.jackknife import degrees_of_freedom, distinguishes_rows
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
-# Weighted sums of predictions over groups of rows, for the whole fit and for each of its trees.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # A node is visited once for all rows of a block: most rows of one, fewest, and most predictions.
 MOST_ROWS, FEWEST_ROWS, ROOM = 8192, 1024, 2**21
@@ -40,9 +39,9 @@ class Averages(NamedTuple):
     `mean` (C, K), `of_trees` (B, C, K), `of_rows` (n, K).
     """
 
-    mean: NDArray[np.float64]
-    of_trees: NDArray[np.float64] | None
-    of_rows: NDArray[np.float64]
+    mean: Floats
+    of_trees: Floats | None
+    of_rows: Floats
 
 
 def trees_vary(fit: AnyFit) -> bool:
@@ -60,10 +59,10 @@ def trees_vary(fit: AnyFit) -> bool:
 def averages(
     fit: AnyFit,
     X: Matrix,
-    share: NDArray[np.float64],
-    group: NDArray[np.int64],
+    share: Floats,
+    group: Integers,
     n_groups: int,
-    offset: NDArray[np.float64] | None = None,
+    offset: Floats | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Averages:
     """Return Σ share_i · prediction_i over the rows X (p, n) of each group.
@@ -84,7 +83,7 @@ def averages(
     )
     of_rows, of_trees = np.empty((X.shape[1], K)), np.zeros((B, n_groups, K))
 
-    def sums(block: slice) -> NDArray[np.float64]:
+    def sums(block: slice) -> Floats:
         leaves = leaves_of(packed, X, block)
         weights = _weights(share[block], group[block], n_groups)
         part = np.empty((B, n_groups, K))
@@ -100,19 +99,14 @@ def averages(
     return Averages(of_trees.mean(axis=0), of_trees, of_rows)
 
 
-def _weights(
-    share: NDArray[np.float64], group: NDArray[np.int64], n_groups: int
-) -> NDArray[np.float64]:
+def _weights(share: Floats, group: Integers, n_groups: int) -> Floats:
     """Return the weight (n, C) of each row in each group."""
     weights = np.zeros((len(share), n_groups))
     weights[np.arange(len(share)), group] = share
     return weights
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows over which predictions are averaged: their values, groups and shares.
-# ------------------------------------------------------------------------------------------------
-
 MOST_GROUPS = 100
 
 
@@ -124,9 +118,9 @@ class GroupedRows:
     """
 
     rows: RawRows
-    group: NDArray[np.int64]
+    group: Integers
     labels: pd.DataFrame
-    share: NDArray[np.float64]
+    share: Floats
 
 
 def grouped_rows(fit: AnyFit, newdata: pd.DataFrame | None, by: Any) -> GroupedRows:
@@ -199,7 +193,7 @@ def _columns(
     return {name: frame[name] for name in names}
 
 
-def _groups(columns: Mapping[str, pd.Series]) -> tuple[NDArray[np.int64], pd.DataFrame]:
+def _groups(columns: Mapping[str, pd.Series]) -> tuple[Integers, pd.DataFrame]:
     frame = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()})
     for name, column in columns.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -217,10 +211,7 @@ def _groups(columns: Mapping[str, pd.Series]) -> tuple[NDArray[np.int64], pd.Dat
     return group, frame.iloc[first].reset_index(drop=True)
 
 
-# ------------------------------------------------------------------------------------------------
 # Averaged predictions, and contrasts of them, with their covariance over training samples.
-# ------------------------------------------------------------------------------------------------
-
 DIFFERENCE, RATIO = "difference", "ratio"
 
 
@@ -233,7 +224,7 @@ class Estimand(NamedTuple):
     labels: dict[str, Any]
     low: dict[str, Any] | None
     high: dict[str, Any]
-    width: NDArray[np.float64] | None = None
+    width: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,12 +235,12 @@ class Uncertainty:
     None if the rows are fixed.
     """
 
-    of_trees: NDArray[np.float64]
-    kinds: NDArray[np.int64]
+    of_trees: Floats
+    kinds: Integers
     draws: Draws
-    of_units: NDArray[np.float64] | None
+    of_units: Floats | None
 
-    def covariance(self, gradient: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def covariance(self, gradient: Floats | None = None) -> Floats:
         """Return the covariance (R, R) of linear combinations (R, M) of the estimates.
 
         By default that of the estimates themselves.  Each combination is a functional of the trees
@@ -261,9 +252,7 @@ class Uncertainty:
             return np.asarray(covariance * unit * unit[:, np.newaxis])
 
     @one_thread()
-    def in_units(
-        self, gradient: NDArray[np.float64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def in_units(self, gradient: Floats | None = None) -> tuple[Floats, Floats]:
         """Return `covariance` with each combination measured in a unit, and these units (R,).
 
         They are powers of 2 near the size of the trees' values, whose squares may be beyond the
@@ -274,7 +263,7 @@ class Uncertainty:
         return (total if of_units is None else total + of_units.T @ of_units), unit
 
     @one_thread()
-    def errors(self) -> NDArray[np.float64]:
+    def errors(self) -> Floats:
         """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
         found, of_units, unit = self._scaled(None)
         variances = found.variances.total
@@ -285,8 +274,8 @@ class Uncertainty:
         return np.where(np.isfinite(errors), errors, np.nan)
 
     def _scaled(
-        self, gradient: NDArray[np.float64] | None
-    ) -> tuple[FunctionalCovariance, NDArray[np.float64] | None, NDArray[np.float64]]:
+        self, gradient: Floats | None
+    ) -> tuple[FunctionalCovariance, Floats | None, Floats]:
         """Return the parts of `in_units`: over trees, over units of the sample, and the units."""
         values, of_units = self.of_trees, self.of_units
         if gradient is not None:
@@ -297,7 +286,7 @@ class Uncertainty:
         return found, None if of_units is None else of_units / unit, unit
 
     @property
-    def deviations(self) -> NDArray[np.float64]:
+    def deviations(self) -> Floats:
         """The deviation of each tree, and each unit of a sample: (B, M) or (B + k, M)."""
         off = self.of_trees - self.of_trees.mean(axis=0)
         return off if self.of_units is None else np.concatenate([off, self.of_units])
@@ -314,7 +303,7 @@ class Uncertainty:
         return functional_covariance(self.of_trees / unit, self.kinds, self.draws).trees_advised
 
 
-def _power_of_two(size: NDArray[np.float64]) -> NDArray[np.float64]:
+def _power_of_two(size: Floats) -> Floats:
     """Return the power of 2 next to each size; 1 for what is 0 or infinite."""
     known = np.isfinite(size) & (size > 0)
     return np.asarray(np.ldexp(1.0, np.frexp(np.where(known, size, 1.0))[1] - 1))
@@ -329,7 +318,7 @@ class Estimates:
     """
 
     labels: pd.DataFrame
-    estimate: NDArray[np.float64]
+    estimate: Floats
     uncertainty: Uncertainty | None
 
 
@@ -340,9 +329,9 @@ class _Estimated(NamedTuple):
     sample adds to the means of the groups, None if the rows are fixed.
     """
 
-    estimate: NDArray[np.float64]
-    of_trees: NDArray[np.float64] | None
-    off_units: NDArray[np.float64] | None
+    estimate: Floats
+    of_trees: Floats | None
+    off_units: Floats | None
 
 
 def estimated(
@@ -363,7 +352,7 @@ def estimated(
     names_ready: set[str] = set()
     offset = grouped.rows.offset
 
-    def of(values: dict[str, Any], share: NDArray[np.float64]) -> Averages:
+    def of(values: dict[str, Any], share: Floats) -> Averages:
         # contrasts of a variable have levels in common; those of another variable do not
         if names_ready != set(values):
             ready.clear()
@@ -422,7 +411,7 @@ def _part(
     estimand: Estimand,
     grouped: GroupedRows,
     ratio: bool,
-    units: NDArray[np.int64] | None,
+    units: Integers | None,
 ) -> _Estimated:
     """Return an estimand's estimates from its averages: `high`, high - low, or high / low."""
     if low is None:
@@ -443,23 +432,16 @@ def _part(
     return _Estimated(quotient, trees, _by_unit(off, grouped, units))
 
 
-def _combined(
-    high: NDArray[np.float64] | None, low: NDArray[np.float64] | None, times: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def _combined(high: Floats | None, low: Floats | None, times: Floats) -> Floats | None:
     return None if high is None or low is None else high - times * low
 
 
-def _off(
-    of_rows: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    estimand: Estimand,
-    grouped: GroupedRows,
-) -> NDArray[np.float64]:
+def _off(of_rows: Floats, mean: Floats, estimand: Estimand, grouped: GroupedRows) -> Floats:
     each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
     return np.asarray(each - mean[grouped.group])
 
 
-def _units(fit: AnyFit, grouped: GroupedRows) -> NDArray[np.int64]:
+def _units(fit: AnyFit, grouped: GroupedRows) -> Integers:
     """Return the unit (n,) of each row of a sample: training rows of one group are one unit."""
     structure = fit.data.structure if grouped.rows.training else None
     if structure is None or structure.groups is None:
@@ -467,9 +449,7 @@ def _units(fit: AnyFit, grouped: GroupedRows) -> NDArray[np.int64]:
     return structure.groups
 
 
-def _by_unit(
-    off: NDArray[np.float64], grouped: GroupedRows, units: NDArray[np.int64] | None
-) -> NDArray[np.float64] | None:
+def _by_unit(off: Floats, grouped: GroupedRows, units: Integers | None) -> Floats | None:
     """Return the sums (u, C, K) over each unit of what rows (n, K) add to means of groups."""
     if units is None:
         return None
@@ -479,7 +459,7 @@ def _by_unit(
 
 
 @one_thread()
-def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
+def _of_units(parts: Sequence[_Estimated]) -> Floats:
     """Return `Uncertainty.of_units` of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)

@@ -20,9 +20,7 @@ from odrf.errors import InputError, allowed, warn_user
 from odrf.fits.effects import Estimand, shown_name, values_at
 from odrf.fits.fit import AnyFit, raw_rows
 
-# ------------------------------------------------------------------------------------------------
-# Contrasts: which two values of a variable are compared.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
 OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
@@ -44,11 +42,11 @@ class Contrast(NamedTuple):
     label: str
     low: Any
     high: Any
-    width: NDArray[np.float64] | None = None
+    width: Floats | None = None
 
 
 def contrasts_of(
-    name: str, column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: Any
+    name: str, column: pd.Series, training: pd.Series, weights: Floats, contrast: Any
 ) -> list[Contrast]:
     """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
 
@@ -74,7 +72,7 @@ def contrasts_of(
     return [_of_numbers(_floats(column), training.astype(float), weights, contrast)]
 
 
-def usual_contrast(training: pd.Series, weights: NDArray[np.float64]) -> Any:
+def usual_contrast(training: pd.Series, weights: Floats) -> Any:
     """Return the contrast of a variable by default; of a number with two values, these."""
     if not _is_numeric(training):
         return "reference"
@@ -84,11 +82,7 @@ def usual_contrast(training: pd.Series, weights: NDArray[np.float64]) -> Any:
 
 
 def slope_of(
-    name: str,
-    column: pd.Series,
-    training: pd.Series,
-    weights: NDArray[np.float64],
-    bandwidth: float | None,
+    name: str, column: pd.Series, training: pd.Series, weights: Floats, bandwidth: float | None
 ) -> Contrast:
     """Return the contrast whose quotient by its width is a slope.
 
@@ -117,7 +111,7 @@ def slope_of(
     return Contrast("slope", *ends, np.full(len(middle), width))
 
 
-def _slope_between(known: NDArray[np.float64], at: NDArray[np.float64], half: float) -> Contrast:
+def _slope_between(known: Floats, at: Floats, half: float) -> Contrast:
     """Return a slope whose ends are known values, `half` or more off where that is possible."""
     last = len(known) - 1
     below = np.clip(np.searchsorted(known, at - half, side="right") - 1, 0, last - 1)
@@ -155,7 +149,7 @@ def levels_of(column: pd.Series) -> list[Any]:
     return sorted(column.dropna().unique(), key=lambda level: (str(type(level)), level))
 
 
-def _floats(column: pd.Series) -> NDArray[np.float64]:
+def _floats(column: pd.Series) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -172,9 +166,7 @@ def _pair(name: str, contrast: Any) -> tuple[Any, Any]:
     )
 
 
-def _of_numbers(
-    values: NDArray[np.float64], training: pd.Series, weights: NDArray[np.float64], contrast: str
-) -> Contrast:
+def _of_numbers(values: Floats, training: pd.Series, weights: Floats, contrast: str) -> Contrast:
     if contrast == "unit":
         return Contrast("+1", None, values + 1.0)
     if contrast == "sd":
@@ -197,7 +189,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 
 
 @one_thread()
-def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
+def deviation_of(training: pd.Series, weights: Floats) -> float:
     """Return the weighted standard deviation of numbers without missing cells; of none, 0."""
     values, share = _known(training, weights)
     if not len(values) or (values == values[0]).all():
@@ -208,7 +200,7 @@ def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
     return largest * float(np.sqrt(share @ off**2))
 
 
-def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float, float]:
+def _quartiles(training: pd.Series, weights: Floats) -> tuple[float, float]:
     """Return the smallest numbers up to which a quarter, or three, of the weight lies."""
     values, share = _known(training, weights)
     if not len(values):
@@ -222,9 +214,7 @@ def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float
     return float(low), float(high)
 
 
-def _known(
-    training: pd.Series, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _known(training: pd.Series, weights: Floats) -> tuple[Floats, Floats]:
     """Return numbers without missing cells, and their shares of the weight."""
     known = training.notna().to_numpy() & (weights > 0)
     return training[known].to_numpy(np.float64), weights[known] / weights[known].sum()
@@ -234,9 +224,7 @@ def _said(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers that variables are set to, beyond those of the training rows.
-# ------------------------------------------------------------------------------------------------
 
 # Numbers that are read back from a fit are right to about seven digits of their range.
 SLACK_OF_RANGE = 1e-6
@@ -282,11 +270,7 @@ def _training_rows(fit: AnyFit) -> pd.DataFrame | None:
     return with_levels(fit.design, frame[fit.data.weights > 0])
 
 
-# ------------------------------------------------------------------------------------------------
 # What is estimated: averages of predictions, contrasts and slopes of variables.
-# ------------------------------------------------------------------------------------------------
-
-
 def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
     """Return the estimand of an average for each combination of the values of `at`.
 
@@ -373,10 +357,7 @@ def slope_estimands(
 
 
 def _estimands(
-    fit: AnyFit,
-    contrasts: dict[str, list[Contrast]],
-    at: Any,
-    pairs: Mapping[str, Sequence[Any]],
+    fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any, pairs: Mapping[str, Sequence[Any]]
 ) -> list[Estimand]:
     combinations = values_at(at)
     _require_known(fit, combinations)
@@ -434,7 +415,7 @@ def _has_steps(training: pd.Series, column: pd.Series) -> bool:
     return not is_timed(training) and is_exact(training) and is_exact(column)
 
 
-def _fitting(column: pd.Series, weights: NDArray[np.float64], contrast: Any, several: bool) -> Any:
+def _fitting(column: pd.Series, weights: Floats, contrast: Any, several: bool) -> Any:
     """Return the contrast for a variable: its default if the chosen one is of another type."""
     number = is_numeric_dtype(column.dtype)
     others = OF_FACTORS if number else OF_NUMBERS

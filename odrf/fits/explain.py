@@ -48,9 +48,8 @@ from odrf.pruning.validation import (
 )
 from odrf.text.splits import SplitWriter
 
-# ------------------------------------------------------------------------------------------------
-# One pruned tree that imitates the predictions of a fit, and how well it does so.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 MIN_LEAF = 5
 
@@ -112,7 +111,7 @@ def imitated(
     return _evaluated(fit, tree, target, predicted, asked)
 
 
-def _predictions(fit: AnyFit) -> NDArray[np.float64]:
+def _predictions(fit: AnyFit) -> Floats:
     """Return the means or class probabilities (n, K) that all trees predict for training rows.
 
     Offsets, which no tree of predictors can reproduce, are 0.
@@ -123,9 +122,7 @@ def _predictions(fit: AnyFit) -> NDArray[np.float64]:
     return target
 
 
-def _rows_to_imitate(
-    fit: AnyFit, target: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], TrainingData]:
+def _rows_to_imitate(fit: AnyFit, target: Floats) -> tuple[Integers, TrainingData]:
     """Return the number of the training row of each row of the tree's data, and these data."""
     data, (n, K) = fit.data, target.shape
     if K == 1:
@@ -159,7 +156,7 @@ def _response(fit: AnyFit) -> Response:
     return replace(fit.design.response, columns=(), evaluation=None, imitated=True)
 
 
-def _of_copies(asked: ValidationFolds, copies: NDArray[np.int64]) -> ValidationFolds:
+def _of_copies(asked: ValidationFolds, copies: Integers) -> ValidationFolds:
     """Return folds of the copies of rows."""
     folds = [FoldRows(fold.train[copies], fold.test[copies]) for fold in asked.folds]
     return asked._replace(folds=folds)
@@ -173,11 +170,11 @@ def _smallest_error(path: SubtreePath, max_leaves: int) -> int:
 def _held_out(
     fit: AnyFit,
     folds: list[Fold],
-    copies: NDArray[np.int64],
-    critical: partial[NDArray[np.float64]],
+    copies: Integers,
+    critical: partial[Floats],
     alpha: float,
     shape: tuple[int, int],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return for each training row (n, K) the prediction of the tree grown without it."""
     out = np.full(shape, np.nan)
     for fold in folds:
@@ -189,11 +186,7 @@ def _held_out(
 
 @one_thread()
 def _evaluated(
-    fit: AnyFit,
-    tree: Fit,
-    target: NDArray[np.float64],
-    predicted: NDArray[np.float64],
-    asked: ValidationFolds,
+    fit: AnyFit, tree: Fit, target: Floats, predicted: Floats, asked: ValidationFolds
 ) -> Imitation:
     known = ~np.isnan(predicted[:, 0]) & (fit.data.weights > 0)
     target, predicted, y = target[known], predicted[known], fit.data.y[known]
@@ -210,10 +203,7 @@ def _evaluated(
     return Imitation(tree, fidelity, agreement, None if at_zero else error, asked.by)
 
 
-# ------------------------------------------------------------------------------------------------
 # The nearest values of one or two variables that change a prediction.
-# ------------------------------------------------------------------------------------------------
-
 MOST_VALUES, VALUES_OF_PAIRS, VARIABLES_OF_PAIRS = 50, 9, 6
 # Values are rounded to this many decimal places after the first digit of the standard deviation.
 DIGITS_OF_SD = 3
@@ -224,7 +214,7 @@ class Candidates(NamedTuple):
 
     name: str
     values: list[Any]
-    distance: NDArray[np.float64]
+    distance: Floats
 
 
 def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
@@ -244,7 +234,7 @@ def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
         sd = deviation_of(training[name], fit.data.weights) if _is_number(known) else 0.0
         values = _values_tried(known, sd)
         others = [value for value in values if pd.isna(own) or value != own]
-        distance: NDArray[np.float64] = np.ones(len(others))
+        distance: Floats = np.ones(len(others))
         if sd > 0 and pd.notna(own):
             distance = np.abs(np.array(others, dtype=np.float64) - float(own)) / sd
         order = np.argsort(distance, kind="stable")
@@ -262,7 +252,7 @@ def _values_tried(known: pd.Series, sd: float) -> list[Any]:
     return list(values[at])
 
 
-def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDArray[np.float64]:
+def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> Floats:
     """Return the mean response or class probabilities (m, K) of m copies of a row with `values`."""
     m = len(next(iter(values.values())))
     same = np.zeros(m, dtype=int)
@@ -274,9 +264,7 @@ def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDA
 
 
 def nearest_changes(
-    fit: AnyFit,
-    row: RawRows,
-    changes: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+    fit: AnyFit, row: RawRows, changes: Callable[[Floats], NDArray[np.bool_]]
 ) -> pd.DataFrame:
     """Return the nearest value of each variable, and of pairs of them, that changes the prediction.
 
@@ -340,12 +328,8 @@ def _said(value: Any) -> str:
     return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-# ------------------------------------------------------------------------------------------------
 # Which splits decide on one row, in all trees.
-# ------------------------------------------------------------------------------------------------
-
-
-def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], NDArray[np.int64]]:
+def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
     """Return the trees that read the row X (p, 1), the splits (s,) on its paths, and their trees.
 
     The trees have further columns if cells are missing that are not in training.  The split nodes
@@ -367,7 +351,7 @@ def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], N
 
 
 def predictors_on_paths(
-    fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], trees: NDArray[np.int64]
+    fit: AnyFit, forest: Forest, nodes: Integers, trees: Integers
 ) -> pd.DataFrame:
     """Return how often each predictor takes part in splits on the paths.
 
@@ -386,7 +370,7 @@ def predictors_on_paths(
     return table.sort_values("trees", ascending=False, kind="stable")
 
 
-def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.DataFrame:
+def directions_of(fit: AnyFit, forest: Forest, nodes: Integers) -> pd.DataFrame:
     """Return which predictors the splits on the paths combine, the most frequent first.
 
     Columns: ``predictors``, in the order of the formula; ``share`` of the splits.
@@ -399,7 +383,7 @@ def directions_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64]) -> pd.D
     return counts.rename_axis("predictors").rename("share").reset_index()
 
 
-def rules_of(fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], X: Matrix) -> list[str]:
+def rules_of(fit: AnyFit, forest: Forest, nodes: Integers, X: Matrix) -> list[str]:
     """Return the splits on the path of a single tree in words, from the root to the leaf.
 
     They are those of the fit's tree: terms of `forest` for new missing cells have no words.

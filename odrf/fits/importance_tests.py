@@ -48,9 +48,8 @@ from odrf.statistics.importance_tests import gaussian_knockoffs
 from odrf.statistics.ridge import ridge_regression
 from odrf.statistics.survival.scores import HARRELL, INTEGRATED, UNO
 
-# ------------------------------------------------------------------------------------------------
-# Conditional resampling: values drawn from an estimate of the law given other variables.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 TREES = 100
 MIN_LEAF = 5
@@ -73,8 +72,8 @@ class NumberLaw(NamedTuple):
     Both are (m,), of the rows without a missing cell.
     """
 
-    mean: NDArray[np.float64]
-    residual: NDArray[np.float64]
+    mean: Floats
+    residual: Floats
 
 
 class LabelLaw(NamedTuple):
@@ -84,7 +83,7 @@ class LabelLaw(NamedTuple):
     """
 
     labels: Any
-    shares: NDArray[np.float64]
+    shares: Floats
 
 
 def laws_given_others(
@@ -113,9 +112,7 @@ def conditional_resamples(
     return {name: _drawn(frame[name], law, place, rng) for name, law in laws.items()}
 
 
-def _drawn(
-    column: pd.Series, law: NumberLaw | LabelLaw, place: NDArray[np.float64], rng: Any
-) -> Any:
+def _drawn(column: pd.Series, law: NumberLaw | LabelLaw, place: Floats, rng: Any) -> Any:
     known = column.notna().to_numpy()
     if isinstance(law, NumberLaw):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
@@ -160,7 +157,7 @@ def _alone(known: pd.Series, number: bool) -> NumberLaw | LabelLaw:
 
 
 @one_thread()
-def _number_law(y: NDArray[np.float64], others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
+def _number_law(y: Floats, others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
     design, data = _design(pd.Series(y), others, "regression")
     Z = np.nan_to_num(indicated(data.X).T.astype(np.float64))
     linear = ridge_regression(Z, y, np.ones(len(y)), PENALTIES)
@@ -215,11 +212,7 @@ def _forest(design: Design, data: TrainingData, seed: int, n_jobs: int) -> Fit:
     return grow_fit("", design, data, request)
 
 
-# ------------------------------------------------------------------------------------------------
 # The different rows of conditional resamples, each once.
-# ------------------------------------------------------------------------------------------------
-
-
 class DistinctDraws(NamedTuple):
     """The different rows that some conditional resamples make of the rows of a matrix.
 
@@ -227,8 +220,8 @@ class DistinctDraws(NamedTuple):
     """
 
     changed: Matrix
-    row: NDArray[np.int64]
-    number: NDArray[np.int64]
+    row: Integers
+    number: Integers
 
 
 def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
@@ -253,12 +246,8 @@ def distinct_draws(X: Matrix, draws: Sequence[Matrix]) -> DistinctDraws:
     return DistinctDraws(with_layout(changed.view(np.float32), layout_of(X)), row, number)
 
 
-# ------------------------------------------------------------------------------------------------
 # Importances of predictors and of their knockoffs, in one forest.
-# ------------------------------------------------------------------------------------------------
-
-
-def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
+def knockoff_differences(fit: Fit) -> Floats:
     """Return for each predictor its importance less that of its knockoff (P,).
 
     A forest is grown by the fit's options, all trees of one kind, on predictors and knockoffs; the
@@ -290,10 +279,7 @@ def knockoff_differences(fit: Fit) -> NDArray[np.float64]:
     return np.where(swapped, -difference, difference)
 
 
-# ------------------------------------------------------------------------------------------------
 # The rise of the losses of rows without the information that variables alone have.
-# ------------------------------------------------------------------------------------------------
-
 CONDITIONAL, LOCO = "conditional", "loco"
 FOLDS, FIRST_JUDGED = 5, 2
 DRAWS = 10
@@ -305,8 +291,8 @@ class LossRises(NamedTuple):
     `rises` (T, m), `rows` (m,).
     """
 
-    rises: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    rises: Floats
+    rows: Integers
     inflation: float
 
 
@@ -378,7 +364,7 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     return float(1.0 + sum(fold.test.sum() for fold in folds) / (4 * N))
 
 
-def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: Integers) -> Floats:
     """Return the losses (m,) of some rows, as they are in X (p, m), by a fit without them."""
     if not len(rows):
         return np.empty(0)
@@ -408,11 +394,7 @@ def _validation_folds(fit: AnyFit) -> list[FoldRows]:
     return folds
 
 
-# ------------------------------------------------------------------------------------------------
 # How the steps of an elimination of predictors are evaluated, and grown.
-# ------------------------------------------------------------------------------------------------
-
-
 class EliminationSteps(Protocol):
     """The steps of an elimination."""
 
@@ -423,7 +405,7 @@ class EliminationSteps(Protocol):
     def error_of(self, fit: Fit) -> tuple[float, float]:
         """Return the out-of-bag error of a fit, and its standard error."""
 
-    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+    def importances_of(self, fit: Fit) -> Floats:
         """Return the importance of each of its P predictors (P,)."""
 
     def grown_on(self, fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
@@ -445,7 +427,7 @@ class ResponseSteps:
         """Return the out-of-bag error of a fit, and its standard error."""
         return out_of_bag_loss(fit)
 
-    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+    def importances_of(self, fit: Fit) -> Floats:
         """Return the mean rise of the trees' out-of-bag losses by permutation (P,)."""
         return permutation_rises(fit).of_tree.mean(axis=0)
 
@@ -454,10 +436,7 @@ class ResponseSteps:
         return refit_on_some(fit, which, call, progress)
 
 
-# ------------------------------------------------------------------------------------------------
 # Steps of an elimination of predictors of times to an event.
-# ------------------------------------------------------------------------------------------------
-
 AUTO = "auto"
 ELIMINATED_BY = (AUTO, INTEGRATED, UNO, HARRELL)
 """The known values of the argument `metric`."""
@@ -486,7 +465,7 @@ class SurvivalSteps:
         error = score.std_error if groups is None else score.std_error_of_groups(groups)
         return score.estimate if self.metric == INTEGRATED else 1 - score.estimate, error
 
-    def importances_of(self, fit: Fit) -> NDArray[np.float64]:
+    def importances_of(self, fit: Fit) -> Floats:
         """Return the rise of this error when each predictor is permuted (P,); of 1 - C, Uno's."""
         losses = losses_when_permuted(_evaluated(fit), fit.control.seed)
         of_metric = losses.brier if self.metric == INTEGRATED else losses.concordance

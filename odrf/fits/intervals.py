@@ -32,9 +32,7 @@ from odrf.statistics.jackknife import (
     jackknife_after_bootstrap,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The warning that a forest has few trees for standard errors.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 
 def warn_of_few_trees(n_trees: int, advised: int) -> None:
@@ -47,10 +45,7 @@ def warn_of_few_trees(n_trees: int, advised: int) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Confidence and prediction intervals of a forest, and conditional quantiles.
-# ------------------------------------------------------------------------------------------------
-
 QUANTILE = "quantile"
 QUANTILES = (0.05, 0.5, 0.95)
 PROBABILITIES = 'type="prob" for their probabilities'
@@ -183,7 +178,7 @@ def quantile_frame(
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
 
 
-def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
+def quantile_levels(quantiles: Any) -> Floats:
     """Return the `quantiles` (q,); `InputError` if they are not numbers above 0 and below 1."""
     listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
     if not listed:
@@ -191,9 +186,7 @@ def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
     return np.array([checked_part("quantiles", level) for level in listed])
 
 
-def _quantiles(
-    fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64], progress: bool
-) -> NDArray[np.float64]:
+def _quantiles(fit: Fit, rows: RowsToPredict, levels: Floats, progress: bool) -> Floats:
     data, predicting = fit.data, _predicting(fit, rows)
     with _bar(rows, progress) as bar:
         return conditional_quantiles(
@@ -211,8 +204,8 @@ def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
 
 
 def _conformal(
-    fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64], progress: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    fit: Fit, rows: RowsToPredict, level: float, value: Floats, progress: bool
+) -> tuple[Floats, Floats]:
     """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
     unseen = fit.draws.all_unseen()
@@ -246,9 +239,7 @@ def _conformal(
         )
 
 
-def _ordered(
-    low: NDArray[np.float64], high: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _ordered(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return the ends (m,) of intervals, with the middle in place of both where they are crossed.
 
     At levels near 0 the quantiles of the jackknife+ can cross: it then leaves no value inside.
@@ -258,7 +249,7 @@ def _ordered(
     return low, high
 
 
-def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[np.float64]:
+def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
     """Return the standard error of each prediction; warn if there are few trees for it.
 
     It is NaN for a training row without two trees, of one kind, that did not draw it.

@@ -32,10 +32,6 @@ from odrf.statistics.proximity import (
 )
 from odrf.text.names import free_name
 
-# ------------------------------------------------------------------------------------------------
-# Proximities of the rows of a fit: which training rows share leaves with them.
-# ------------------------------------------------------------------------------------------------
-
 PLAIN, OOB, WEIGHTS = "plain", "oob", "weights"
 TYPES = (PLAIN, OOB, WEIGHTS)
 MOST_PAIRS = 2**28
@@ -103,9 +99,7 @@ def _require_few(pairs: int) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # Missing cells imputed by the values of near rows.
-# ------------------------------------------------------------------------------------------------
 
 # Rows with missing cells that are compared with all training rows at once.
 ROWS_AT_ONCE = 512
@@ -181,10 +175,7 @@ def _in_type_of(column: pd.Series, before: pd.Series) -> pd.Series:
     return column.astype(before.dtype)
 
 
-# ------------------------------------------------------------------------------------------------
 # Prototypes and outliers among the training rows.
-# ------------------------------------------------------------------------------------------------
-
 Sparse: TypeAlias = "scipy.sparse.csr_array"
 SCORE, ROWS = "score", "rows"
 

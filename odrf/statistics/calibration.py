@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from odrf.engine.running import end_if_stopped, one_thread
 from odrf.statistics.effects import reach_in_errors
 
-# ------------------------------------------------------------------------------------------------
-# Variances of means over rows of which whole groups are independent, not the rows.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
-Groups = NDArray[np.int64] | None
+Groups = Integers | None
 
 
 @one_thread()
-def variance_of_groups(parts: NDArray[np.float64], groups: NDArray[np.int64]) -> float:
+def variance_of_groups(parts: Floats, groups: Integers) -> float:
     """Return the variance of the sum of `parts` (n,), which have mean 0, of independent groups.
 
     The sum of the squared sums of the G groups, times G/(G - 1).  NaN for one group.
@@ -43,9 +42,7 @@ def normal_or_t(level: float, groups: Groups) -> float:
 
 
 @one_thread()
-def effective_rows(
-    event: NDArray[np.float64], weights: NDArray[np.float64], groups: Groups, level: float
-) -> float:
+def effective_rows(event: Floats, weights: Floats, groups: Groups, level: float) -> float:
     """Return how many independent rows of equal weight determine the event rate as precisely.
 
     Without groups, Kish's number.  With G groups, rate·(1 - rate) divided by the variance of the
@@ -71,11 +68,7 @@ def effective_rows(
     return min(max(size, 1.0), kish)
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether events happen as often as predicted: reliability, and the parts of the Brier score.
-# ------------------------------------------------------------------------------------------------
-
-
 class BrierParts(NamedTuple):
     """The Brier score and its parts: score = miscalibration - discrimination + uncertainty.
 
@@ -88,9 +81,7 @@ class BrierParts(NamedTuple):
     uncertainty: float
 
 
-def recalibrated(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def recalibrated(p: Floats, event: Floats, weights: Floats) -> Floats:
     """Return the increasing function of the probabilities p (n,) that fits the events best, (n,).
 
     Isotonic regression; rows of one probability have one value.
@@ -101,16 +92,14 @@ def recalibrated(
     return np.asarray(scipy.optimize.isotonic_regression(mean, weights=total).x[at])
 
 
-def brier_parts(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> BrierParts:
+def brier_parts(p: Floats, event: Floats, weights: Floats) -> BrierParts:
     """Return the parts of the Brier score of probabilities p (n,) by isotonic regression.
 
     `event` (n,) is 1 where it happened, else 0 (Dimitriadis, Gneiting and Jordan 2021, PNAS 118,
     e2016191118).
     """
 
-    def score(q: NDArray[np.float64] | float) -> float:
+    def score(q: Floats | float) -> float:
         return float(np.average((q - event) ** 2, weights=weights))
 
     own, best = score(p), score(recalibrated(p, event, weights))
@@ -119,12 +108,12 @@ def brier_parts(
 
 
 def reliability_table(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    p: Floats,
+    event: Floats,
+    weights: Floats,
     bins: int,
     level: float,
-    groups: NDArray[np.int64] | None = None,
+    groups: Integers | None = None,
 ) -> pd.DataFrame:
     """Return mean probability and event rate in bins of about equally many rows.
 
@@ -149,13 +138,8 @@ def reliability_table(
 
 
 def calibrated_band(
-    p: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    at: NDArray[np.float64],
-    level: float,
-    seed: int,
-    samples: int = 200,
-) -> NDArray[np.float64]:
+    p: Floats, weights: Floats, at: Floats, level: float, seed: int, samples: int = 200
+) -> Floats:
     """Return the limits (2, m) of the recalibrated curve if p (n,) were calibrated.
 
     Events are drawn with the probabilities p, and the curve is estimated from them, `samples`
@@ -173,17 +157,13 @@ def calibrated_band(
     return np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
 
 
-# ------------------------------------------------------------------------------------------------
 # The logarithmic opinion pool: class probabilities of several models as one.
-#
 # The pooled probability of class k is proportional to the product over the models g of p_gk to the
 # power a_g.  With one model this is its probabilities to a power, which keeps the order of the
 # classes; the exponents of several weigh them, and their sum shows how much sharper the pool is
 # than their geometric mean.  The log loss is convex in the exponents: they are the coefficients of
 # a conditional logit model with the logarithms of the probabilities as predictors.
-# ------------------------------------------------------------------------------------------------
 
-Array = NDArray[np.float64]
 
 # Smaller probabilities count as this: 0 has no logarithm, and a thousand trees cannot distinguish
 # smaller ones from 0.
@@ -193,12 +173,12 @@ LEAST_IN_POOL = 1e-3
 ROWS_ADDED = 1.0
 
 
-def logarithms(p: Array) -> Array:
+def logarithms(p: Floats) -> Floats:
     """Return the logarithms of probabilities, those of very small ones cut off."""
     return np.log(np.clip(p, LEAST_IN_POOL, 1.0))
 
 
-def pooled(logs: Array, exponents: Array) -> Array:
+def pooled(logs: Floats, exponents: Floats) -> Floats:
     """Return the pooled probabilities (n, K), from `logarithms` (G, n, K) of G models.
 
     `exponents` are (G,), the same for all rows, or (G, n, 1), those of each row.
@@ -212,7 +192,7 @@ def pooled(logs: Array, exponents: Array) -> Array:
 
 
 @one_thread()
-def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Array:
+def pool_exponents(logs: Floats, code: Integers, weights: Floats) -> Floats:
     """Return the exponents (G,), at least 0, of the pool with the smallest log loss.
 
     `logs` (G, n, K) are `logarithms` of each model's probabilities of n rows that it has not
@@ -225,7 +205,7 @@ def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Arra
     added = ROWS_ADDED / (ROWS_ADDED + weights.sum() / weights.max())
     target = (1 - added) * np.eye(K)[code] + added / K
 
-    def loss(exponents: Array) -> tuple[float, Array]:
+    def loss(exponents: Floats) -> tuple[float, Floats]:
         score = np.einsum("g,gik->ik", exponents, logs)
         norm = scipy.special.logsumexp(score, axis=1)
         off = share[:, None] * (np.exp(score - norm[:, None]) - target)
@@ -240,10 +220,7 @@ def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Arra
     return np.asarray(found.x)
 
 
-# ------------------------------------------------------------------------------------------------
 # Maps from predicted to calibrated probabilities: a power, isotonic, Platt's, and beta.
-# ------------------------------------------------------------------------------------------------
-
 POWER, ISOTONIC, PLATT, BETA = "power", "isotonic", "platt", "beta"
 METHODS = (POWER, ISOTONIC, PLATT, BETA)
 # Probabilities of 0 and 1 have no finite log odds.
@@ -254,10 +231,10 @@ LEAST = 1e-4
 class Steps:
     """An increasing function through points `at`, `value` (m,); straight between them."""
 
-    at: NDArray[np.float64]
-    value: NDArray[np.float64]
+    at: Floats
+    value: Floats
 
-    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, p: Floats) -> Floats:
         """Return the calibrated probabilities of p (n,)."""
         return np.interp(p, self.at, self.value)
 
@@ -270,7 +247,7 @@ class LogOdds:
     b: float
     c: float
 
-    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, p: Floats) -> Floats:
         """Return the calibrated probabilities of p (n,)."""
         yes, no = _logarithms(p)
         return np.asarray(scipy.special.expit(self.c + self.a * yes - self.b * no))
@@ -285,29 +262,22 @@ class Power:
 
     exponent: float
 
-    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, p: Floats) -> Floats:
         """Return the calibrated probabilities of p (n, K)."""
         return pooled(logarithms(p)[None], np.array([self.exponent]))
 
-    def of_one(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of_one(self, p: Floats) -> Floats:
         """Return those (n,) of a class with probabilities p (n,), where there is one other."""
         return self(np.stack([1 - p, p], axis=1))[:, 1]
 
 
-def power_map(
-    p: NDArray[np.float64], code: NDArray[np.int64], weights: NDArray[np.float64]
-) -> Power:
+def power_map(p: Floats, code: Integers, weights: Floats) -> Power:
     """Learn a power from probabilities p (n, K) and the classes that were seen (n,)."""
     return Power(float(pool_exponents(logarithms(p)[None], code, weights)[0]))
 
 
 @one_thread()
-def recalibration_map(
-    method: str,
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> Steps | LogOdds:
+def recalibration_map(method: str, p: Floats, event: Floats, weights: Floats) -> Steps | LogOdds:
     """Return a map learned from probabilities p (n,) of an event, and whether it happened (n,).
 
     By `method`: "isotonic", the best increasing function; "platt", a logistic regression on the log
@@ -324,7 +294,7 @@ def recalibration_map(
     columns = np.stack([yes - no, one] if method == PLATT else [yes, -no, one])
     target = _moderate(event, weights)
 
-    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(theta: Floats) -> tuple[float, Floats]:
         score = theta @ columns
         off = share * (scipy.special.expit(score) - target)
         return float(share @ (np.logaddexp(0.0, score) - target * score)), columns @ off
@@ -338,7 +308,7 @@ def recalibration_map(
     return LogOdds(float(theta[0]), float(theta[-2]), float(theta[-1]))
 
 
-def _moderate(event: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _moderate(event: Floats, weights: Floats) -> Floats:
     """Return Platt's targets (n,), a little inside 0 and 1: no few rows make a probability sure."""
     share = weights / weights.max()
     size = share.sum() ** 2 / (share**2).sum()
@@ -346,22 +316,18 @@ def _moderate(event: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
     return np.where(event > 0, (yes + 1) / (yes + 2), 1 / (size - yes + 2))
 
 
-def _logarithms(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _logarithms(p: Floats) -> tuple[Floats, Floats]:
     inside = np.clip(p, LEAST, 1 - LEAST)
     return np.log(inside), np.log1p(-inside)
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows whose predicted probabilities are compared with their classes.
-# ------------------------------------------------------------------------------------------------
-
-
 class ClassEvents(NamedTuple):
     """One class as an event: its label, probabilities (n,) and whether it happened (n,)."""
 
     label: object
-    p: NDArray[np.float64]
-    event: NDArray[np.float64]
+    p: Floats
+    event: Floats
 
 
 class EvaluatedRows(NamedTuple):
@@ -370,12 +336,12 @@ class EvaluatedRows(NamedTuple):
     `code` (n,).  `groups` (n,): or None.
     """
 
-    probabilities: NDArray[np.float64]
-    code: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    probabilities: Floats
+    code: Integers
+    weights: Floats
     classes: pd.Index
     source: str
-    groups: NDArray[np.int64] | None = None
+    groups: Integers | None = None
 
     def facts(self) -> dict[str, str]:
         """Return how many rows, and groups of rows, there are, for summaries."""
@@ -397,29 +363,24 @@ class EvaluatedRows(NamedTuple):
         return [each for each in found if 0 < each.event.sum() < len(each.event)]
 
 
-# ------------------------------------------------------------------------------------------------
 # Class probabilities under other priors, and priors estimated from unlabelled rows.
-#
 # Suppose that the classes have other shares (priors) in a population than in training, but the same
 # distribution of predictors within each class.  Then, by Bayes' rule, the probabilities p become
 # p'_k ∝ p_k·π'_k/π_k, with π the priors in training and π' the new ones (Saerens, Latinne and
 # Decaestecker 2002, equation (2.4)).  Unknown π' are estimated by maximum likelihood from the
 # unlabelled rows, with the EM algorithm: π'_k becomes the mean of p'_k, until it no longer changes
 # (equation (2.9)).
-# ------------------------------------------------------------------------------------------------
 
 
 class Estimate(NamedTuple):
     """Priors of the classes (K,), the number of EM steps, and whether they converged."""
 
-    priors: NDArray[np.float64]
+    priors: Floats
     steps: int
     settled: bool
 
 
-def shifted(
-    probabilities: NDArray[np.float64], trained: NDArray[np.float64], priors: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def shifted(probabilities: Floats, trained: Floats, priors: Floats) -> Floats:
     """Return class probabilities (m, K) under other priors.
 
     `probabilities` (m, K) are those under the priors in training, `trained` (K,); rows of NaN stay
@@ -432,10 +393,7 @@ def shifted(
 
 
 def estimated_priors(
-    probabilities: NDArray[np.float64],
-    trained: NDArray[np.float64],
-    max_steps: int,
-    tolerance: float,
+    probabilities: Floats, trained: Floats, max_steps: int, tolerance: float
 ) -> Estimate:
     """Estimate the priors of the classes by EM, from the `probabilities` (m, K) of m rows.
 

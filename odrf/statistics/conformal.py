@@ -29,9 +29,9 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.quantiles import forest_quantiles, leaf_members
 from odrf.engine.trees.routing import leaves_of
 
-# ------------------------------------------------------------------------------------------------
-# Prediction intervals from out-of-bag residuals: the jackknife+ after bootstrap.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 # Largest number of training rows that calibrate; more would change the intervals little.
 CALIBRATING = 10_000
@@ -42,7 +42,7 @@ ROOM = 2**21
 SLACK = 1e-10
 
 
-def calibrating(unseen: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.int64]:
+def calibrating(unseen: Mask, weights: Floats) -> Integers:
     """Return the training rows that calibrate: of positive weight, and out of bag for some tree.
 
     `unseen` (B, n) is True where a tree did not draw a row.  Of more than 10 000 rows, evenly
@@ -58,9 +58,7 @@ def fewest_rows(level: float) -> int:
     return math.ceil(level / (1 - level) * (1 - SLACK))
 
 
-def residual_quantile(
-    size: NDArray[np.float64], weights: NDArray[np.float64], level: float
-) -> float:
+def residual_quantile(size: Floats, weights: Floats, level: float) -> float:
     """Return the size of residuals that a new one exceeds with probability 1 - `level` at most.
 
     `size` (n,) are absolute residuals of rows that had no part in their predictions; NaN where
@@ -77,19 +75,14 @@ def residual_quantile(
     return float(sizes[place]) if place < len(sizes) else math.inf
 
 
-def shared_in_groups(
-    weights: NDArray[np.float64], groups: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def shared_in_groups(weights: Floats, groups: Integers) -> Floats:
     """Return weights (k,) of rows, divided by how many of the rows their group has."""
     return weights / np.bincount(groups)[groups]
 
 
 def upper_bounds(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    level: float,
-    groups: NDArray[np.int64] | None = None,
-) -> NDArray[np.float64]:
+    values: Floats, weights: Floats, level: float, groups: Integers | None = None
+) -> Floats:
     """Return the weighted quantile at `level` of each row of `values` (k, m), with one value added.
 
     The added value represents the new row: it has the mean weight and exceeds all others.  Among m
@@ -118,7 +111,7 @@ def upper_bounds(
     return np.where(beyond, np.inf, values[rows, order[rows, first]])
 
 
-def _groups_known(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _groups_known(known: Mask, groups: Integers) -> Integers:
     """Return how many groups have a value that is known, for each row of `known` (k, m)."""
     order = np.argsort(groups, kind="stable")
     first = np.flatnonzero(np.diff(groups[order], prepend=-1))
@@ -129,14 +122,14 @@ def _groups_known(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArra
 def jackknife_plus(
     forest: Forest,
     new: Matrix,
-    unseen: NDArray[np.bool_],
-    residuals: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    unseen: Mask,
+    residuals: Floats,
+    weights: Floats,
     level: float,
     n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
-    groups: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    groups: Integers | None = None,
+) -> tuple[Floats, Floats]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
     Let μ_i(x) be the mean over the trees that did not draw training row i, and R_i the residual
@@ -184,15 +177,15 @@ def jackknife_plus(
 def leave_one_out(
     forest: Forest,
     X: Matrix,
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    unseen: NDArray[np.bool_],
-    calibrating_rows: NDArray[np.int64],
+    y: Floats,
+    weights: Floats,
+    unseen: Mask,
+    calibrating_rows: Integers,
     level: float,
     n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
-    groups: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    groups: Integers | None = None,
+) -> tuple[Floats, Floats]:
     """Return lower and upper ends (n,) of intervals for the responses of training rows X (p, n).
 
     The trees that did not draw row i are a forest of the other rows, to which row i is new.  Its
@@ -231,21 +224,17 @@ def leave_one_out(
     return lower, upper
 
 
-# ------------------------------------------------------------------------------------------------
 # Quantile regression forests: the distribution of a response, not only its mean.
-# ------------------------------------------------------------------------------------------------
-
-
 def conditional_quantiles(
     forest: Forest,
     new: Matrix,
-    levels: NDArray[np.float64],
+    levels: Floats,
     X: Matrix,
-    y: NDArray[np.float64],
+    y: Floats,
     draws: Draws,
-    predicting: NDArray[np.bool_] | None = None,
+    predicting: Mask | None = None,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
     The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} / Σ_j
@@ -268,14 +257,8 @@ def conditional_quantiles(
     return out
 
 
-# ------------------------------------------------------------------------------------------------
 # Quantiles of a new residual, and the share of residuals below one.
-# ------------------------------------------------------------------------------------------------
-
-
-def residual_quantiles(
-    residual: NDArray[np.float64], weights: NDArray[np.float64], levels: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Floats:
     """Return the quantiles (q,) of a new residual that is exchangeable with known ones.
 
     A new residual is below the k-th smallest of n with probability k / (n + 1); between these
@@ -296,9 +279,7 @@ def residual_quantiles(
     return found
 
 
-def shares_below(
-    residual: NDArray[np.float64], weights: NDArray[np.float64], observed: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def shares_below(residual: Floats, weights: Floats, observed: Floats) -> Floats:
     """Return the share (m,) of the known residuals that is below each observed one (m,).
 
     Equal ones count half.  NaN where `observed` is.  The known ones are those of

@@ -18,9 +18,8 @@ from odrf.statistics.effects import FunctionalCovariance, limits_of_predicted_sh
 from odrf.statistics.jackknife import RowsOfTrees, deviations, df_of_variances, jackknife_sums
 from odrf.text.splits import number
 
-# ------------------------------------------------------------------------------------------------
-# Pointwise intervals and simultaneous bands of a curve, from the covariance of its values.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 DRAWS = 10_000
 
@@ -31,8 +30,8 @@ class CurveSpread(NamedTuple):
     `covariance` (G, G).  `raw` (G, G): `odrf.statistics.jackknife`.
     """
 
-    covariance: NDArray[np.float64]
-    raw: NDArray[np.float64]
+    covariance: Floats
+    raw: Floats
     n_units: int
     most_df: float
 
@@ -47,7 +46,7 @@ class CurveSpread(NamedTuple):
         """Whether the covariance is within the range of floats."""
         return bool(np.isfinite(self.covariance).all() and np.isfinite(self.raw).all())
 
-    def combined(self, D: NDArray[np.float64]) -> CurveSpread:
+    def combined(self, D: Floats) -> CurveSpread:
         """Return that of the linear combinations D (R, G) of the points."""
         return self._replace(covariance=D @ self.covariance @ D.T, raw=D @ self.raw @ D.T)
 
@@ -59,19 +58,15 @@ class Bands(NamedTuple):
     all intervals `band_low` to `band_high` (G,) together cover the whole curve.
     """
 
-    std_error: NDArray[np.float64]
-    conf_low: NDArray[np.float64]
-    conf_high: NDArray[np.float64]
-    band_low: NDArray[np.float64]
-    band_high: NDArray[np.float64]
+    std_error: Floats
+    conf_low: Floats
+    conf_high: Floats
+    band_low: Floats
+    band_high: Floats
 
 
 def bands(
-    estimate: NDArray[np.float64],
-    spread: CurveSpread | None,
-    level: float,
-    probabilities: bool,
-    seed: int,
+    estimate: Floats, spread: CurveSpread | None, level: float, probabilities: bool, seed: int
 ) -> Bands:
     """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
 
@@ -93,16 +88,14 @@ def bands(
     return Bands(error, *ends)
 
 
-def typical_df(df: NDArray[np.float64]) -> float:
+def typical_df(df: Floats) -> float:
     """Return the degrees of freedom of a curve: the median of its points, ∞ if all are NaN."""
     known = df[~np.isnan(df)]
     return float(np.median(known)) if len(known) else float("inf")
 
 
 @one_thread()
-def simultaneous_width(
-    covariance: NDArray[np.float64], level: float, seed: int, df: float = np.inf
-) -> float:
+def simultaneous_width(covariance: Floats, level: float, seed: int, df: float = np.inf) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
     It is at least that of a single value.  If the covariance is estimated with finitely many
@@ -126,16 +119,11 @@ def simultaneous_width(
     return max(single, float(np.quantile(largest, level)))
 
 
-# ------------------------------------------------------------------------------------------------
 # Accumulated local effects, from mean differences of predictions within intervals or cells.
-#
 # Every function is linear in the differences, and takes those of one curve or of many.
-# ------------------------------------------------------------------------------------------------
 
 
-def accumulated(
-    difference: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def accumulated(difference: Floats, weight: Floats) -> Floats:
     """Return the accumulated local effects (..., J + 1) at the ends of J intervals.
 
     The curve grows by the mean difference of each interval (..., J); its mean over the rows is 0,
@@ -146,9 +134,7 @@ def accumulated(
     return curve - (middle @ weight)[..., np.newaxis] / weight.sum()
 
 
-def accumulated_levels(
-    difference: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def accumulated_levels(difference: Floats, weight: Floats) -> Floats:
     """Return the same (..., L) for L levels in an order, of differences (..., L - 1) of neighbours.
 
     `weight` (L,) is that of the rows of each level.
@@ -157,9 +143,7 @@ def accumulated_levels(
     return curve - (curve @ weight)[..., np.newaxis] / weight.sum()
 
 
-def accumulated_pairs(
-    difference: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def accumulated_pairs(difference: Floats, weight: Floats) -> Floats:
     """Return the second-order effects (..., J + 1, M + 1) of two variables at the corners of cells.
 
     They are what the two variables add together to the sum of their own effects. `difference` (...,
@@ -181,20 +165,20 @@ def accumulated_pairs(
     return np.asarray(surface - mean)
 
 
-def _shares(weight: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _shares(weight: Floats, axis: int) -> Floats:
     """Return the weights of cells (J, M) as shares along an axis, equal ones if all are 0."""
     known = np.where(weight.sum(axis=axis, keepdims=True) > 0, weight, 1.0)
     return np.asarray(known / known.sum(axis=axis, keepdims=True))
 
 
-def _grown(difference: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _grown(difference: Floats, axis: int) -> Floats:
     """Return the cumulated sums along an axis, from 0 on."""
     shape = list(difference.shape)
     shape[axis] = 1
     return np.concatenate([np.zeros(shape), np.cumsum(difference, axis=axis)], axis=axis)
 
 
-def _filled(difference: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def _filled(difference: Floats, weight: Floats) -> Floats:
     """Return the differences with those of the nearest cell with rows in cells without."""
     nearest = scipy.ndimage.distance_transform_edt(
         weight == 0, return_distances=False, return_indices=True
@@ -202,13 +186,9 @@ def _filled(difference: NDArray[np.float64], weight: NDArray[np.float64]) -> NDA
     return np.asarray(difference[..., nearest[0], nearest[1]])
 
 
-# ------------------------------------------------------------------------------------------------
 # Covariances of the points of predicted curves over training samples, row by row.
-# ------------------------------------------------------------------------------------------------
-
-
 def curve_covariances(
-    values: NDArray[np.float64], rows: RowsOfTrees, used: NDArray[np.bool_] | None = None
+    values: Floats, rows: RowsOfTrees, used: NDArray[np.bool_] | None = None
 ) -> list[FunctionalCovariance]:
     """Estimate the covariances (G, G) of the points of m curves over training samples.
 
@@ -223,21 +203,16 @@ def curve_covariances(
     return [FunctionalCovariance(*parts, rows.n, B) for parts in zip(*sums, strict=True)]
 
 
-def _products(
-    first: NDArray[np.float64], second: NDArray[np.float64], m: int
-) -> NDArray[np.float64]:
+def _products(first: Floats, second: Floats, m: int) -> Floats:
     """Return sums (m, G, G) over trees of products of two points of each of m curves."""
     b = len(first)
     left = first.reshape(b, m, -1).transpose(1, 2, 0)
     return np.asarray(left @ second.reshape(b, m, -1).transpose(1, 0, 2))
 
 
-# ------------------------------------------------------------------------------------------------
 # H statistics: how much of the prediction is no sum of parts of single variables.
-#
 # Friedman and Popescu (2008), section 8.1.  Curves are centred here, so that they need not be
 # before.
-# ------------------------------------------------------------------------------------------------
 
 # A share of the predictions that sums and differences leave of 0.
 ROUNDING = 1e-12
@@ -255,16 +230,12 @@ class Interaction(NamedTuple):
     H: float
 
 
-def pair_interaction(
-    both: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]
-) -> Interaction:
+def pair_interaction(both: Floats, first: Floats, second: Floats) -> Interaction:
     """Return the interaction of a pair, from partial dependences (s, K) at the values of s rows."""
     return _interaction(both - first - second, both)
 
 
-def overall_interaction(
-    predicted: NDArray[np.float64], alone: NDArray[np.float64], others: NDArray[np.float64]
-) -> Interaction:
+def overall_interaction(predicted: Floats, alone: Floats, others: Floats) -> Interaction:
     """Return the interaction of one variable with all others.
 
     `predicted` (s, K) are predictions of s rows, `alone` (s, K) the partial dependence on the
@@ -273,7 +244,7 @@ def overall_interaction(
     return _interaction(predicted - alone - others, predicted)
 
 
-def _interaction(rest: NDArray[np.float64], whole: NDArray[np.float64]) -> Interaction:
+def _interaction(rest: Floats, whole: Floats) -> Interaction:
     least = ROUNDING * np.abs(whole).max()
     strength, size = (float(np.sqrt(part.var(axis=0).sum())) for part in (rest, whole))
     if strength <= least:
@@ -281,15 +252,9 @@ def _interaction(rest: NDArray[np.float64], whole: NDArray[np.float64]) -> Inter
     return Interaction(strength, strength / size if size > least else 0.0)
 
 
-# ------------------------------------------------------------------------------------------------
 # An order of the levels of a factor: those whose rows are alike stand side by side.
-# ------------------------------------------------------------------------------------------------
-
-
 @one_thread()
-def similarity_order(
-    level: NDArray[np.int64], n_levels: int, others: Sequence[pd.Series]
-) -> NDArray[np.int64]:
+def similarity_order(level: Integers, n_levels: int, others: Sequence[pd.Series]) -> Integers:
     """Return the numbers of the levels in an order by similarity of the other variables.
 
     The distance of two levels is the sum over the variables of the largest difference of their
@@ -325,11 +290,7 @@ def similarity_order(
     return np.argsort(np.round(place, 12), kind="stable")
 
 
-# ------------------------------------------------------------------------------------------------
 # A variable, the points at which predictions are averaged, and where the rows are.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class VariablePoints:
     """A variable and its points.
@@ -340,10 +301,10 @@ class VariablePoints:
     name: str
     values: NDArray[Any]
     numeric: bool
-    observed: NDArray[np.float64]
+    observed: Floats
 
     @property
-    def at(self) -> NDArray[np.float64]:
+    def at(self) -> Floats:
         """(G,) Where the points are on an axis: numbers, or 0, 1, … for levels."""
         numbers = self.values if self.numeric else np.arange(len(self.values))
         return np.asarray(numbers, dtype=np.float64)
@@ -354,7 +315,7 @@ class VariablePoints:
         return [number(float(one)) if self.numeric else str(one) for one in self.values]
 
     @property
-    def nearest(self) -> NDArray[np.int64]:
+    def nearest(self) -> Integers:
         """(n,) The number of the point that is nearest to each row; -1 for those without any."""
         known = ~np.isnan(self.observed)
         out = np.full(len(known), -1, dtype=np.int64)
@@ -366,7 +327,7 @@ class VariablePoints:
         return out
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Integers:
         """(G,) How many rows are nearer to each point than to the others."""
         nearest = self.nearest
         return np.bincount(nearest[nearest >= 0], minlength=len(self.values))

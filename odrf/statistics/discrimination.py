@@ -12,6 +12,9 @@ from odrf.engine.running import end_if_stopped, one_thread
 from odrf.statistics.calibration import normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
 
 class WithInterval(NamedTuple):
     """An estimate with its standard error and interval."""
@@ -22,9 +25,7 @@ class WithInterval(NamedTuple):
     conf_high: float
 
 
-def thresholds_table(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> pd.DataFrame:
+def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
     """Return the consequences of predicting events from each threshold on, the highest first.
 
     Columns: ``threshold``, ``sensitivity`` (recall: the share of events predicted), ``specificity``
@@ -41,9 +42,7 @@ def thresholds_table(
     )
 
 
-def _found_from_each(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _found_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the thresholds, the highest first, and the weights of events and others from each."""
     level, at = np.unique(p, return_inverse=True)
     positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
@@ -52,11 +51,7 @@ def _found_from_each(
 
 
 def area_under_roc(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    level: float,
-    groups: NDArray[np.int64] | None = None,
+    p: Floats, event: Floats, weights: Floats, level: float, groups: Integers | None = None
 ) -> WithInterval:
     """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
 
@@ -91,7 +86,7 @@ def area_under_roc(
     return _within_0_and_1(area, error, normal_or_t(level, groups))
 
 
-def _effective(weights: NDArray[np.float64]) -> float:
+def _effective(weights: Floats) -> float:
     """Return Kish's effective number of rows of equal weight."""
     share = weights / weights.max()
     return float(share.sum() ** 2 / (share**2).sum())
@@ -103,9 +98,7 @@ def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
     return WithInterval(estimate, error, float(low), float(high))
 
 
-def _placements(
-    values: NDArray[np.float64], others: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _placements(values: Floats, others: Floats, weights: Floats) -> Floats:
     """Return the share of `others` below each value (m,), equal ones counting half."""
     order = np.argsort(others, kind="stable")
     total = np.r_[0.0, weights[order].cumsum()]
@@ -115,7 +108,7 @@ def _placements(
 
 
 @one_thread()
-def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+def _variance(values: Floats, weights: Floats) -> float:
     """Return the variance of the weighted mean of values (m,)."""
     share, m = weights / weights.sum(), len(values)
     if m < 2:
@@ -124,9 +117,7 @@ def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> floa
 
 
 @one_thread()
-def average_precision(
-    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
-) -> float:
+def average_precision(p: Floats, event: Floats, weights: Floats) -> float:
     """Return the mean precision over the events, each at its own threshold."""
     _, positive, negative = _found_from_each(p, event, weights)
     steps = np.diff(positive / positive[-1], prepend=0.0)
@@ -134,13 +125,13 @@ def average_precision(
 
 
 def bootstrapped_precision(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    p: Floats,
+    event: Floats,
+    weights: Floats,
     level: float,
     seed: int,
     samples: int = 200,
-    groups: NDArray[np.int64] | None = None,
+    groups: Integers | None = None,
 ) -> WithInterval:
     """Return the average precision with the standard error of bootstrapped rows.
 
@@ -164,11 +155,11 @@ def bootstrapped_precision(
 class _Units(NamedTuple):
     """Units of a bootstrap: number i has the rows from start[i] of `rows`, size[i] of them."""
 
-    rows: NDArray[np.int64]
-    start: NDArray[np.int64]
-    size: NDArray[np.int64]
+    rows: Integers
+    start: Integers
+    size: Integers
 
-    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+    def drawn(self, rng: np.random.Generator) -> Integers:
         """Return the rows of as many units as there are, drawn with replacement."""
         units = rng.choice(len(self.start), len(self.start))
         size = self.size[units]
@@ -176,9 +167,7 @@ class _Units(NamedTuple):
         return self.rows[np.repeat(self.start[units] - first, size) + np.arange(size.sum())]
 
 
-def _units_drawn_apart(
-    event: NDArray[np.float64], groups: NDArray[np.int64] | None
-) -> list[_Units]:
+def _units_drawn_apart(event: Floats, groups: Integers | None) -> list[_Units]:
     """Return rows, or groups of rows, by which events they have."""
     if groups is None:
         groups = np.arange(len(event))
@@ -190,12 +179,7 @@ def _units_drawn_apart(
 
 
 @one_thread()
-def net_benefit(
-    p: NDArray[np.float64],
-    event: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    thresholds: NDArray[np.float64],
-) -> pd.DataFrame:
+def net_benefit(p: Floats, event: Floats, weights: Floats, thresholds: Floats) -> pd.DataFrame:
     """Return the net benefit of acting on rows with p from a threshold on.
 
     At threshold t, a false alarm costs t/(1 - t) of the gain of a true event: so the benefit is the

@@ -26,9 +26,7 @@ from odrf.statistics.jackknife import (
     rows_of_trees,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Functions of estimates, by the delta method, and joint tests of them.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 OPERATIONS: dict[type, Callable[..., complex]] = {
     ast.Add: operator.add,
@@ -58,7 +56,7 @@ class Wald(NamedTuple):
     df_of_variance: float = np.inf
 
 
-def pairwise_differences(n: int) -> tuple[list[str], NDArray[np.float64]]:
+def pairwise_differences(n: int) -> tuple[list[str], Floats]:
     """Return the hypotheses that any two of n estimates are equal, and their gradients (R, n)."""
     pairs = list(combinations(range(n), 2))
     gradient = np.zeros((len(pairs), n))
@@ -67,9 +65,7 @@ def pairwise_differences(n: int) -> tuple[list[str], NDArray[np.float64]]:
     return [f"b{j + 1} - b{i + 1} = 0" for i, j in pairs], gradient
 
 
-def function_of_estimates(
-    hypothesis: str, estimate: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def function_of_estimates(hypothesis: str, estimate: Floats) -> tuple[float, Floats]:
     """Return the left side minus the right side of a hypothesis, and its gradient (M,).
 
     It is text such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
@@ -98,9 +94,7 @@ def function_of_estimates(
 
 
 @one_thread()
-def independent(
-    gradient: NDArray[np.float64], deviations: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def independent(gradient: Floats, deviations: Floats) -> NDArray[np.int64]:
     """Return which hypotheses are linearly independent, in their order.
 
     The others follow from these, as the last of three differences does, or the probability of the
@@ -129,9 +123,7 @@ def independent(
 
 
 @one_thread()
-def joint_test(
-    value: NDArray[np.float64], covariance: NDArray[np.float64], df_of_variance: float = np.inf
-) -> Wald:
+def joint_test(value: Floats, covariance: Floats, df_of_variance: float = np.inf) -> Wald:
     """Return Wald's test that all values (R,) are 0, given their covariance (R, R).
 
     The values are those of `independent` hypotheses.  The test is by χ², or by F if the covariance
@@ -183,13 +175,10 @@ def _unreadable(hypothesis: str, reason: str) -> InputError:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # The covariance of linear functionals of a forest, such as averages of its predictions.
-#
 # A functional is linear in the trees: its value for the forest is the mean of its values for the
 # trees.  So the jackknife after bootstrap (`odrf.statistics.jackknife`) applies to it as to a
 # single prediction, and to several of them with their covariances.
-# ------------------------------------------------------------------------------------------------
 
 # Eigenvalues of correlations below this are rounding.
 NO_VARIANCE = 1e-12
@@ -199,9 +188,9 @@ NO_VARIANCE = 1e-12
 class FunctionalCovariance:
     """Covariances (M, M) of M functionals of a forest over training samples."""
 
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    raw: Floats
+    bias: Floats
+    of_trees: Floats
     n_rows: int
     n_trees: int
 
@@ -212,7 +201,7 @@ class FunctionalCovariance:
         return Variance(raw.copy(), bias.copy(), of_trees.copy(), self.n_rows)
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """The covariance (M, M) of the means of these trees over samples and random streams.
 
         Without the bias, the variance of a combination of functionals can be estimated as negative
@@ -226,7 +215,7 @@ class FunctionalCovariance:
         scale = np.sqrt(of_samples)
         return np.asarray(self._correlation() * np.outer(scale, scale) + self.of_trees)
 
-    def _correlation(self) -> NDArray[np.float64]:
+    def _correlation(self) -> Floats:
         """Return the correlations (M, M) over samples; none where a functional does not vary."""
         covariance = self._not_negative()
         variance = np.diagonal(covariance)
@@ -236,7 +225,7 @@ class FunctionalCovariance:
         return correlation
 
     @one_thread()
-    def _not_negative(self) -> NDArray[np.float64]:
+    def _not_negative(self) -> Floats:
         """Return the covariance (M, M) without the bias, not negative in any direction.
 
         In the directions that diagonalise both the estimate and its bias, which then add up to 1,
@@ -258,7 +247,7 @@ class FunctionalCovariance:
         half = unit[:, None] * (root @ direction) * np.sqrt(variance)
         return np.asarray(half @ half.T)
 
-    def _not_negative_of(self, some: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _not_negative_of(self, some: NDArray[np.bool_]) -> Floats:
         """Return `_not_negative` of some of the functionals, (M, M) with NaN for the others."""
         at = np.ix_(some, some)
         known = replace(self, raw=self.raw[at], bias=self.bias[at], of_trees=self.of_trees[at])
@@ -273,7 +262,7 @@ class FunctionalCovariance:
 
 
 def functional_covariance(
-    values: NDArray[np.float64], kinds: NDArray[np.int64], draws: Draws
+    values: Floats, kinds: NDArray[np.int64], draws: Draws
 ) -> FunctionalCovariance:
     """Estimate the covariance, over training samples, of means (M,) over trees.
 
@@ -287,18 +276,13 @@ def functional_covariance(
     return FunctionalCovariance(*sums, rows.n, len(values))
 
 
-# ------------------------------------------------------------------------------------------------
 # Intervals of estimates that lie between 0 and 1, from their standard errors.
-# ------------------------------------------------------------------------------------------------
-
 ROUNDING_OF_SHARES = 1e-12  # sums of shares are 1 but for this
 # Ends of intervals of predicted probabilities are so many times as far as those of plain ones.
 FARTHEST = 2.0
 
 
-def limits_of_share(
-    estimate: ArrayLike, reach: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def limits_of_share(estimate: ArrayLike, reach: ArrayLike) -> tuple[Floats, Floats]:
     """Return the limits of estimates between 0 and 1, such as C, areas, scores, probabilities.
 
     They are symmetric on the scale of log(p/(1 - p)), where an error of p is one of 1/(p·(1 - p))
@@ -320,9 +304,7 @@ def limits_of_share(
     return scipy.special.expit(middle - half), scipy.special.expit(middle + half)
 
 
-def limits_of_predicted_share(
-    estimate: ArrayLike, reach: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def limits_of_predicted_share(estimate: ArrayLike, reach: ArrayLike) -> tuple[Floats, Floats]:
     """Return the limits of probabilities whose errors do not vanish where these are near 0 or 1.
 
     Those of means over trees do not: the number of trees adds to them.  There an error that exceeds
@@ -345,10 +327,7 @@ def limits_of_predicted_share(
     return low, high
 
 
-# ------------------------------------------------------------------------------------------------
 # Tests and intervals of estimates with normal errors, whose variances may be of few units.
-# ------------------------------------------------------------------------------------------------
-
 NUMBERS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 """The columns of every table of estimates, after those that name them."""
 
@@ -367,8 +346,8 @@ def reach_in_errors(level: float, df: float = np.inf) -> float:
 
 def with_errors(
     labels: pd.DataFrame,
-    estimate: NDArray[np.float64],
-    std_error: NDArray[np.float64],
+    estimate: Floats,
+    std_error: Floats,
     level: float,
     null: float = 0.0,
     df: float = np.inf,

@@ -21,9 +21,8 @@ from odrf.engine.trees.routing import leaves_of, routing_blocks
 from odrf.statistics.data_checks import distinct_rows
 from odrf.text.splits import node_of_terms
 
-# ------------------------------------------------------------------------------------------------
-# Importance of predictors and directions: impurity removed, counts of splits, standard errors.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Directions of unit length whose coefficients differ by less are the same.
 ALIKE = 1e-4
@@ -37,11 +36,11 @@ class Directions(NamedTuple):
     split. `example` (k,) is for each direction one node that has it.
     """
 
-    of_node: NDArray[np.int64]
-    example: NDArray[np.int64]
+    of_node: Integers
+    example: Integers
 
 
-def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
+def impurity_importance(forest: Forest, first: Integers) -> Floats:
     """Return the mean impurity decrease per tree of each predictor (P,), in units of the criterion.
 
     A split decreases the impurity of its tree by w(A)·Δ_A / w(root).  This is divided among its
@@ -53,7 +52,7 @@ def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.
     return shared_out(forest, _decreases(forest), first) / forest.n_trees
 
 
-def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
+def summed_importance(forest: Forest, first: Integers) -> Floats:
     """Return the impurity decrease of each predictor (P,), summed over all trees.
 
     For trees that are summed, as in boosting: the decrease w(A)·Δ_A of every split is divided among
@@ -63,11 +62,7 @@ def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.fl
     return shared_out(forest, removed, first)
 
 
-def sampling_errors(
-    of_row: NDArray,
-    share: NDArray[np.float64],
-    groups: NDArray[np.int64] | None = None,
-) -> NDArray[np.float64]:
+def sampling_errors(of_row: NDArray, share: Floats, groups: Integers | None = None) -> Floats:
     """Return the standard errors (P,) of means over rows; NaN with fewer than two rows, or groups.
 
     `of_row` (P, n) is the contribution of each row to the P means: its value times its share.  Rows
@@ -89,9 +84,7 @@ def sampling_errors(
     return np.sqrt(np.array(errors) * m / (m - 1))
 
 
-def shared_out(
-    forest: Forest, decrease: NDArray[np.float64], first: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def shared_out(forest: Forest, decrease: Floats, first: Integers) -> Floats:
     """Divide the decrease of each split (m,) among its predictors (P,), in proportion to ranges.
 
     The range of a predictor is the largest minus the smallest of the coefficients of its columns
@@ -111,12 +104,12 @@ def shared_out(
     size -= np.minimum(np.minimum.reduceat(coef, begins), 0.0)
     node, of = np.divmod(pair[order[begins]], P)
     whole = np.bincount(node, weights=size, minlength=forest.n_nodes)
-    shared: NDArray[np.float64] = np.zeros(P)
+    shared: Floats = np.zeros(P)
     np.add.at(shared, of, decrease[node] * size / whole[node])
     return shared
 
 
-def _decreases(forest: Forest) -> NDArray[np.float64]:
+def _decreases(forest: Forest) -> Floats:
     """Return by how much each split decreases the impurity of its tree, (m,)."""
     root = np.repeat(forest.root[:-1], np.diff(forest.root))
     # a tree without a split may have no weight either
@@ -154,7 +147,7 @@ def distinct_directions(forest: Forest) -> Directions:
     return Directions(of_node, np.concatenate(examples))
 
 
-def direction_importance(forest: Forest, directions: Directions) -> NDArray[np.float64]:
+def direction_importance(forest: Forest, directions: Directions) -> Floats:
     """Return the mean impurity decrease per tree by the splits along each direction (k,).
 
     The importances of all directions and those of all predictors have the same sum.
@@ -165,9 +158,7 @@ def direction_importance(forest: Forest, directions: Directions) -> NDArray[np.f
     return removed / forest.n_trees
 
 
-def importance_by_tree(
-    forest: Forest, directions: Directions, chosen: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def importance_by_tree(forest: Forest, directions: Directions, chosen: Integers) -> Floats:
     """Return the impurity decrease (B, j) of each tree by splits along the `chosen` directions."""
     place = np.full(len(directions.example) + 1, -1)
     place[chosen] = np.arange(len(chosen))
@@ -182,7 +173,7 @@ def importance_by_tree(
     return removed.reshape(forest.n_trees, len(chosen)).astype(np.float64)
 
 
-def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
+def usage(forest: Forest, first: Integers) -> Integers:
     """Return the number of splits (P,) of all trees in which each predictor has a coefficient.
 
     π_k of Perry (2020), section 3.2; pruned splits do not count.  Predictor j has the columns
@@ -196,9 +187,7 @@ def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.bincount(once % P, minlength=P)
 
 
-# ------------------------------------------------------------------------------------------------
 # Importance of predictors by validation rows, which have not chosen the splits.
-# ------------------------------------------------------------------------------------------------
 
 # Rows times trees whose leaves are computed in one batch.
 LEAVES_AT_ONCE = 2**22
@@ -218,12 +207,12 @@ class HeldOutTrees(NamedTuple):
 def held_out_importance(
     parts: Iterable[HeldOutTrees],
     X: Matrix,
-    target: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    first: NDArray[np.int64],
+    target: Floats,
+    weights: Floats,
+    first: Integers,
     summed: bool,
     n_jobs: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the held-out importance of each predictor (P,).
 
     The importance of a split is the covariance of the response with the change of the prediction
@@ -256,12 +245,12 @@ def held_out_importance(
 def permuted_importance(
     parts: Iterable[HeldOutTrees],
     X: Matrix,
-    target: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    first: NDArray[np.int64],
+    target: Floats,
+    weights: Floats,
+    first: Integers,
     seed: int,
     n_jobs: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the held-out importance of each predictor (P,) where every split uses all of them.
 
     Then coefficients do not show which predictor a split owes its effect to.  The importance is the
@@ -291,7 +280,7 @@ def permuted_importance(
 
 
 @one_thread()
-def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _centred(target: Floats, weights: Floats) -> Floats:
     """Return the rows (m, K) minus their weighted mean, times their shares of the weight."""
     share = weights / weights.sum()
     return np.asarray(share[:, None] * (target - share @ target))
@@ -299,12 +288,8 @@ def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 @one_thread()
 def _covariances(
-    forest: Forest,
-    X: Matrix,
-    centred: NDArray[np.float64],
-    trees: NDArray[np.int64],
-    n_jobs: int,
-) -> NDArray[np.float64]:
+    forest: Forest, X: Matrix, centred: Floats, trees: Integers, n_jobs: int
+) -> Floats:
     """Return the covariance of the response with each of the `trees`: (B,), 0 for the others."""
     found = np.zeros(forest.n_trees)
     for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
@@ -312,7 +297,7 @@ def _covariances(
     return found
 
 
-def _predictors_used(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _predictors_used(forest: Forest, first: Integers) -> NDArray[np.bool_]:
     """Return which predictors the splits of each tree use: (B, P)."""
     uses = np.zeros((forest.n_trees, len(first) - 1), dtype=bool)
     for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
@@ -322,10 +307,7 @@ def _predictors_used(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def leaves_by_tree(
-    forest: Forest,
-    X: Matrix,
-    n_jobs: int,
-    trees: NDArray[np.int64] | None = None,
+    forest: Forest, X: Matrix, n_jobs: int, trees: Integers | None = None
 ) -> Iterator[tuple[int, NDArray[np.int32]]]:
     """Yield the number of each tree, and the leaves (n,) of the rows of X (p, n).
 
@@ -343,8 +325,8 @@ def leaves_by_tree(
 
 
 def added_covariances(
-    forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]]]
-) -> NDArray[np.float64]:
+    forest: Forest, evaluated: Iterable[tuple[NDArray[np.int32], Floats]]
+) -> Floats:
     """Return for each split (m,) the sum of its rows times its change of the prediction.
 
     It is 0 for leaves. `evaluated` has for each tree in turn the leaves (r,) of its validation
@@ -366,7 +348,7 @@ def added_covariances(
     return added
 
 
-def covariances_of_sums(forest: Forest, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def covariances_of_sums(forest: Forest, sums: Floats) -> Floats:
     """Return for each split (m,) the sum of its rows times its change of the prediction.
 
     `sums` (m, K) are those of the validation rows of each leaf, and become those of all nodes.
@@ -391,7 +373,7 @@ def _with_inner_values(forest: Forest) -> Forest:
     return replace(forest, value=value)
 
 
-def _splits_from_below(forest: Forest) -> Iterator[NDArray[np.int64]]:
+def _splits_from_below(forest: Forest) -> Iterator[Integers]:
     """Yield the splits of each depth, the deepest first."""
     depth = forest.depth()
     split = np.flatnonzero((forest.left >= 0) & (depth >= 0))
@@ -399,19 +381,15 @@ def _splits_from_below(forest: Forest) -> Iterator[NDArray[np.int64]]:
     yield from np.split(split, np.flatnonzero(np.diff(depth[split])) + 1)
 
 
-# ------------------------------------------------------------------------------------------------
 # Importance of predictors by out-of-bag rows, which have not chosen the splits.
-# ------------------------------------------------------------------------------------------------
-
-
 def out_of_bag_importance(
     forest: Forest,
     X: Matrix,
-    y: NDArray[np.float64],
-    first: NDArray[np.int64],
+    y: Floats,
+    first: Integers,
     draws: Draws,
     advance: Callable[[], object] = lambda: None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the out-of-bag impurity decrease of each predictor (P,).
 
     The impurity decrease of a split is the covariance of the response with the change of the
@@ -430,7 +408,7 @@ def out_of_bag_importance(
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
     n_used = int(unseen.any(axis=1).sum())
 
-    def evaluated() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+    def evaluated() -> Iterator[tuple[NDArray[np.int32], Floats]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
             rows = np.flatnonzero(unseen[b])
             advance()  # before the last tree is returned: no other one is requested
@@ -440,12 +418,8 @@ def out_of_bag_importance(
 
 
 def importance_of_sums(
-    forest: Forest,
-    sums: NDArray[np.int64],
-    scale: LeafScale,
-    mean: NDArray[np.float64],
-    first: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    forest: Forest, sums: Integers, scale: LeafScale, mean: Floats, first: Integers
+) -> Floats:
     """Return the `out_of_bag_importance` (P,) of sums over the rows of each leaf.
 
     `sums` (m, K + 1) are, of the out-of-bag rows of each leaf, the sums of weights times responses
@@ -466,12 +440,8 @@ def importance_of_sums(
     return total / max(n_used, 1)
 
 
-# ------------------------------------------------------------------------------------------------
 # How many predictors matter, by their importances.
-# ------------------------------------------------------------------------------------------------
-
-
-def effective_number(importance: NDArray[np.float64], order: int) -> float:
+def effective_number(importance: Floats, order: int) -> float:
     """Return the effective number of importances (P,), at least 0; it is 0 if all of them are.
 
     That is the number of Hill (1973, Ecology 54, 427-432) of order 2 or 1.  With the shares s of
@@ -487,7 +457,7 @@ def effective_number(importance: NDArray[np.float64], order: int) -> float:
     return float(np.exp(-(share * np.log(share)).sum()))
 
 
-def largest(importance: NDArray[np.float64], number: float) -> NDArray[np.int64]:
+def largest(importance: Floats, number: float) -> Integers:
     """Return the numbers, in ascending order, of the largest of the importances (P,).
 
     They are as many as `number`, rounded up; of equal ones the first.

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from odrf.engine.memory import require_memory
 from odrf.engine.running import one_thread
 
-# ------------------------------------------------------------------------------------------------
-# Knockoffs of numbers by a Gaussian copula, and what is selected with them.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Half of the share that is best for the covariance.  The more it is shrunk, the less are knockoffs
 # like the neighbours of their predictors, and the more predictors without effect are selected: how
@@ -39,7 +38,7 @@ CONVERGED = 1e-10
 
 
 @one_thread()
-def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float64]:
+def shrunken_covariance(Z: Floats, part: float) -> Floats:
     """Return the covariance (p, p) of rows Z (n, p), shrunk to a multiple of the identity.
 
     The share of the multiple is a part of the one that Ledoit and Wolf (2004) estimate.
@@ -56,7 +55,7 @@ def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float
 
 
 @one_thread()
-def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+def entropy_knockoff_gaps(correlation: Floats) -> Floats:
     """Return the gaps s (p,): each knockoff's correlation with its predictor is 1 - s_j.
 
     They maximise the entropy of predictors and knockoffs together, log det(2Σ - diag(s)) +
@@ -80,18 +79,14 @@ def entropy_knockoff_gaps(correlation: NDArray[np.float64]) -> NDArray[np.float6
 
 
 @one_thread()
-def knockoff_covariance(
-    correlation: NDArray[np.float64], gaps: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def knockoff_covariance(correlation: Floats, gaps: Floats) -> Floats:
     """Return the covariance (p, p) of Gaussian knockoffs given their predictors."""
     S = np.diag(gaps)
     return np.asarray(2 * S - S @ np.linalg.solve(correlation, S))
 
 
 @one_thread()
-def gaussian_knockoffs(
-    values: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def gaussian_knockoffs(values: Floats, rng: np.random.Generator) -> Floats:
     """Return a knockoff of each column of numbers (n, p), with the distribution of the column.
 
     The columns are made Gaussian by their ranks, knockoffs are drawn with the shrunken covariance,
@@ -114,7 +109,7 @@ def gaussian_knockoffs(
     return np.column_stack(columns)
 
 
-def knockoff_values(W: NDArray[np.float64]) -> NDArray[np.float64]:
+def knockoff_values(W: Floats) -> Floats:
     """Return for each predictor (p,) the smallest false discovery rate at which it is selected.
 
     At a threshold t the rate is estimated by (1 + number of W ≤ -t) / number of W ≥ t: knockoff+.
@@ -129,7 +124,7 @@ def knockoff_values(W: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(W > 0, smallest[np.maximum(at, 0)], 1.0)
 
 
-def knockoff_threshold(W: NDArray[np.float64], fdr: float) -> float:
+def knockoff_threshold(W: Floats, fdr: float) -> float:
     """Return the smallest t > 0 at which the estimated rate is at most `fdr`, or infinity.
 
     The rate is that of `knockoff_values`.
@@ -142,10 +137,7 @@ def knockoff_threshold(W: NDArray[np.float64], fdr: float) -> float:
     return float("inf")
 
 
-# ------------------------------------------------------------------------------------------------
 # Tests that differences of losses are above 0.
-# ------------------------------------------------------------------------------------------------
-
 T, WILCOXON = "t", "wilcoxon"
 ROW_TESTS = (T, WILCOXON)
 ADJUSTMENTS = {"holm": "holm", "bh": "fdr_bh"}
@@ -155,9 +147,9 @@ ROUNDING = 1e-12
 
 
 def evaluated_differences(
-    difference: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    groups: NDArray[np.int64],
+    difference: Floats,
+    weights: Floats,
+    groups: Integers,
     test: str,
     level: float,
     inflation: float = 1.0,
@@ -191,15 +183,12 @@ def evaluated_differences(
     return estimate, std_error, statistic, p_value, estimate - half, estimate + half
 
 
-# ------------------------------------------------------------------------------------------------
 # Selection of predictors: steps of backward elimination, and decisions by shadow predictors.
-# ------------------------------------------------------------------------------------------------
-
 CONFIRMED, TENTATIVE, REJECTED = "confirmed", "tentative", "rejected"
 LEVEL = 0.01
 
 
-def most_important(importance: NDArray[np.float64], drop: float) -> NDArray[np.int64]:
+def most_important(importance: Floats, drop: float) -> Integers:
     """Return the numbers of the predictors kept when the share `drop` of them is dropped.
 
     The least important are dropped, at least one; at least one is kept.  The numbers are rising.
@@ -225,7 +214,7 @@ def fewest_rounds(P: int) -> int:
     return math.floor(math.log2(P / LEVEL)) + 1
 
 
-def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:
+def decisions(hits: Integers, rounds: Integers) -> list[str]:
     """Return the decision on each predictor (P,): confirmed, tentative or rejected.
 
     `hits` counts in how many of the `rounds` its importance exceeded that of the best shadow.  For

@@ -21,11 +21,11 @@ from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
 from odrf.statistics.data_checks import distinct_rows
 
-# ------------------------------------------------------------------------------------------------
-# Which rows trees draw together, and how the trees that miss a row covary.
-#
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 # The units of the jackknife are what trees draw: rows, or whole groups of rows.
-# ------------------------------------------------------------------------------------------------
 
 
 class Stratum(NamedTuple):
@@ -37,8 +37,8 @@ class Stratum(NamedTuple):
     begin: int
     end: int
     n: int
-    missed: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    missed: Floats
+    scale: Floats
 
 
 class _Places(NamedTuple):
@@ -49,12 +49,12 @@ class _Places(NamedTuple):
     batches end.
     """
 
-    row: NDArray[np.int64]
+    row: Integers
     ends: list[int]
     later: list[int]
 
 
-def out_of_bag_units(draws: Draws) -> NDArray[np.bool_]:
+def out_of_bag_units(draws: Draws) -> Mask:
     """Return which units (B, u) each tree did not draw, in the order of `strata_of`."""
     return draws.all_unseen()[:, _places(draws).row]
 
@@ -109,7 +109,7 @@ def _places(draws: Draws) -> _Places:
     return _Places(_row_of(units.of_row, used), ends, later)
 
 
-def _row_of(of_row: NDArray[np.int64] | None, units: NDArray[np.int64]) -> NDArray[np.int64]:
+def _row_of(of_row: Integers | None, units: Integers) -> Integers:
     """Return the first row of each of the units."""
     if of_row is None:
         return units
@@ -145,10 +145,8 @@ def distinguishes_rows(draws: Draws, of_others: bool = False) -> bool:
 
 
 def pairs_of_one_stream(
-    kinds: NDArray[np.int64],
-    draws: Draws,
-    stratum: Stratum,
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
+    kinds: Integers, draws: Draws, stratum: Stratum
+) -> list[tuple[Integers, Integers, float]]:
     """Return pairs of trees with the same random stream, and how their missed rows covary.
 
     Each entry holds trees of one kind, the trees of the same or another kind with the same streams,
@@ -167,11 +165,8 @@ def pairs_of_one_stream(
     return pairs
 
 
-# ------------------------------------------------------------------------------------------------
 # The jackknife after bootstrap: the variance of a forest's mean over training samples.
-# ------------------------------------------------------------------------------------------------
-
-Products = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Products = Callable[[Floats, Floats], Floats]
 
 # Sizes of blocks of new rows and of training rows.
 BLOCK, TRAINING_BLOCK = 1024, 4096
@@ -188,18 +183,18 @@ class Variance(NamedTuple):
     `of_trees`: number; NaN where a single tree predicts.
     """
 
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    raw: Floats
+    bias: Floats
+    of_trees: Floats
     n: int
 
     @property
-    def corrected(self) -> NDArray[np.float64]:
+    def corrected(self) -> Floats:
         """The estimate without the bias (m,); with few trees it can be 0 or negative."""
         return self.raw - self.bias
 
     @property
-    def monte_carlo_error(self) -> NDArray[np.float64]:
+    def monte_carlo_error(self) -> Floats:
         """The Monte Carlo standard deviation (m,) of `corrected`.
 
         `raw` is a sum of n squares, each of an influence c_i and an error of variance bias/n: its
@@ -209,7 +204,7 @@ class Variance(NamedTuple):
         return np.sqrt((2 * self.bias**2 + 4 * signal * self.bias) / self.n)
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """The variance (m,) of the mean of these trees over samples and random streams.
 
         It is never negative: see `not_negative`; NaN where a single tree predicts.
@@ -217,7 +212,7 @@ class Variance(NamedTuple):
         return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
 
     @property
-    def df(self) -> NDArray[np.float64]:
+    def df(self) -> Floats:
         """The degrees of freedom (m,) of `total` as an estimate, at least 1; NaN where `raw` is 0.
 
         Those of the multiple of χ² with the same mean and variance (Satterthwaite 1946).  `raw` is
@@ -228,16 +223,14 @@ class Variance(NamedTuple):
         return df_of_variances(self.total, self.raw, self.n)
 
 
-def df_of_variances(
-    total: NDArray[np.float64], raw: NDArray[np.float64], n: int
-) -> NDArray[np.float64]:
+def df_of_variances(total: Floats, raw: Floats, n: int) -> Floats:
     """Return `Variance.df` (m,) of variances that were estimated from n rows."""
     known = raw > 0
     share = np.where(known, total / np.where(known, raw, 1.0), np.nan)
     return np.maximum(n * share**2, 1.0)
 
 
-def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
+def not_negative(estimate: Floats, error: Floats) -> Floats:
     """Return the mean (m,) of a variance ≥ 0 given an unbiased, normal estimate of it.
 
     The mean of the posterior under a flat prior on [0, ∞), as in the R package grf for its little
@@ -255,9 +248,9 @@ def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> N
 def jackknife_after_bootstrap(
     forest: Forest,
     new: Matrix,
-    kinds: NDArray[np.int64],
+    kinds: Integers,
     draws: Draws,
-    predicting: NDArray[np.bool_] | None = None,
+    predicting: Mask | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
@@ -307,7 +300,7 @@ def jackknife_after_bootstrap(
     return Variance(raw, bias, of_trees, rows.n)
 
 
-def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.sum(first * second, axis=0))
 
 
@@ -317,10 +310,10 @@ class RowsOfTrees(NamedTuple):
     `kinds` (B,), `unseen` (B, u).
     """
 
-    kinds: NDArray[np.int64]
-    unseen: NDArray[np.bool_]
+    kinds: Integers
+    unseen: Mask
     strata: list[Stratum]
-    pairs: list[list[tuple[NDArray[np.int64], NDArray[np.int64], float]]]
+    pairs: list[list[tuple[Integers, Integers, float]]]
 
     @property
     def n(self) -> int:
@@ -328,7 +321,7 @@ class RowsOfTrees(NamedTuple):
         return self.unseen.shape[1]
 
 
-def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = False) -> RowsOfTrees:
+def rows_of_trees(kinds: Integers, draws: Draws, of_others: bool = False) -> RowsOfTrees:
     """Return the rows that trees of `kinds` (B,) drew, as the jackknife needs them.
 
     `distinguishes_rows` must be true of `draws`.  With `of_others`, training rows are predicted, by
@@ -342,13 +335,13 @@ def rows_of_trees(kinds: NDArray[np.int64], draws: Draws, of_others: bool = Fals
 class Sums(NamedTuple):
     """Sums of products of M numbers, of the shape that these products have."""
 
-    raw: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    of_trees: NDArray[np.float64]
+    raw: Floats
+    bias: Floats
+    of_trees: Floats
 
 
 @one_thread()
-def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: Products) -> Sums:
+def jackknife_sums(deviation: Floats, rows: RowsOfTrees, products: Products) -> Sums:
     """Return the sums of the jackknife after bootstrap over training rows and trees.
 
     `deviation` (B, M) is that of `deviations`. `products` takes two arrays (k, M), and returns sums
@@ -369,9 +362,7 @@ def jackknife_sums(deviation: NDArray[np.float64], rows: RowsOfTrees, products: 
     return Sums(raw, bias, of_trees)
 
 
-def deviations(
-    value: NDArray[np.float64], kinds: NDArray[np.int64], used: NDArray
-) -> NDArray[np.float64]:
+def deviations(value: Floats, kinds: Integers, used: NDArray) -> Floats:
     """Return the deviations of trees' values, divided by the number of trees used: (B, m).
 
     The deviation of each value (B, m) from the mean of the trees of its kind that are `used`; 0 for
@@ -403,12 +394,8 @@ def enough_trees(variance: Variance, n_trees: int) -> int:
     return 0 if wanted <= n_trees else int(-(-RESERVE * wanted // 100) * 100)
 
 
-# ------------------------------------------------------------------------------------------------
 # Weighted means of rows, of which there may be none.
-# ------------------------------------------------------------------------------------------------
-
-
-def weighted_mean(values: NDArray, weights: NDArray[np.float64]) -> float:
+def weighted_mean(values: NDArray, weights: Floats) -> float:
     """Return the weighted mean of `values` (m,); NaN if no row has a positive weight."""
     if not weights.any():
         return float("nan")

@@ -12,9 +12,7 @@ from odrf.engine.memory import is_available, require_memory
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
 from odrf.engine.trees.quantiles import LeafMembers
 
-# ------------------------------------------------------------------------------------------------
-# How often rows share leaves, and the weights of training rows in a prediction.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 Sparse: TypeAlias = "scipy.sparse.csr_array"
 # Rows of which the pairs are counted together.
@@ -118,22 +116,18 @@ def prediction_weights(indicators: Sparse, members: LeafMembers, n: int) -> Spar
     return product(scipy.sparse.csr_array(scale @ indicators), shares)
 
 
-# ------------------------------------------------------------------------------------------------
 # What follows from proximities: prototypes, outlier scores, a map.
-# ------------------------------------------------------------------------------------------------
-
-
 class PlaneOfRows(NamedTuple):
     """Coordinates `at` (n, 2) of rows in the plane.
 
     `share` (2,) is the share of the squared distances that each coordinate explains.
     """
 
-    at: NDArray[np.float64]
-    share: NDArray[np.float64]
+    at: Floats
+    share: Floats
 
 
-def covering_rows(proximity: Sparse, weights: NDArray[np.float64], k: int) -> list[int]:
+def covering_rows(proximity: Sparse, weights: Floats, k: int) -> list[int]:
     """Return k rows that are near all rows: each adds most to Σ weight_i · max proximity.
 
     `proximity` (n, n) is symmetric.  This greedy choice reaches at least 63 % of the best sum
@@ -141,7 +135,7 @@ def covering_rows(proximity: Sparse, weights: NDArray[np.float64], k: int) -> li
     """
     n = proximity.shape[0]
     row = np.repeat(np.arange(n), np.diff(proximity.indptr))
-    reached: NDArray[np.float64] = np.zeros(n)
+    reached: Floats = np.zeros(n)
     chosen: list[int] = []
     for _ in range(min(k, n)):
         gain = np.maximum(proximity.data - reached[proximity.indices], 0.0)
@@ -155,9 +149,7 @@ def covering_rows(proximity: Sparse, weights: NDArray[np.float64], k: int) -> li
     return chosen
 
 
-def outlier_scores(
-    proximity: Sparse, group: NDArray[np.int64], least: float
-) -> NDArray[np.float64]:
+def outlier_scores(proximity: Sparse, group: NDArray[np.int64], least: float) -> Floats:
     """Return Breiman's outlier score (n,) of each row within its group.
 
     The raw score is the number of rows of the group, divided by the sum of squared proximities to
@@ -190,7 +182,7 @@ def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
     n = indicators.shape[0]
     columns = scipy.sparse.csc_array(indicators)
 
-    def product(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def product(vector: Floats) -> Floats:
         centred = vector - vector.mean()
         image = np.asarray(columns @ (columns.T @ centred.ravel())) / (2 * n_trees)
         return np.asarray(image - image.mean())

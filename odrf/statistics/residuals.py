@@ -10,17 +10,13 @@ from numpy.typing import NDArray
 from odrf.engine.running import end_if_stopped, one_thread, row_blocks
 from odrf.statistics.calibration import effective_rows
 
-# ------------------------------------------------------------------------------------------------
-# Whether responses fall into their predicted distributions as often as they should.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 ROWS = 512
 REGIONS = 10
 
 
-def probability_transforms(
-    weights: scipy.sparse.csr_array, y: NDArray[np.float64], observed: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def probability_transforms(weights: scipy.sparse.csr_array, y: Floats, observed: Floats) -> Floats:
     """Return the share of its predicted distribution that lies below each response, (m,).
 
     Equal responses count half.  If the distributions are right, the shares are uniform. `weights`
@@ -40,7 +36,7 @@ def probability_transforms(
     return out
 
 
-def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
+def regions_of(fitted: Floats) -> pd.Categorical[str]:
     """Return the tenth of the fitted values (n,) that each row is in, as intervals.
 
     If all are the same, this value is the only region.
@@ -84,14 +80,12 @@ def coverage_table(
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
 
 
-def quantiles_to_compare(n: int) -> NDArray[np.float64]:
+def quantiles_to_compare(n: int) -> Floats:
     """Return the quantiles of a normal distribution that n ordered residuals are compared with."""
     return np.asarray(scipy.special.ndtri((np.arange(n) + 0.5) / n))
 
 
-# ------------------------------------------------------------------------------------------------
 # How much each training row is used in predictions, and how much it changes them.
-# ------------------------------------------------------------------------------------------------
 
 # Weights that add up to 1 do so within this.
 ROUNDING = 1e-9
@@ -99,8 +93,8 @@ ROUNDING = 1e-9
 
 @one_thread()
 def row_influence(
-    weights: scipy.sparse.csr_array, y: NDArray[np.float64], case_weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weights: scipy.sparse.csr_array, y: Floats, case_weights: Floats
+) -> tuple[Floats, Floats]:
     """Return the leverage and the influence (n,) of training rows on predictions of m rows.
 
     A forest predicts row i by Σ_j w_ij·y_j.  The leverage of row j is Σ_i w_ij, the predictions in

@@ -18,13 +18,9 @@ from numpy.typing import NDArray
 from odrf.engine.running import one_thread
 from odrf.statistics.importance import effective_number, largest
 
-# ------------------------------------------------------------------------------------------------
-# Kernel ridge regression, whose choices are made by leaving out one row at a time.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
-Array = NDArray[np.float64]
-
-KERNELS: dict[str, Callable[[Array], Array]] = {
+KERNELS: dict[str, Callable[[Floats], Floats]] = {
     "gauss": lambda distance: np.exp(-0.5 * distance**2),
     "laplace": lambda distance: np.exp(-distance),
 }
@@ -62,11 +58,11 @@ class KernelRidge(NamedTuple):
     kernel: str
     width: float
     penalty: float
-    coef: Array
-    intercept: Array
+    coef: Floats
+    intercept: Floats
 
 
-def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, Array]:
+def kernel_ridge(points: Floats, Y: Floats, weights: Floats) -> tuple[KernelRidge, Floats]:
     """Return the regression with the smallest error of rows left out, and their predictions (n, K).
 
     The latter are by the regression on the other rows, of the same kernel, width and penalty.
@@ -83,13 +79,15 @@ def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, 
         return _with_rows_left_out(points, Y, weights, choice)
 
 
-def usual_distance(points: Array) -> float:
+def usual_distance(points: Floats) -> float:
     """Return the median distance of unequal rows among the first `ROWS_TO_CHOOSE`, or 1."""
     between = scipy.spatial.distance.pdist(points[:ROWS_TO_CHOOSE])
     return float(np.median(between[between > 0])) if (between > 0).any() else 1.0
 
 
-def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple[Choice, Array]]:
+def losses_of_choices(
+    points: Floats, Y: Floats, weights: Floats
+) -> Iterator[tuple[Choice, Floats]]:
     """Yield every choice, and the squared error (n,) of each row, left out of its regression."""
     distance = scipy.spatial.distance.cdist(points, points)
     unit = usual_distance(points)
@@ -113,7 +111,7 @@ def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple
                 yield Choice(kernel, width, float(penalty)), of_penalty
 
 
-def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> KernelRidge:
+def regression(points: Floats, Y: Floats, weights: Floats, choice: Choice) -> KernelRidge:
     """Return the regression of that choice."""
     width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
@@ -127,8 +125,8 @@ def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> Kerne
 
 
 def _with_rows_left_out(
-    points: Array, Y: Array, weights: Array, choice: Choice
-) -> tuple[KernelRidge, Array]:
+    points: Floats, Y: Floats, weights: Floats, choice: Choice
+) -> tuple[KernelRidge, Floats]:
     """Return the regression of that choice, and the predictions of rows that are left out."""
     width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
@@ -142,7 +140,9 @@ def _with_rows_left_out(
     return found, Y - coef / diagonal[:, None]
 
 
-def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tuple[float, Array]:
+def _width_and_noisy_kernel(
+    points: Floats, weights: Floats, choice: Choice
+) -> tuple[float, Floats]:
     """Return the width as a distance, and the covariances of the responses of rows (n, n)."""
     width = choice.width * usual_distance(points)
     K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
@@ -150,7 +150,7 @@ def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tu
     return width, K
 
 
-def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
+def kernel_values(found: KernelRidge, points: Floats, new: Floats) -> Floats:
     """Return the predictions (m, K) of new rows (m, p); `points` (n, p) were fitted on."""
     out = np.empty((len(new), len(found.intercept)))
     for begin in range(0, len(new), BLOCK):
@@ -163,18 +163,15 @@ def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
     return out
 
 
-# ------------------------------------------------------------------------------------------------
 # Kernel ridge regression along the directions in which the response changes.
-#
 # A distance that counts all predictors alike is blind to what matters.  Importances of predictors
 # tell it, as lengths of the axes.  So do the gradients of a first regression: in their mean outer
 # product M a direction counts as much as the response changes along it (Samarov 1993; Trivedi et
 # al. 2014).  The next regression has the distances (x - z)ᵀMᵛ(x - z), and so on (Radhakrishnan et
 # al. 2024).  These directions are oblique: combinations of predictors, as the splits of this
 # package.
-# ------------------------------------------------------------------------------------------------
 
-_Rows: TypeAlias = tuple[Array, Array, Array]
+_Rows: TypeAlias = tuple[Floats, Floats, Floats]
 
 
 # Powers of importances, as lengths of axes, and of the mean product of gradients in the first and
@@ -195,18 +192,18 @@ class ObliqueKernelRidge(NamedTuple):
     `directions` (p, r).  `left_out` (n, K): without their fold.
     """
 
-    directions: Array
+    directions: Floats
     ridge: KernelRidge
-    left_out: Array
+    left_out: Floats
 
 
 def oblique_kernel_ridge(
-    points: Array,
-    Y: Array,
-    weights: Array,
+    points: Floats,
+    Y: Floats,
+    weights: Floats,
     first: Choice,
     fold: NDArray[np.int64],
-    importance: Sequence[Array],
+    importance: Sequence[Floats],
 ) -> ObliqueKernelRidge:
     """Return the regression on directions that predicts left out folds best.
 
@@ -244,7 +241,7 @@ def oblique_kernel_ridge(
         return ObliqueKernelRidge(T, regression(along(points, T), Y, weights, choice), left_out)
 
 
-def along(points: Array, directions: Array) -> Array:
+def along(points: Floats, directions: Floats) -> Floats:
     """Return the products (n, r) of rows and directions.
 
     They are added one by one: BLAS would round those of a row alone in another way than those of
@@ -265,7 +262,7 @@ def _taken(rows: _Rows, which: NDArray[np.bool_]) -> _Rows:
     return points[which], Y[which], weights[which]
 
 
-def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tuple[int, Choice]:
+def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Floats]]) -> tuple[int, Choice]:
     """Return which of the directions, and of the choices, have the smallest error of held rows."""
     points, Y, weights = (array[:ROWS_TO_CHOOSE_DIRECTIONS] for array in rows)
     fold = fold[:ROWS_TO_CHOOSE_DIRECTIONS]
@@ -279,8 +276,8 @@ def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tup
 
 
 def _directions(
-    points: Array, Y: Array, weights: Array, first: Choice, importance: Array
-) -> Iterator[Array]:
+    points: Floats, Y: Floats, weights: Floats, first: Choice, importance: Floats
+) -> Iterator[Floats]:
     """Yield the directions (p, r) of each method: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
     for power in OF_IMPORTANCE:
@@ -298,14 +295,14 @@ def _directions(
         T = _root(M, BETWEEN)
 
 
-def _axes(lengths: Array) -> Array:
+def _axes(lengths: Floats) -> Floats:
     """Return axes of these lengths (p, r), of mean square 1, without those of no length."""
     if not (lengths > 0).any():
         return np.eye(len(lengths))
     return np.diag(lengths / np.sqrt((lengths**2).mean()))[:, lengths > 0]
 
 
-def _gradient_products(points: Array, ridge: KernelRidge, weights: Array) -> Array:
+def _gradient_products(points: Floats, ridge: KernelRidge, weights: Floats) -> Floats:
     """Return the weighted mean (r, r) of outer products of gradients, summed over responses."""
     distance = scipy.spatial.distance.cdist(points, points) / ridge.width
     # the derivative of the kernel by the distance, divided by the distance
@@ -320,7 +317,7 @@ def _gradient_products(points: Array, ridge: KernelRidge, weights: Array) -> Arr
     return total / weights.sum()
 
 
-def _root(M: Array, power: float) -> Array:
+def _root(M: Floats, power: float) -> Floats:
     """Return T (p, r) such that T·Tᵀ is proportional to Mᵛ and has trace p, for the power v."""
     values, vectors = np.linalg.eigh(M)
     if not values[-1] > 0:
@@ -331,9 +328,7 @@ def _root(M: Array, power: float) -> Array:
     return np.asarray(vectors[:, kept] * length * np.sqrt(len(M) / (length**2).sum()))
 
 
-# ------------------------------------------------------------------------------------------------
 # Ridge regression, whose penalty is chosen by leaving out one row at a time.
-# ------------------------------------------------------------------------------------------------
 
 # Penalties that are tried, for columns of variance 1 and one row.
 RIDGE_PENALTIES = np.geomspace(1e-4, 1e4, 25) / 10
@@ -346,16 +341,13 @@ class RidgeRegression(NamedTuple):
     `left_out` (n,) is the prediction of each row by the regression on the other rows.
     """
 
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
-    left_out: NDArray[np.float64]
+    left_out: Floats
 
 
 def ridge_regression(
-    Z: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    penalties: NDArray[np.float64] = RIDGE_PENALTIES,
+    Z: Floats, y: Floats, weights: Floats, penalties: Floats = RIDGE_PENALTIES
 ) -> RidgeRegression:
     """Minimise the weighted squares of y - intercept - Z·coef plus a penalty on coef².
 
@@ -369,12 +361,7 @@ def ridge_regression(
         return _solved(Z, y, weights, penalties * len(Z))
 
 
-def _solved(
-    Z: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    penalties: NDArray[np.float64],
-) -> RidgeRegression:
+def _solved(Z: Floats, y: Floats, weights: Floats, penalties: Floats) -> RidgeRegression:
     share = weights / weights.sum()
     centre, mean = share @ Z, float(share @ y)
     unit = np.sqrt(share @ (Z - centre) ** 2)
@@ -387,7 +374,7 @@ def _solved(
     beyond = b - U @ along
     free = np.maximum(1 - np.sum(U**2, axis=1) - share, 0.0)
 
-    def left(penalty: float) -> NDArray[np.float64]:
+    def left(penalty: float) -> Floats:
         """Return the residuals (n,) of the rows that are left out, times `root`."""
         shrunk = penalty / (squares + penalty)
         return np.asarray((beyond + U @ (shrunk * along)) / np.maximum(free + U**2 @ shrunk, TINY))
@@ -401,9 +388,7 @@ def _solved(
     return RidgeRegression(coef, intercept, left_out)
 
 
-def _decomposed(
-    A: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _decomposed(A: Floats) -> tuple[Floats, Floats, Floats]:
     """Return U (n, r), the squares (r,) of the singular values, and V (m, r), of A = U·D·Vᵀ.
 
     They are from the smaller of the products of A with itself, which takes less time.

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from odrf.engine.guided.forest import GuidedForest
 
-# ------------------------------------------------------------------------------------------------
-# Sensitivity of rows: how many planes guided trees had when the leaf of a row was made.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
+def planes_until(guided: GuidedForest) -> Integers:
     """Return v(Ω) of each region (m,): the number of planes of its tree when it was made.
 
     It is the rank of the plane that divided its parent; 0 for the root region.
@@ -28,12 +27,8 @@ def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
 
 
 def mean_sensitivity(
-    leaves: NDArray[np.int64],
-    v: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    n_classes: int,
-    order: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    leaves: Integers, v: Integers, codes: Integers, n_classes: int, order: Integers
+) -> Floats:
     """Return the sensitivity ŝ of each row (n,): equations (30) to (32) of [G].
 
     Within a leaf, of `leaves` (n, B), rows are ranked in the sequence of `order` (n,), and θ = v /
@@ -51,7 +46,7 @@ def mean_sensitivity(
     return total / B
 
 
-def as_probability(sensitivity: NDArray[np.float64]) -> NDArray[np.float64]:
+def as_probability(sensitivity: Floats) -> Floats:
     """Return the probabilities p (n,), the sensitivities divided by their sum: equation (33).
 
     If all sensitivities are 0, all rows have the same probability.
@@ -62,7 +57,7 @@ def as_probability(sensitivity: NDArray[np.float64]) -> NDArray[np.float64]:
     return sensitivity / total
 
 
-def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+def drawing_order(probability: Floats, rng: np.random.Generator) -> Integers:
     """Return all rows in the order in which they are drawn, one by one, without replacement.
 
     Each draw is in proportion to the probabilities of the remaining rows.  The order of independent
@@ -74,7 +69,7 @@ def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) ->
     return np.argsort(time, kind="stable")
 
 
-def _ranks(leaf: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranks(leaf: Integers, order: Integers) -> Integers:
     """Return the rank, from 1, of each row (n,) in its leaf, in the sequence of `order`."""
     by_leaf = order[np.argsort(leaf[order], kind="stable")]
     first = np.flatnonzero(np.diff(leaf[by_leaf], prepend=-1))
@@ -84,17 +79,13 @@ def _ranks(leaf: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int6
     return ranks
 
 
-# ------------------------------------------------------------------------------------------------
 # The planes of guided trees: how many regions each divides, and the impurity that remains.
-# ------------------------------------------------------------------------------------------------
-
-
-def regions_divided(guided: GuidedForest) -> NDArray[np.int64]:
+def regions_divided(guided: GuidedForest) -> Integers:
     """Return how many regions each plane (W,) divides."""
     return np.bincount(guided.plane[guided.plane >= 0], minlength=len(guided.threshold))
 
 
-def remaining_impurity(guided: GuidedForest) -> NDArray[np.float64]:
+def remaining_impurity(guided: GuidedForest) -> Floats:
     """Return the impurity of each tree after 0, 1, … planes, as shares of its root's, (B, w + 1).
 
     w is the largest number of planes of a tree; a tree with fewer keeps its last value.

@@ -17,12 +17,11 @@ from odrf.engine.shapley import TRIALS, add_interactions, add_shares, count_fail
 from odrf.engine.shapley_boxes import MOST_PLAYERS, walk_memory
 from odrf.engine.trees.packing import Packed
 
-# ------------------------------------------------------------------------------------------------
-# Weights of boxes of coalitions in Shapley values.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-def box_weights() -> NDArray[np.float64]:
+def box_weights() -> Floats:
     """Return the weights (65, 65) of a player of a box of coalitions.
 
     Let a game be 1 for the coalitions that have all of a players and none of b others, and 0 else.
@@ -36,9 +35,7 @@ def box_weights() -> NDArray[np.float64]:
     return weights
 
 
-# ------------------------------------------------------------------------------------------------
 # What Shapley values are computed from, and what comes out.
-# ------------------------------------------------------------------------------------------------
 
 # Drawing the boxes below this weight, over the root of `max_boxes`, takes about as long as
 # enumerating `max_boxes` boxes.
@@ -53,11 +50,11 @@ class Game:
     """
 
     packed: Packed
-    value: NDArray[np.float64]
+    value: Floats
     n_outputs: int
     scale: float
     used: NDArray[np.bool_]
-    term_of: NDArray[np.int64]
+    term_of: Integers
     rows: NDArray[np.float32]
     n_background: int
 
@@ -87,16 +84,13 @@ class Shares(NamedTuple):
     `drawn` is the share of games of which values were drawn.
     """
 
-    values: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+    values: Floats
+    std_error: Floats
     drawn: float
 
 
-# ------------------------------------------------------------------------------------------------
 # Rows explained one by one, in threads.
-# ------------------------------------------------------------------------------------------------
-
-OneRow = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+OneRow = tuple[Floats, Floats, Integers]
 """Of one row, summed over the background and the trees: values, their variances, and how many games
 were enumerated and how many drawn."""
 
@@ -129,9 +123,7 @@ def shares_of_rows(
     return Shares(np.array(values), np.array(errors), counted[1] / max(1, int(counted.sum())))
 
 
-# ------------------------------------------------------------------------------------------------
 # Shapley values of the mean or the sum of trees.
-# ------------------------------------------------------------------------------------------------
 
 # Background rows that a kernel takes at a time: it returns several times a second.
 AT_A_TIME = 16
@@ -191,7 +183,7 @@ def _parts(game: Game) -> Iterator[tuple[int, int]]:
         yield first, min(first + AT_A_TIME, game.n_background)
 
 
-def _failures(game: Game, max_boxes: int) -> NDArray[np.int64]:
+def _failures(game: Game, max_boxes: int) -> Integers:
     """Return how many pairs of background rows (B,) have too many boxes, of `TRIALS` pairs.
 
     They show which trees are not worth a trial, whatever row is explained.

@@ -28,6 +28,10 @@ from numpy.typing import NDArray
 
 from odrf.engine.running import one_thread
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
 STEPS = 15
 
 
@@ -51,10 +55,10 @@ def sizes_to_try(n_trees: int) -> list[int]:
 
 
 def of_classes(
-    predicted: NDArray[np.int64],
-    unseen: NDArray[np.bool_],
-    y: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    predicted: Integers,
+    unseen: Mask,
+    y: Integers,
+    weights: Floats,
     n_classes: int,
     sizes: Sequence[int],
 ) -> list[Strength]:
@@ -110,11 +114,7 @@ def _unknown(size: int) -> Strength:
 
 
 def _margin_deviation(
-    predicted: NDArray[np.int64],
-    unseen: NDArray[np.bool_],
-    y: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    rival: NDArray[np.int64],
+    predicted: Integers, unseen: Mask, y: Integers, weights: Floats, rival: Integers
 ) -> float:
     """Return the standard deviation of the raw margin of a tree.
 
@@ -128,12 +128,7 @@ def _margin_deviation(
     return float(np.sqrt(right + wrong - (right - wrong) ** 2))
 
 
-def _mean_covariance(
-    margin: NDArray[np.float64],
-    matters: NDArray[np.float64],
-    number: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> float:
+def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: Floats) -> float:
     """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
 
     `margin` and `matters` (m,) are the means of the raw margins, and of their squares, of the trees
@@ -150,10 +145,7 @@ def _mean_covariance(
 
 @one_thread()
 def of_numbers(
-    residual: NDArray[np.float64],
-    unseen: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    sizes: Sequence[int],
+    residual: Floats, unseen: Mask, weights: Floats, sizes: Sequence[int]
 ) -> list[Strength]:
     """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
 

@@ -20,9 +20,8 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.options.sizes import EXPONENTS
 from odrf.text.splits import node_of_terms
 
-# ------------------------------------------------------------------------------------------------
-# The properties of a fit that the consistency theorems need, and their conclusions.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 HOLDS, FAILS = "holds", "does not hold"
 UNKNOWN, ASSUMED = "cannot be judged", "assumed"
@@ -108,9 +107,9 @@ def limit_status(values: Sequence[float], to_infinity: bool) -> str:
     return HOLDS if (steps > LEAST_STEP).all() and goes_on.all() else FAILS
 
 
-def rows_along(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def rows_along(along: Floats, n: int) -> Floats:
     """Return n, 10·n, …: as many as the values of a rule."""
-    rows: NDArray[np.float64] = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
+    rows: Floats = n * 10.0 ** np.array(EXPONENTS[: len(along)], dtype=np.float64)
     return rows
 
 
@@ -119,10 +118,10 @@ def symbol_of_drawn(fit: FitProperties) -> str:
     return "n" if fit.drawn == 1 else "s"
 
 
-def drawn_of_rule(along: NDArray[np.float64], fit: FitProperties) -> NDArray[np.float64]:
+def drawn_of_rule(along: Floats, fit: FitProperties) -> Floats:
     """Return the rows that a tree draws, at n, 10·n, …; at least e of them."""
     share = fit.drawn_along[: len(along)] or fit.drawn
-    rows: NDArray[np.float64] = np.maximum(rows_along(along, fit.n) * np.asarray(share), np.e)
+    rows: Floats = np.maximum(rows_along(along, fit.n) * np.asarray(share), np.e)
     return rows
 
 
@@ -140,9 +139,7 @@ def rows_to_alpha(fit: FitProperties, power: int) -> tuple[float, ...]:
     return tuple(np.log(rows) ** power / (np.maximum(along, 1e-300) * rows))
 
 
-# ------------------------------------------------------------------------------------------------
 # The theorems that may cover a fit: their conditions, and the conclusion.
-# ------------------------------------------------------------------------------------------------
 
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
@@ -509,9 +506,7 @@ def _draws(fit: FitProperties) -> str:
     return "bootstrap" if fit.replaced else "subsample" if fit.drawn < 1 else "all rows"
 
 
-# ------------------------------------------------------------------------------------------------
 # Evidence on the conditions of theory: residual tails, leaf diameters, predictors per split.
-# ------------------------------------------------------------------------------------------------
 
 # Share of the residuals that form the tail; number of normal samples, and their largest size.
 TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000
@@ -519,7 +514,7 @@ TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000
 COLUMNS = 50
 
 
-def tail_index(residuals: NDArray[np.float64]) -> float:
+def tail_index(residuals: Floats) -> float:
     """Return Hill's estimate of the index ξ of the tails, from the largest 5 % of |residuals|.
 
     Tails that fall like x^(-1/ξ) have ξ > 0; those of a normal distribution fall faster than any
@@ -532,7 +527,7 @@ def tail_index(residuals: NDArray[np.float64]) -> float:
     return float(np.mean(np.log(size[:k] / size[k])))
 
 
-def tail_p(residuals: NDArray[np.float64], seed: int) -> float:
+def tail_p(residuals: Floats, seed: int) -> float:
     """Return the Monte Carlo p-value of the tail index, for residuals from a normal distribution.
 
     Of more than 5000 residuals a random sample of 5000 is used.
@@ -547,7 +542,7 @@ def tail_p(residuals: NDArray[np.float64], seed: int) -> float:
     return float((1 + np.sum(np.array(simulated) >= observed)) / (DRAWS + 1))
 
 
-def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+def normal_quantiles(residuals: Floats) -> Floats:
     """Return the sorted residuals (n,), standardised by median and median absolute deviation.
 
     The latter is divided by 0.6745, so that it estimates the standard deviation of a normal
@@ -558,7 +553,7 @@ def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sort(residuals - centre) / (scale if scale > 0 else 1.0)
 
 
-def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
+def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> Floats:
     """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
 
     The diameter of a leaf is the diagonal of the smallest box around its rows of X (p, n),
@@ -572,7 +567,7 @@ def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64
     return diameters / (whole if whole > 0 else 1.0)
 
 
-def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.float64]:
+def _diameters(X: Floats, leaf: Integers) -> Floats:
     """Return for each row (n,) the diagonal of the box around the rows of X (q, n) in its leaf."""
     order = np.argsort(leaf, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(leaf[order]) > 0))
@@ -581,12 +576,12 @@ def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.fl
     span = np.maximum.reduceat(ordered, starts, axis=1) - np.minimum.reduceat(
         ordered, starts, axis=1
     )
-    diameters: NDArray[np.float64] = np.empty(len(leaf))
+    diameters: Floats = np.empty(len(leaf))
     diameters[order] = np.repeat(np.sqrt(np.sum(span**2, axis=0)), rows)
     return diameters
 
 
-def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
+def predictors_per_split(forest: Forest, first: Integers) -> Integers:
     """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors.
 
     Predictor j has the columns ``first[j]:first[j + 1]``.

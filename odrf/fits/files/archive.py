@@ -17,14 +17,10 @@ from typing import IO, Any, NamedTuple
 from odrf.errors import InputError
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
-# The bytes of a zip archive around the contents of its members.
-#
 # Python's `zipfile` reads such an archive, as does every other program.  Written out here are the
 # few lines that it takes, because `zipfile` cannot compress on several cores, and because the
 # reader of fits must not trust the sizes in an archive: it compares these bytes with those
 # of the file.
-# ------------------------------------------------------------------------------------------------
 
 STORED, DEFLATED = 0, 8
 # Numbers from here on are written in 64 bits.
@@ -97,10 +93,7 @@ def _common(member: Member, large: bool, extra: bytes) -> bytes:
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # A file of named members that is checked before it is used: a zip archive with checksums.
-# ------------------------------------------------------------------------------------------------
-
 FORMAT = 1
 ABOUT, CONTENT = "odrf.json", "fit.json"
 # The first member has this size, so that it can be written last.

@@ -18,10 +18,6 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 
-# ------------------------------------------------------------------------------------------------
-# Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller.
-# ------------------------------------------------------------------------------------------------
-
 KNOWN_DTYPE = re.compile(
     r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<c(8|16)|<[mM]8\[(\d{1,6})?(Y|M|W|D|h|m|s|ms|us|ns)\]|"
     r"<U\d{1,6}|\|S\d{1,6}"
@@ -232,11 +228,7 @@ def _deflated_size(content: NDArray[np.uint8], strategy: int) -> int:
     return len(packer.compress(content.data)) + len(packer.flush())
 
 
-# ------------------------------------------------------------------------------------------------
 # Arrays that are made for a file, one after the other.
-# ------------------------------------------------------------------------------------------------
-
-
 class MadeWhenWritten(NamedTuple):
     """An array that is no part of the fit: `make` returns it when it is written; it is not kept."""
 

@@ -56,10 +56,6 @@ from odrf.options.sizes import RuleFunction
 from odrf.projections.base import AbsentFunction
 from odrf.version import __version__
 
-# ------------------------------------------------------------------------------------------------
-# The errors for a file that cannot be read: they name the file, and the way out.
-# ------------------------------------------------------------------------------------------------
-
 
 @contextmanager
 def errors_naming(path: str | PathLike[str], version: str = __version__) -> Iterator[None]:
@@ -98,11 +94,7 @@ def way_out(version: str) -> str:
     return f"load it with odrf {version}, which wrote it, or fit again"
 
 
-# ------------------------------------------------------------------------------------------------
 # Trees from the arrays of a file, read one after the other into little more than they take.
-# ------------------------------------------------------------------------------------------------
-
-
 class UnreadArray:
     """An array of the archive."""
 
@@ -168,9 +160,7 @@ def forest_of_fields(fields: dict[str, Any]) -> Forest:
     return forest
 
 
-# ------------------------------------------------------------------------------------------------
 # From the parts that a file lists to a fit: only known classes, only sound ones.
-# ------------------------------------------------------------------------------------------------
 
 # Trees of more bytes than this are read when they are first used.
 LARGE = 2**25

@@ -43,12 +43,7 @@ from odrf.engine.resamples import Batch, Sampling
 from odrf.engine.splits.surrogates import Marks, SurrogateSplits
 from odrf.engine.survival.curves import LeafCurves
 from odrf.engine.survival.event_ranks import EventRanks
-from odrf.engine.survival.likelihoods import (
-    ExtremeValueError,
-    LogisticError,
-    LogTimes,
-    NormalError,
-)
+from odrf.engine.survival.likelihoods import ExtremeValueError, LogisticError, LogTimes, NormalError
 from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blend
 from odrf.fits.calibration import Recalibration
@@ -71,10 +66,6 @@ from odrf.pruning.validation import OutOfBagChoice, SubtreePath
 from odrf.statistics.calibration import LogOdds, Power, Steps
 from odrf.statistics.ridge import KernelRidge
 from odrf.statistics.survival.score_curves import FailureTimes, ProportionalHazards
-
-# ------------------------------------------------------------------------------------------------
-# The classes that a file may hold: all parts of a fit, and nothing else.
-# ------------------------------------------------------------------------------------------------
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -147,9 +138,7 @@ def fields_set_later(kind: type) -> frozenset[str]:
     return frozenset()
 
 
-# ------------------------------------------------------------------------------------------------
 # About how much memory the parts of a file take, so that it can be known beforehand.
-# ------------------------------------------------------------------------------------------------
 
 # Bytes of a value that was read from JSON.
 VALUE = 128

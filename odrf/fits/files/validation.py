@@ -43,10 +43,6 @@ from odrf.statistics.calibration import Power, Steps
 from odrf.statistics.ridge import KERNELS
 from odrf.statistics.survival.score_curves import CurvesOfScores, ProportionalHazards
 
-# ------------------------------------------------------------------------------------------------
-# Whether times, curves and hazards from a file fit together, as kernels need.
-# ------------------------------------------------------------------------------------------------
-
 
 def require_sound_times(times: SurvivalTimes, n: int) -> None:
     """Raise `InputError` unless there is a time and an event for each of n rows."""
@@ -103,9 +99,7 @@ def _require_causes(
     _require(n_causes == 1 or np.allclose(of_cause.sum(axis=1), hazard))
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether the arrays of a fit from a file fit together, as kernels, which check nothing, need.
-# ------------------------------------------------------------------------------------------------
 
 # Nodes whose children are checked in one batch.
 NODES = 2**18
@@ -424,9 +418,7 @@ def _require_layout(layout: Layout, r: int, p: int) -> None:
     _require(bool(((level == 0) == (place < n_numbers)).all()))
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether the fields of an object have the types of their annotations.
-# ------------------------------------------------------------------------------------------------
 
 # What has the methods of a protocol, of all that a file can hold.
 OF_PROTOCOL: dict[Any, tuple[type, ...]] = {
@@ -496,12 +488,9 @@ def _has_dtype(array: np.ndarray, hint: Any) -> bool:
     return not isinstance(scalar, type) or issubclass(array.dtype.type, scalar)
 
 
-# ------------------------------------------------------------------------------------------------
 # Whether the names and the formula of a design from a file are those of its columns and code.
-#
 # A design has the name of a column in several places, and its formula is code again when
 # somebody fits by it.
-# ------------------------------------------------------------------------------------------------
 
 
 def require_names_of_design(design: Design) -> None:

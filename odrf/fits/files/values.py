@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from odrf.errors import InputError
 from odrf.fits.files.arrays import MadeWhenWritten
 
-# ------------------------------------------------------------------------------------------------
-# Values of Python, NumPy and pandas that JSON has no word for: as a name and plain contents.
-# ------------------------------------------------------------------------------------------------
+Integers = NDArray[np.int64]
 
 AS_THEY_ARE = (type(None), bool, int, str)
 """Types of which JSON has the values as they are; beside these finite floats."""
@@ -173,9 +171,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
 """How the contents become a value again, by its name."""
 
 
-# ------------------------------------------------------------------------------------------------
 # Tables, series, indexes and columns of pandas as arrays and plain values, and back.
-# ------------------------------------------------------------------------------------------------
 
 # Types are known by their names in files alone, not when code is checked.
 make_array: Any = pd.array
@@ -342,18 +338,18 @@ def _categorical(codes: NDArray, categories: pd.Index, ordered: bool) -> pd.Cate
     return pd.Categorical.from_codes(codes, categories=categories, ordered=ordered)
 
 
-def _dates(ticks: NDArray[np.int64], unit: str, zone: Any) -> Any:
+def _dates(ticks: Integers, unit: str, zone: Any) -> Any:
     stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
     if zone is not None:
         stamps = stamps.tz_localize("UTC").tz_convert(pandas_zone(zone))
     return stamps.array
 
 
-def _spans(ticks: NDArray[np.int64], unit: str) -> Any:
+def _spans(ticks: Integers, unit: str) -> Any:
     return pd.TimedeltaIndex(ticks.view(f"m8[{unit}]")).array
 
 
-def _periods(ordinals: NDArray[np.int64], freq: str) -> Any:
+def _periods(ordinals: Integers, freq: str) -> Any:
     return pd.arrays.PeriodArray(ordinals, dtype=pd.PeriodDtype(freq))
 
 

@@ -34,9 +34,9 @@ from odrf.statistics.effects import reach_in_errors
 from odrf.statistics.jackknife import Variance, degrees_of_freedom, enough_trees, rows_of_trees
 from odrf.statistics.survival.score_curves import CurvesOfScores, FailureTimes
 
-# ------------------------------------------------------------------------------------------------
-# Predicted curves of rows, and numbers of them: means over the trees, in or out of bag.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 # Most numbers of the curves that are computed at a time.
 AT_ONCE = 2**22
@@ -54,43 +54,37 @@ class PredictedRows:
 
     fit: SurvivalFit
     X: Matrix
-    unseen: NDArray[np.bool_] | None = None
+    unseen: Mask | None = None
 
-    def ranks(self, times: NDArray[np.float64]) -> NDArray[np.int64]:
+    def ranks(self, times: Floats) -> Integers:
         """Return how many event times are not later than each of the `times`."""
         return np.searchsorted(self.fit.event_times, times, side="right")
 
-    def survival(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the survival (n, G) at ascending times (G,): the mean over the trees."""
         return self._at(times, True, advance)
 
-    def hazard(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def hazard(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the cumulative hazard (n, G) at ascending times (G,): the mean over the trees."""
         return self._at(times, False, advance)
 
-    def _at(
-        self, times: NDArray[np.float64], survival: bool, advance: Callable[[int], object]
-    ) -> NDArray[np.float64]:
+    def _at(self, times: Floats, survival: bool, advance: Callable[[int], object]) -> Floats:
         fit = self.fit
         return mean_curves(
             fit.forest, fit.curves, self.X, self.ranks(times), survival, fit.control.n_jobs,
             EVERY_ROW if self.unseen is None else self.unseen, advance,
         )  # fmt: skip
 
-    def risk(self) -> NDArray[np.float64]:
+    def risk(self) -> Floats:
         """Return the mortality (n,): the cumulative hazard added up over all event times."""
         return self.means([mortality(self.fit.curves, len(self.fit.event_times))])[:, 0]
 
-    def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
+    def restricted_mean(self, horizons: Sequence[float]) -> Floats:
         """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
         times = self.fit.event_times
         return self.means([restricted_mean_at(self.fit.curves, times, tau) for tau in horizons])
 
-    def means(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def means(self, values: Sequence[Floats]) -> Floats:
         """Return the means (n, K) over the trees of K numbers (m,) of the nodes."""
         fit, n = self.fit, self.X.shape[1]
         forest = replace(fit.forest, value=np.column_stack(values))
@@ -103,7 +97,7 @@ class PredictedRows:
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the time (n, G) by which each share (G,) has had the event; inf if it is never."""
         times, n = self.fit.event_times, self.X.shape[1]
         out = np.empty((n, len(shares)))
@@ -123,17 +117,13 @@ class PredictedRows:
         return out
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted incidences of causes, and the time lost by them: means over the trees.
-# ------------------------------------------------------------------------------------------------
-
-
 def incidences(
     rows: PredictedRows,
-    times: NDArray[np.float64],
-    causes: NDArray[np.int64],
+    times: Floats,
+    causes: Integers,
     advance: Callable[[int], object] = lambda n: None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the cumulative incidences (n, K, G) of causes (K,), from 0, at ascending times (G,).
 
     NaN for a row without trees.
@@ -145,9 +135,7 @@ def incidences(
     )  # fmt: skip
 
 
-def times_lost(
-    rows: PredictedRows, horizons: NDArray[np.float64], causes: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def times_lost(rows: PredictedRows, horizons: Floats, causes: Integers) -> Floats:
     """Return the time (n, K, G) that is lost by each cause, from 0, up to each horizon."""
     curves, times = rows.fit.curves, rows.fit.event_times
     values = [time_lost_at(curves, k, times, tau) for k in causes.tolist() for tau in horizons]
@@ -155,66 +143,55 @@ def times_lost(
     return found.reshape(len(found), len(causes), len(horizons))
 
 
-# ------------------------------------------------------------------------------------------------
 # Predicted curves of rows by their scores, and numbers of them.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PredictedScores:
     """Rows whose curves are predicted from scores (n,), NaN for rows without a prediction."""
 
     curves: CurvesOfScores
-    scores: NDArray[np.float64]
+    scores: Floats
 
     @property
     def follow_a_law(self) -> bool:
         """Whether the curves follow a law where no training row was observed."""
         return isinstance(self.curves, FailureTimes)
 
-    def risk(self) -> NDArray[np.float64]:
+    def risk(self) -> Floats:
         """Return numbers (n,) that are higher where events come earlier."""
         return self.curves.risks(self.scores)
 
-    def survival(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the survival (n, G) at times (G,)."""
         self._require_memory(times)
         advance(len(self.scores))
         return self.curves.survivals(self.scores, times)
 
-    def hazard(
-        self, times: NDArray[np.float64], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    def hazard(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
         """Return the cumulative hazard (n, G) at times (G,)."""
         self._require_memory(times)
         advance(len(self.scores))
         return self.curves.hazards(self.scores, times)
 
-    def restricted_mean(self, horizons: Sequence[float]) -> NDArray[np.float64]:
+    def restricted_mean(self, horizons: Sequence[float]) -> Floats:
         """Return the restricted mean survival time (n, G) up to each of the horizons (G,)."""
         return np.column_stack([self.curves.restricted_means(self.scores, tau) for tau in horizons])
 
     def quantiles(
         self, shares: Sequence[float], advance: Callable[[int], object] = lambda n: None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the time (n, G) by which each share (G,) has had the event; inf if it is never."""
         times = [self.curves.time_quantiles(self.scores, share) for share in shares]
         advance(len(self.scores))
         return np.where(np.isnan(self.scores)[:, None], np.nan, np.column_stack(times))
 
-    def _require_memory(self, times: NDArray[np.float64]) -> None:
+    def _require_memory(self, times: Floats) -> None:
         n, G = len(self.scores), len(times)
         require_memory(
             16.0 * n * G, f"curves of {n} rows at {G} times", "predict fewer rows, or fewer times="
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The types of prediction of survival fits, as series and data frames.
-# ------------------------------------------------------------------------------------------------
-
 RISK, QUANTILE, LEAF = "risk", "quantile", "leaf"
 RMST, INCIDENCE, LOST = "rmst", "incidence", "lost"
 OF_CAUSES = (INCIDENCE, LOST)
@@ -229,7 +206,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 
 def predict_survival(
     rows: RowsToPredict,
-    unseen: NDArray[np.bool_] | None,
+    unseen: Mask | None,
     type: str,
     times: Any,
     shares: Any,
@@ -257,7 +234,7 @@ def predict_survival(
 
 def curves_as_asked(
     predicted: PredictedRows | PredictedScores,
-    event_times: NDArray[np.float64],
+    event_times: Floats,
     rows: RowsToPredict,
     type: str,
     times: Any,
@@ -288,7 +265,7 @@ def _of_causes(
     rows: RowsToPredict,
     type: str,
     times: Any,
-    causes: NDArray[np.int64],
+    causes: Integers,
     progress: bool,
 ) -> pd.DataFrame:
     """Return incidences of causes (K,), or times lost by them; of several, columns for each."""
@@ -309,15 +286,13 @@ def _of_causes(
     return _frame(values.reshape(len(values), len(labels)), rows, labels, None)
 
 
-def _times_of_type(type: str, times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _times_of_type(type: str, times: Any, event_times: Floats) -> Floats:
     """Return the chosen times; by default all, or for an area the last one."""
     at = checked_times(times, event_times)
     return at[-1:] if times is None and type in AREAS else at
 
 
-def _in_order(
-    values_at: Callable[[NDArray[np.float64]], NDArray[np.float64]], at: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _in_order(values_at: Callable[[Floats], Floats], at: Floats) -> Floats:
     """Return values (n, …, G) at times (G,) of any order, from a function of ascending times."""
     order = np.argsort(at, kind="stable")
     found = values_at(at[order])
@@ -326,7 +301,7 @@ def _in_order(
     return values
 
 
-def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.float64]:
+def checked_times(times: Any, event_times: Floats) -> Floats:
     """Return the times (G,); by default all event times.
 
     Raises `InputError` if they are no numbers, negative, or there are none.
@@ -344,7 +319,7 @@ def checked_times(times: Any, event_times: NDArray[np.float64]) -> NDArray[np.fl
     return at
 
 
-def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
+def warn_of_later_times(at: Floats, fit: AnyFit) -> None:
     """Warn of times (G,) after the end of all observation, if the fit has its training rows."""
     if not fit.data.has_rows:
         return
@@ -357,7 +332,7 @@ def warn_of_later_times(at: NDArray[np.float64], fit: AnyFit) -> None:
         )
 
 
-def _checked_shares(shares: Any) -> NDArray[np.float64]:
+def _checked_shares(shares: Any) -> Floats:
     if shares is None:
         return np.array(QUARTILES)
     asked = [shares] if is_number(shares) else shares
@@ -387,23 +362,18 @@ def _listed(types: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _series(values: NDArray[np.float64], rows: RowsToPredict, name: str) -> pd.Series:
+def _series(values: Floats, rows: RowsToPredict, name: str) -> pd.Series:
     return pd.Series(spread_numbers(values, rows.complete), index=rows.index, name=name)
 
 
 def _frame(
-    values: NDArray[np.float64],
-    rows: RowsToPredict,
-    columns: NDArray[np.float64] | pd.MultiIndex,
-    name: str | None,
+    values: Floats, rows: RowsToPredict, columns: Floats | pd.MultiIndex, name: str | None
 ) -> pd.DataFrame:
     labels = columns if isinstance(columns, pd.MultiIndex) else pd.Index(columns, name=name)
     return pd.DataFrame(spread_numbers(values, rows.complete), index=rows.index, columns=labels)
 
 
-# ------------------------------------------------------------------------------------------------
 # Standard errors of predicted curves, and how wide their simultaneous bands are.
-# ------------------------------------------------------------------------------------------------
 
 # Most points of curves whose influences are computed at once, and most values of trees.
 POINTS, VALUES_AT_ONCE = 2**11, 2**22
@@ -416,16 +386,16 @@ class CurveErrors(NamedTuple):
     expectation, with the given probability.
     """
 
-    estimate: NDArray[np.float64]
-    std_error: NDArray[np.float64]
+    estimate: Floats
+    std_error: Floats
     alone: float
-    reach: NDArray[np.float64]
+    reach: Floats
     trees_advised: int
 
 
 def curve_errors(
     rows: PredictedRows,
-    times: NDArray[np.float64],
+    times: Floats,
     level: float,
     cause: int | None = None,
     advance: Callable[[int], object] = lambda n: None,
@@ -467,9 +437,7 @@ def curve_errors(
     return CurveErrors(estimate, std_error, reach_in_errors(level, most_df), reach, advised)
 
 
-def _of_trees(
-    rows: PredictedRows, grid: NDArray[np.int64], cause: int | None, block: slice
-) -> NDArray[np.float64]:
+def _of_trees(rows: PredictedRows, grid: Integers, cause: int | None, block: slice) -> Floats:
     """Return the survival (B, m, G) of each tree, or the incidence of a cause."""
     fit, wanted = rows.fit, EVERY_ROW if rows.unseen is None else rows.unseen
     if cause is None:
@@ -477,7 +445,7 @@ def _of_trees(
     return incidence_of_trees(fit.forest, fit.curves, rows.X, grid, cause, block, wanted)
 
 
-def _predicted_by_one(rows: PredictedRows, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _predicted_by_one(rows: PredictedRows, kinds: Integers) -> Mask:
     """Return which rows (m,) have no two trees of one kind that predict them."""
     if rows.unseen is None:
         return np.zeros(rows.X.shape[1], dtype=np.bool_)

@@ -50,10 +50,6 @@ from odrf.statistics.survival.pseudo_values import (
     time_lost_pseudo_values,
 )
 
-# ------------------------------------------------------------------------------------------------
-# A fit to times to an event.
-# ------------------------------------------------------------------------------------------------
-
 NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0))
 
 
@@ -91,10 +87,7 @@ def as_survival_fit(fit: Fit, **changes: Any) -> SurvivalFit:
     return SurvivalFit(**(known | {"event_times": event_times} | changes))
 
 
-# ------------------------------------------------------------------------------------------------
 # Numbers of a curve that a forest can estimate: of leaves, and of rows as pseudo-values.
-# ------------------------------------------------------------------------------------------------
-
 OfFit = Callable[[SurvivalFit, float, int], NDArray[np.float64]]
 
 
@@ -160,10 +153,7 @@ CURVE_ESTIMANDS = {
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------
 # One number of the predicted curves, as the fit of a regression forest with the same trees.
-# ------------------------------------------------------------------------------------------------
-
 ESTIMANDS = tuple(CURVE_ESTIMANDS)
 # Pseudo-values that differ by less, for their size, differ by rounding.
 ROUNDING = 1e-10
@@ -283,11 +273,7 @@ def _said(time: float) -> str:
     return str(int(time)) if time == int(time) and abs(time) < 1e15 else repr(float(time))
 
 
-# ------------------------------------------------------------------------------------------------
 # A single tree for times to an event: its curves and hazards, and how it is evaluated.
-# ------------------------------------------------------------------------------------------------
-
-
 def survival_tree_of(fit: Fit) -> SurvivalFit:
     """Return the fit of one tree with curves and hazards of all its nodes.
 
@@ -311,11 +297,7 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
     return as_survival_fit(fit, forest=forest, curves=curves, hazards=hazards)
 
 
-# ------------------------------------------------------------------------------------------------
 # The trees of a fit as pruning by a loss sees them.
-# ------------------------------------------------------------------------------------------------
-
-
 def trees_to_prune(fit: Fit, loss: str) -> Forest:
     """Return the trees of a fit, with the weights and impurities by which `loss` prunes them.
 
@@ -332,9 +314,7 @@ def trees_to_prune(fit: Fit, loss: str) -> Forest:
     return with_split_statistics(fit.forest, fit.hazards.log_rank)
 
 
-# ------------------------------------------------------------------------------------------------
 # The out-of-bag error of the first trees of a forest, by their number.
-# ------------------------------------------------------------------------------------------------
 
 # Numbers of trees at which the error is computed, about equally far apart on a logarithmic scale.
 NUMBERS = 16

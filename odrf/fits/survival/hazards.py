@@ -34,15 +34,14 @@ from odrf.statistics.survival.time_scales import (
     subdistribution_scale,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Times of observation on the scale on which the hazard of all training rows is constant.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class ScaleOfRows(Protocol):
     """The scale of the training rows, for them and for others."""
 
-    def exposure(self, times: SurvivalTimes) -> NDArray[np.float64]:
+    def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
 
 
@@ -56,7 +55,7 @@ class HazardScale:
     scale: ExponentialScale
     least: float
 
-    def exposure(self, times: SurvivalTimes) -> NDArray[np.float64]:
+    def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
         return self.scale.exposure(_observed(times, self.least), times.start)
 
@@ -72,13 +71,13 @@ class IncidenceScale:
     least: float
     cause: int
 
-    def exposure(self, times: SurvivalTimes) -> NDArray[np.float64]:
+    def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
         stays = (times.event > 0) & (times.event != self.cause)
         return self.scale.exposure(_observed(times, self.least), stays)
 
 
-def hazard_scale(times: SurvivalTimes, weights: NDArray[np.float64]) -> HazardScale:
+def hazard_scale(times: SurvivalTimes, weights: Floats) -> HazardScale:
     """Return the scale of training rows with case weights (n,).
 
     A time of 0 counts as half of the shortest other one.
@@ -88,9 +87,7 @@ def hazard_scale(times: SurvivalTimes, weights: NDArray[np.float64]) -> HazardSc
     return HazardScale(exponential_scale(observed, times.event, weights, times.start), least)
 
 
-def incidence_scale(
-    times: SurvivalTimes, cause: int, weights: NDArray[np.float64]
-) -> IncidenceScale:
+def incidence_scale(times: SurvivalTimes, cause: int, weights: Floats) -> IncidenceScale:
     """Return the scale of the subdistribution hazard of one cause, from 1, of training rows.
 
     All rows are observed from the beginning.  A time of 0 counts as for `hazard_scale`.
@@ -104,16 +101,12 @@ def _least(times: SurvivalTimes) -> float:
     return float(times.time[times.time > 0].min()) / 2
 
 
-def _observed(times: SurvivalTimes, least: float) -> NDArray[np.float64]:
+def _observed(times: SurvivalTimes, least: float) -> Floats:
     return times.time if times.start is not None else np.maximum(times.time, least)
 
 
-# ------------------------------------------------------------------------------------------------
 # The numbers of the causes of events that an argument `cause` names.
-# ------------------------------------------------------------------------------------------------
-
-
-def cause_numbers(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
+def cause_numbers(cause: Any, causes: Sequence[str]) -> Integers:
     """Return the number, from 0, of a cause as an array of one; those of all `causes` for None.
 
     Raises `InputError` if there is no such cause.
@@ -123,11 +116,7 @@ def cause_numbers(cause: Any, causes: Sequence[str]) -> NDArray[np.int64]:
     return np.array([causes.index(checked_cause(cause, causes))])
 
 
-# ------------------------------------------------------------------------------------------------
 # Which events the deviance of a tree is about, and how long its rows are at risk of them.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class EvaluatedEvents:
     """The events that the deviance of a tree counts, and the scale of the training rows.
@@ -142,13 +131,13 @@ class EvaluatedEvents:
         """Return the times with the events that count, rows with others being censored."""
         return times if self.cause is None else times.about(self.cause)
 
-    def exposure(self, times: SurvivalTimes) -> NDArray[np.float64]:
+    def exposure(self, times: SurvivalTimes) -> Floats:
         """Return how many events (n,) each row would have had by the hazard of all rows."""
         return self.scale.exposure(times)
 
 
 def evaluated_events(
-    times: SurvivalTimes, weights: NDArray[np.float64], control: ResolvedOptions
+    times: SurvivalTimes, weights: Floats, control: ResolvedOptions
 ) -> EvaluatedEvents:
     """Return the events that the deviance of a tree of these options counts.
 
@@ -169,19 +158,15 @@ def evaluated_events(
     return EvaluatedEvents(cause, hazard_scale(times.about(cause), weights))
 
 
-# ------------------------------------------------------------------------------------------------
 # What trees are grown on: the response itself, or for exponential survival the rates of rows.
-# ------------------------------------------------------------------------------------------------
-
-
 class GrownResponse(NamedTuple):
     """Response, weights (n,) and ranks of rows, for `odrf.engine.growth.forest_builder`."""
 
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    y: Floats
+    weights: Floats
     ranks: EventRanks | None
 
-    def case_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def case_weights(self, weights: Floats) -> Floats | None:
         """Return the case weights (n,) of the rows if those of splits are others, else None."""
         return None if self.weights is weights else weights
 
@@ -225,10 +210,7 @@ def _times_of_splits(data: TrainingData, control: ResolvedOptions) -> SurvivalTi
 
 
 def _with_subdistribution(
-    times: SurvivalTimes,
-    event_times: NDArray[np.float64],
-    cause: str | None,
-    weights: NDArray[np.float64],
+    times: SurvivalTimes, event_times: Floats, cause: str | None, weights: Floats
 ) -> EventRanks:
     """Return ranks in which rows stay at risk after events of other causes."""
     G = censoring_curve(times.time, times.event, weights)
@@ -239,7 +221,7 @@ def _with_subdistribution(
     )  # fmt: skip
 
 
-def _require_events_of(cause: str, times: SurvivalTimes, weights: NDArray[np.float64]) -> None:
+def _require_events_of(cause: str, times: SurvivalTimes, weights: Floats) -> None:
     if not (times.event[weights > 0] > 0).any():
         raise InputError(
             f"cause={cause!r}: no row of positive weight has an event of this cause, so there is "
@@ -247,9 +229,7 @@ def _require_events_of(cause: str, times: SurvivalTimes, weights: NDArray[np.flo
         )
 
 
-# ------------------------------------------------------------------------------------------------
 # The hazard of each node of a tree, estimated from its training rows.
-# ------------------------------------------------------------------------------------------------
 
 # The coefficient of variation of the hazards of leaves that rpart takes by default.
 VARIATION = 1.0
@@ -267,21 +247,21 @@ class NodeHazards:
     one cause.
     """
 
-    events: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    person_time: NDArray[np.float64]
-    relative: NDArray[np.float64]
-    of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    log_rank: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    events_of_cause: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    subjects: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    events: Floats
+    expected: Floats
+    person_time: Floats
+    relative: Floats
+    of_cause: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    log_rank: Floats = field(default_factory=lambda: np.empty(0))
+    events_of_cause: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    subjects: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
-    def by_cause(self) -> NDArray[np.float64]:
+    def by_cause(self) -> Floats:
         """The relative hazards (m, C) of each cause that counts, be there one or several."""
         return self.of_cause if self.of_cause.shape[1] else self.relative[:, np.newaxis]
 
-    def relative_of(self, code: int) -> NDArray[np.float64]:
+    def relative_of(self, code: int) -> Floats:
         """Return the hazard (m,) of a cause that counts, divided by its hazard of all rows."""
         hazard = self.by_cause[:, code]
         return np.divide(hazard, hazard[0], out=np.ones_like(hazard), where=hazard[0] > 0)
@@ -330,7 +310,7 @@ def node_hazards(
     return hazards, described
 
 
-def _weights_by_cause(times: SurvivalTimes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights_by_cause(times: SurvivalTimes, weights: Floats) -> Floats:
     """Return the weight (n, C) that a row adds to the events of each cause; (0, 0) of one cause."""
     causes = np.arange(1, 1 + len(times.causes))
     if len(causes) == 1:
@@ -338,7 +318,7 @@ def _weights_by_cause(times: SurvivalTimes, weights: NDArray[np.float64]) -> NDA
     return np.where(times.event[:, np.newaxis] == causes, weights[:, np.newaxis], 0.0)
 
 
-def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> NDArray[np.int64]:
+def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> Integers:
     """Return the number of subjects (m,) in each node; empty if each row is one.
 
     The arguments are as in `node_hazards`.
@@ -359,7 +339,7 @@ def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> NDArray
 
 def split_statistics(
     tree: Forest, data: TrainingData, draws: Draws, control: ResolvedOptions
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the log-rank statistic (m,) of each split, of what splits are about by `control`.
 
     The other arguments are as in `node_hazards`.

@@ -36,10 +36,7 @@ from odrf.pruning.event_deviance import event_losses, events_by_cause
 from odrf.pruning.validation import EvaluationRows, HeldOut, held_out
 from odrf.public.progress import progress_bar
 from odrf.statistics.survival.curves import StepCurve, cumulative_incidence, product_limit
-from odrf.statistics.survival.pseudo_values import (
-    RowwiseEstimate,
-    difference_of_estimates,
-)
+from odrf.statistics.survival.pseudo_values import RowwiseEstimate, difference_of_estimates
 from odrf.statistics.survival.scores import (
     UNO,
     EvaluatedTimes,
@@ -49,11 +46,9 @@ from odrf.statistics.survival.scores import (
     scores_of_curves,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Predicted risks and curves of rows beside their observed times.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
 OUT_OF_BAG_ROWS, TRAINING, NEW = "out of bag", "training", "new"
 
 
@@ -101,7 +96,7 @@ class EvaluatedPredictions:
     rows: EvaluatedTimes
     risk: Floats
     predicted: PredictedCurves
-    used: NDArray[np.bool_]
+    used: Mask
     reference: StepCurve
 
     def survival(self, times: Floats, advance: Callable[[int], object] = lambda n: None) -> Floats:
@@ -129,7 +124,7 @@ class EvaluatedPredictions:
 
 
 def evaluated_training_rows(
-    fit: SurvivalFit, unseen: NDArray[np.bool_], cause: str | None
+    fit: SurvivalFit, unseen: Mask, cause: str | None
 ) -> EvaluatedPredictions:
     """Return the training rows, predicted by their trees of `unseen` (B, n), else by all.
 
@@ -216,12 +211,9 @@ def _code(fit: SurvivalFit | BoostedSurvivalFit, cause: str | None) -> int | Non
     return int(cause_numbers(cause, fit.design.response.causes)[0]) + 1
 
 
-# ------------------------------------------------------------------------------------------------
 # By how much survival is predicted worse out of bag when a predictor is permuted among the rows.
-#
 # Each row is predicted by the mean of the trees that did not draw it, as it is and with the value
 # of another row: so it is the forest that is evaluated, not each tree.
-# ------------------------------------------------------------------------------------------------
 
 # Permutations of a predictor, of fewer rows more of them.
 FEWEST, MOST, ROWS = 2, 10, 2000
@@ -251,8 +243,8 @@ class _Scoring:
 
     evaluated: EvaluatedPredictions
     until: float
-    at: NDArray[np.float64]
-    values: Sequence[NDArray[np.float64]]
+    at: Floats
+    values: Sequence[Floats]
 
     def scores(self, predicted: PredictedRows) -> list[RowwiseEstimate]:
         """Return C and minus the integrated Brier score."""
@@ -299,9 +291,7 @@ def losses_when_permuted(
     return LossesByPredictor(*by_score)
 
 
-def _values(
-    predicted: PredictedRows, at: NDArray[np.float64], cause: int | None, since: float
-) -> list[NDArray[np.float64]]:
+def _values(predicted: PredictedRows, at: Floats, cause: int | None, since: float) -> list[Floats]:
     """Return what the nodes predict: the risk, and the probability of no event by the times.
 
     Before the latter, if it is given that there is none since a time, those of no event of any
@@ -343,16 +333,11 @@ def _mean(estimates: Sequence[RowwiseEstimate]) -> RepeatedEstimate:
     return RepeatedEstimate(RowwiseEstimate(float(values.mean()), influence), error)
 
 
-# ------------------------------------------------------------------------------------------------
 # Risks and curves by boosted trees beside the observed times of the rows.
-# ------------------------------------------------------------------------------------------------
-
 HELD_OUT_ROWS = "held out"
 
 
-def evaluated_training_scores(
-    fit: BoostedSurvivalFit, scores: NDArray[np.float64]
-) -> EvaluatedPredictions:
+def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> EvaluatedPredictions:
     """Return the training rows with their scores (n,), out of bag if there are several runs.
 
     With validation rows and one run, only these are evaluated.  Raises `InputError` if no row with
@@ -382,11 +367,7 @@ def evaluated_new_scores(
     return evaluated_rows(fit, predicted, fit.design.response.times(given), weights, NEW, given)
 
 
-# ------------------------------------------------------------------------------------------------
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.
-# ------------------------------------------------------------------------------------------------
-
-
 def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
     """Return how trees of folds are evaluated; None if the response is no time to an event.
 
@@ -400,7 +381,7 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
         return None
     evaluated = evaluated_events(times, data.weights, fit.control)
 
-    def described(tree: Forest, rows: NDArray[np.bool_], stream: NDArray[np.uint64]) -> Forest:
+    def described(tree: Forest, rows: Mask, stream: NDArray[np.uint64]) -> Forest:
         weights = np.where(rows, data.weights, 0.0)
         draws = Draws(weights, fit.samplings[:1], stream, 1, data.codes)
         by_deviance = node_hazards(tree, data, draws, evaluated)[1]
@@ -436,7 +417,7 @@ def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFra
     )  # fmt: skip
 
 
-def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> NDArray[np.float64]:
+def _responses(evaluated: EvaluatedEvents, times: SurvivalTimes) -> Floats:
     """Return events of each cause that counts and exposure (m, C + 1), by the training rows."""
     counted = evaluated.counted(times)
     occurred = events_by_cause(counted.event, len(counted.causes))

@@ -10,12 +10,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-# ------------------------------------------------------------------------------------------------
-# Who is at risk when: the counts that every curve and test of survival times is made of.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 class RunningSums(NamedTuple):
@@ -41,7 +38,7 @@ class RiskSets:
     events: Floats
     first: Integers
     last: Integers
-    happened: NDArray[np.bool_]
+    happened: Mask
     weights: Floats
 
     @cached_property
@@ -65,7 +62,7 @@ class RiskSets:
         """1 divided by the weight of the survivors: (R,), 0 where nobody survives."""
         return inverse_or_zero(self.survivors)
 
-    def of_rows(self, rows: NDArray[np.bool_]) -> RiskSets:
+    def of_rows(self, rows: Mask) -> RiskSets:
         """Return the same sets in which only events of these rows (n,) count."""
         happened = self.happened & rows
         place = self.last[happened] - 1
@@ -115,10 +112,7 @@ class RiskSets:
 
 
 def risk_sets(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> RiskSets:
     """Return who is at risk and who has an event at each distinct event time.
 
@@ -135,10 +129,7 @@ def risk_sets(
 
 
 def censoring_risk_sets(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> RiskSets:
     """Return who is at risk of being censored, and who is, at each distinct time of censoring.
 
@@ -178,7 +169,7 @@ def _entry(times: Floats, start: Floats | None, n: int) -> Integers:
 
 
 def _counted(
-    times: Floats, first: Integers, last: Integers, happened: NDArray[np.bool_], weights: Floats
+    times: Floats, first: Integers, last: Integers, happened: Mask, weights: Floats
 ) -> RiskSets:
     """Return the risk sets of rows that are at risk at ``times[first:last]``."""
 
@@ -212,11 +203,7 @@ def _cumulative(parts: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(parts)])
 
 
-# ------------------------------------------------------------------------------------------------
 # Curves that are constant between steps: survival, cumulative hazard, cumulative incidence.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class StepCurve:
     """A right-continuous step curve: `values` (R,) from each of the ascending `times` (R,) on.
@@ -232,24 +219,24 @@ class StepCurve:
     array([1. , 0.5])
     """
 
-    times: NDArray[np.float64]
-    values: NDArray[np.float64]
+    times: Floats
+    values: Floats
     before: float
 
     @property
-    def all_values(self) -> NDArray[np.float64]:
+    def all_values(self) -> Floats:
         """The value before the first time, then those from each time on: (R + 1,)."""
         return np.concatenate([[self.before], self.values])
 
-    def __call__(self, at: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, at: ArrayLike) -> Floats:
         """Return the values at times of any shape."""
         return self.all_values[np.searchsorted(self.times, at, side="right")]
 
-    def just_before(self, at: ArrayLike) -> NDArray[np.float64]:
+    def just_before(self, at: ArrayLike) -> Floats:
         """Return the limits from the left at times of any shape."""
         return self.all_values[np.searchsorted(self.times, at, side="left")]
 
-    def integral(self, horizon: ArrayLike) -> NDArray[np.float64]:
+    def integral(self, horizon: ArrayLike) -> Floats:
         """Return the area under the curve from 0 to each horizon ≥ 0, of any shape."""
         begins = np.concatenate([[0.0], self.times])
         values = self.all_values
@@ -266,9 +253,7 @@ class StepCurve:
         return float(self.times[low[0]]) if len(low) else float("inf")
 
 
-# ------------------------------------------------------------------------------------------------
 # Confidence limits of a curve at each of its times, on a transformed scale.
-# ------------------------------------------------------------------------------------------------
 
 # A probability as near to 0 or 1 is one of them.
 ROUNDING = 1e-12
@@ -296,11 +281,7 @@ def limits_of_probability(
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # The survival curve by the product of the shares that survive each event time.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class KaplanMeier:
     """A Kaplan–Meier curve: the probability `survival` (R,) to survive each distinct event time."""
@@ -342,10 +323,7 @@ class KaplanMeier:
 
 
 def kaplan_meier(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> KaplanMeier:
     """Estimate the survival curve (Kaplan and Meier 1958, JASA 53, 457-481).
 
@@ -365,11 +343,7 @@ def product_limit(sets: RiskSets) -> KaplanMeier:
     return KaplanMeier(sets, np.cumprod(sets.survivors / sets.at_risk, dtype=np.float64))
 
 
-# ------------------------------------------------------------------------------------------------
 # The cumulative incidence of each of several competing causes.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class CumulativeIncidence:
     """The probability of an event of one cause by each time, others being possible.

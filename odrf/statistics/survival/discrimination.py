@@ -32,9 +32,8 @@ from odrf.statistics.survival.observation import (
 )
 from odrf.statistics.survival.pseudo_values import RowwiseShare
 
-# ------------------------------------------------------------------------------------------------
-# Pairs of a row with an event and a row at risk, and how many of them scores put in order.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class ComparedPairs(NamedTuple):
@@ -104,11 +103,7 @@ def share_in_order(found: list[OrderedPairs]) -> float:
     return in_order / compared if compared > 0 else float("nan")
 
 
-# ------------------------------------------------------------------------------------------------
 # How often the row with the earlier event has the higher score: Harrell's C, Uno's C, per cause.
-# ------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -246,8 +241,7 @@ def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
     share = share_in_order(found)
     compared = sum(float(pairs.compared.sum()) for pairs in found)
     excess = sum(
-        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in found),
-        of_curve,
+        (pairs.excess_of_cases(share) + pairs.excess_of_others(share) for pairs in found), of_curve
     )
     in_order = sum(float(pairs.in_order.sum()) for pairs in found)
     tied = sum(pairs.tied for pairs in found)
@@ -255,14 +249,9 @@ def _concordance(found: list[OrderedPairs], of_curve: Floats) -> Concordance:
     return Concordance(share, influence, in_order, tied, compared)
 
 
-# ------------------------------------------------------------------------------------------------
 # How well scores separate rows with an event by a time from rows without: ROC curves at times.
-#
 # Cases are the rows with an event by then (cumulative), controls those without one (dynamic).  Rows
 # whose state is known stand for those that are not seen then.
-# ------------------------------------------------------------------------------------------------
-
-Integers = NDArray[np.int64]
 
 
 class DynamicAreas(NamedTuple):

@@ -22,10 +22,6 @@ from odrf.statistics.survival.curves import (
     sums_at,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The probability to be observed at a time, by which measures of survival weight their rows.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -142,10 +138,7 @@ class LateEntryCurve:
 
 
 def censoring_curve(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> CensoringCurve:
     """Estimate the probability not to be censored yet.
 
@@ -156,10 +149,7 @@ def censoring_curve(
 
 
 def observation_curve(
-    time: Floats,
-    event: NDArray,
-    weights: Floats | None = None,
-    start: Floats | None = None,
+    time: Floats, event: NDArray, weights: Floats | None = None, start: Floats | None = None
 ) -> ObservationCurve:
     """Estimate the probability to be observed: with late entry it is a `LateEntryCurve`.
 
@@ -198,15 +188,12 @@ def _present(weights: Floats, entered: Integers, left: Integers, size: int) -> F
     return np.where(rows > 0, np.maximum(counts(weights), 0.0), 0.0)
 
 
-# ------------------------------------------------------------------------------------------------
 # States of rows at a time, weighted by the inverse probability to be observed (IPCW).
-#
 # A row whose state is known stands for others that are not seen then.  One with an event by then is
 # weighted by 1/K(T-), one that is observed at the time and longer by 1/K(t), K being the
 # probability to be under observation.  So rows stand
 # for those that were censored before and, if rows enter late, for those that had the event before
 # they could enter.
-# ------------------------------------------------------------------------------------------------
 
 
 class StatesAt(NamedTuple):
@@ -217,7 +204,7 @@ class StatesAt(NamedTuple):
 
     past: NDArray[np.bool_]
     weight: Floats
-    passed: NDArray[np.int64]
+    passed: Integers
     reached: bool
 
 
@@ -230,7 +217,7 @@ class WeightedStates(NamedTuple):
     time: Floats
     weights: Floats
     of_event: Floats
-    passed: NDArray[np.int64]
+    passed: Integers
     curve: ObservationCurve
     start: Floats | None
     is_known: bool

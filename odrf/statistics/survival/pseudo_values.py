@@ -13,9 +13,8 @@ from odrf.statistics.calibration import normal_or_t, variance_of_groups
 from odrf.statistics.effects import limits_of_share
 from odrf.statistics.survival.curves import CumulativeIncidence, RiskSets, product_limit
 
-# ------------------------------------------------------------------------------------------------
-# An estimate with what each row adds to its error: so that errors of differences follow, too.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # What is a smaller part of the numbers that it was computed from is what rounding leaves of 0.
 ROUNDING = 1e-14
@@ -30,7 +29,7 @@ class RowwiseEstimate:
     """
 
     estimate: float
-    influence: NDArray[np.float64]
+    influence: Floats
 
     @property
     @one_thread()
@@ -41,18 +40,16 @@ class RowwiseEstimate:
         """
         return self._known(float(np.sqrt(self.influence @ self.influence)))
 
-    def std_error_of_groups(self, groups: NDArray[np.int64]) -> float:
+    def std_error_of_groups(self, groups: Integers) -> float:
         """Return the standard error where groups of rows (n,) are independent, not the rows."""
         return self._known(float(np.sqrt(variance_of_groups(self.influence, groups))))
 
-    def interval(
-        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
-    ) -> tuple[float, float]:
+    def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
         """Return the normal interval; with groups by Student's t."""
         reach = self._reach(level, groups)
         return self.estimate - reach, self.estimate + reach
 
-    def p_value(self, value: float = 0.0, groups: NDArray[np.int64] | None = None) -> float:
+    def p_value(self, value: float = 0.0, groups: Integers | None = None) -> float:
         """Return the two-sided p-value of the hypothesis that the estimated number is `value`."""
         error = self.std_error if groups is None else self.std_error_of_groups(groups)
         z = abs(self.estimate - value) / error if error > 0 else float("nan")
@@ -63,7 +60,7 @@ class RowwiseEstimate:
     def _known(self, error: float) -> float:
         return 0.0 if error <= ROUNDING * (abs(self.estimate) or 1.0) else error
 
-    def _reach(self, level: float, groups: NDArray[np.int64] | None) -> float:
+    def _reach(self, level: float, groups: Integers | None) -> float:
         error = self.std_error if groups is None else self.std_error_of_groups(groups)
         return normal_or_t(level, groups) * error
 
@@ -72,9 +69,7 @@ class RowwiseEstimate:
 class RowwiseShare(RowwiseEstimate):
     """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities."""
 
-    def interval(
-        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
-    ) -> tuple[float, float]:
+    def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
         """Return the interval on the scale of the log odds, normal or with groups by Student's t.
 
         See `odrf.statistics.effects`; NaN if the estimate is 0 or 1.
@@ -87,9 +82,7 @@ class RowwiseShare(RowwiseEstimate):
 class RowwiseReduction(RowwiseEstimate):
     """1 minus the ratio of two positive numbers: at most 1, and negative where there is none."""
 
-    def interval(
-        self, level: float = 0.95, groups: NDArray[np.int64] | None = None
-    ) -> tuple[float, float]:
+    def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
         """Return the interval on the scale of the logarithm of the ratio, so that it ends below 1.
 
         It is normal, or with groups by Student's t; NaN if the estimate is 1.
@@ -118,9 +111,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
     return RowwiseEstimate(share, off / whole.estimate)
 
 
-# ------------------------------------------------------------------------------------------------
 # Pseudo-values: what a row adds to an estimate from censored times, as if it had been observed.
-#
 # The pseudo-value of a row is the estimate plus the total weight of all rows times the derivative
 # of the estimate by the weight of the row.  It is the infinitesimal jackknife's version of n θ - (n
 # - 1) θ₋ᵢ, from which it differs by terms of order 1/n, and the one that goes with case weights.
@@ -145,9 +136,6 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
 # Parner, Andersen and Overgaard (2023), Regression models for censored time-to-event data using
 # infinitesimal jack-knife pseudo-observations, with applications to left-truncation, Lifetime Data
 # Analysis 29.
-# ------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 
 
 def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:

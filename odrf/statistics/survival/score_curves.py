@@ -19,9 +19,7 @@ from odrf.engine.survival.likelihoods import (
     relative_risks,
 )
 
-# ------------------------------------------------------------------------------------------------
-# The time to the event of a row, by its score.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 
 class CurvesOfScores(ABC):
@@ -51,11 +49,7 @@ class CurvesOfScores(ABC):
         """Return the mean times (n,) without the event up to the horizon: E min(T, horizon)."""
 
 
-# ------------------------------------------------------------------------------------------------
 # Breslow's baseline hazard: survival curves of scores that are logarithms of relative hazards.
-# ------------------------------------------------------------------------------------------------
-
-Floats = NDArray[np.float64]
 # Numbers of curves that are held at once.
 MOST_HELD = 1_000_000
 # exp() of more is taken as exp() of this.
@@ -145,11 +139,7 @@ def breslow_baseline(
     return ProportionalHazards(times, baseline, centre, slope)
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival curves of accelerated failure times: log T = a + b f + σ ε, with ε of a known law.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class FailureTimes(CurvesOfScores):
     """The curves of log T = a + b f + σ ε.
@@ -193,12 +183,9 @@ class FailureTimes(CurvesOfScores):
         return self.constant + self.slope * scores
 
 
-# ------------------------------------------------------------------------------------------------
 # Survival curves of scores, calibrated by rows that did not take part in making them.
-#
 # The scores of many rounds of boosting are too far apart: the model was fitted to the noise of its
 # rows, too.  A regression of other rows' times on their scores shows how far they should be.
-# ------------------------------------------------------------------------------------------------
 
 # A slope that would be below 0 is 0; rows that happen to be in perfect order have no largest one.
 STEEPEST = 4.0

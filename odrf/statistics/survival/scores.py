@@ -22,11 +22,7 @@ from odrf.statistics.survival.curves import (
     limits_of_probability,
     number_at_risk,
 )
-from odrf.statistics.survival.discrimination import (
-    concordance_of_cause,
-    harrells_c,
-    unos_c,
-)
+from odrf.statistics.survival.discrimination import concordance_of_cause, harrells_c, unos_c
 from odrf.statistics.survival.observation import (
     ObservationCurve,
     WeightedStates,
@@ -41,11 +37,9 @@ from odrf.statistics.survival.pseudo_values import (
     share_of_estimates,
 )
 
-# ------------------------------------------------------------------------------------------------
-# Rows whose observed times are compared with predicted risks and curves.
-# ------------------------------------------------------------------------------------------------
-
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
 # Curves are evaluated while this share of the rows is at risk: rows then count at most ten times
 # for those that were censored before.  If rows enter late, it is the share of the largest risk set.
 LEAST_AT_RISK = 0.1
@@ -74,11 +68,11 @@ class EvaluatedTimes:
         return {"Rows": f"{len(self.time)}, {self.source}", "Events": str(int(self.happened.sum()))}
 
     @property
-    def happened(self) -> NDArray[np.bool_]:
+    def happened(self) -> Mask:
         """Which rows (n,) have an event, of the cause if there is one."""
         return self.event > 0 if self.cause is None else self.event == self.cause
 
-    def keeping(self, rows: NDArray[np.bool_]) -> EvaluatedTimes:
+    def keeping(self, rows: Mask) -> EvaluatedTimes:
         """Return those of the `rows` (n,) alone."""
         return EvaluatedTimes(
             self.time[rows],
@@ -143,7 +137,7 @@ class EvaluatedTimes:
         times = np.unique(self.time[self.happened])
         return times, number_at_risk(times, self.time, self.weights, self.start)
 
-    def _enough(self, at_risk: Floats) -> NDArray[np.bool_]:
+    def _enough(self, at_risk: Floats) -> Mask:
         whole = self.weights.sum() if self.start is None else at_risk.max()
         return np.asarray(at_risk >= LEAST_AT_RISK * whole)
 
@@ -158,12 +152,9 @@ class EvaluatedTimes:
         return np.unique(np.concatenate([[self.since], times, [until]]))
 
 
-# ------------------------------------------------------------------------------------------------
 # The Brier score of predicted risks at each time, and its mean over time.
-#
 # Rows whose state at a time is known stand for those that are not seen then: they are weighted by
 # the inverse probability to be observed.
-# ------------------------------------------------------------------------------------------------
 
 
 class BrierScores(NamedTuple):
@@ -234,9 +225,7 @@ def explained_share(model: BrierScores, reference: BrierScores) -> RowwiseReduct
     return RowwiseReduction(1 - share.estimate, -share.influence)
 
 
-def _score_at(
-    states: WeightedStates, of_cause: NDArray[np.bool_], risk: Floats, t: float
-) -> RowwiseShare:
+def _score_at(states: WeightedStates, of_cause: Mask, risk: Floats, t: float) -> RowwiseShare:
     """Return the Brier score at a time of risks (n,) or (1,)."""
     now, share = states.at(t), states.weights / states.weights.sum()
     if not now.reached:
@@ -254,10 +243,7 @@ def _trapezoidal_shares(at: Floats) -> Floats:
     return (np.append(steps, 0.0) + np.insert(steps, 0, 0.0)) / 2
 
 
-# ------------------------------------------------------------------------------------------------
 # The scores of predicted risks and survival curves: concordance, and Brier scores over time.
-# ------------------------------------------------------------------------------------------------
-
 Curves = Callable[[Floats], Floats]
 HARRELL, UNO, INTEGRATED, EXPLAINED = "harrell_c", "uno_c", "integrated_brier", "explained"
 
@@ -302,11 +288,7 @@ def brier_of_curves(rows: EvaluatedTimes, survival: Floats, at: Floats) -> Brier
     )
 
 
-# ------------------------------------------------------------------------------------------------
 # Conditional survival: curves given that no event has come by a time.
-# ------------------------------------------------------------------------------------------------
-
-
 def conditional_survival(without: Floats, survival: Floats) -> Floats:
     """Return the probability (…, G) of no event of a cause by G times, given none of any before.
 
@@ -320,18 +302,14 @@ def conditional_survival(without: Floats, survival: Floats) -> Floats:
     return np.where(known[..., None], 1 - incidence, without[..., 1:])
 
 
-# ------------------------------------------------------------------------------------------------
 # Groups of rows of similar risk: their predicted and observed curves.
-# ------------------------------------------------------------------------------------------------
-
-
 class RiskGroup(NamedTuple):
     """One group of rows, True in `rows` (n,).
 
     `observed` is their Kaplan–Meier curve; of one cause, its incidence; `lives` are their times.
     """
 
-    rows: NDArray[np.bool_]
+    rows: Mask
     observed: KaplanMeier | CumulativeIncidence
     lives: EvaluatedTimes
 

@@ -12,9 +12,7 @@ from odrf.errors import InputError
 from odrf.statistics.survival.curves import inverse_or_zero
 from odrf.statistics.survival.observation import CensoringCurve, censoring_curve
 
-# ------------------------------------------------------------------------------------------------
-# Time on the scale on which the hazard of all rows is constant.
-# ------------------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
 
 SMALLEST = np.finfo(np.float64).tiny
 
@@ -27,19 +25,17 @@ class ExponentialScale:
     pieces. `hazard` (R + 1,) is the cumulative hazard at the edges, ascending from 0.
     """
 
-    edges: NDArray[np.float64]
-    hazard: NDArray[np.float64]
+    edges: Floats
+    hazard: Floats
 
-    def cumulative(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def cumulative(self, times: Floats) -> Floats:
         """Return the cumulative hazard at times of any shape.
 
         It is 0 before the origin; after the last edge it rises as in the last piece.
         """
         return np.where(times > self.edges[0], self.exposure(times), 0.0)
 
-    def exposure(
-        self, time: NDArray[np.float64], start: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def exposure(self, time: Floats, start: Floats | None = None) -> Floats:
         """Return the expected number of events of each row (n,) by the hazard of all rows.
 
         It is the hazard between `start` (n,), by default the origin, and `time` (n,).  Before the
@@ -56,16 +52,16 @@ class ExponentialScale:
         between = self.hazard[last] - self.hazard[np.minimum(first + 1, last)]
         return np.maximum(within + np.where(first == last, 0.0, before + between), SMALLEST)
 
-    def _piece(self, times: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _piece(self, times: Floats) -> NDArray[np.int64]:
         """Return the number of the piece that each time is in, to its end."""
         return np.searchsorted(self.edges[1:-1], times, side="left")
 
 
 def exponential_scale(
-    time: NDArray[np.float64],
+    time: Floats,
     event: NDArray[np.integer],
-    weights: NDArray[np.float64] | None = None,
-    start: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
+    start: Floats | None = None,
 ) -> ExponentialScale:
     """Return the cumulative hazard of all rows, as exponential survival trees need it.
 
@@ -95,21 +91,21 @@ def exponential_scale(
     weights = np.ones(len(time)) if weights is None else weights
     start = np.zeros(len(time)) if start is None else start
 
-    def present(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def present(points: Floats) -> Floats:
         change = np.concatenate([weights, -weights])
         at = np.searchsorted(points, np.concatenate([start, time]))
-        weight: NDArray[np.float64] = np.cumsum(np.bincount(at, change, len(points)))
+        weight: Floats = np.cumsum(np.bincount(at, change, len(points)))
         return weight[:-1]
 
     return scale_of_pieces(time, event, weights, start, present)
 
 
 def scale_of_pieces(
-    time: NDArray[np.float64],
+    time: Floats,
     event: NDArray[np.integer],
-    weights: NDArray[np.float64],
-    start: NDArray[np.float64],
-    present: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    weights: Floats,
+    start: Floats,
+    present: Callable[[Floats], Floats],
 ) -> ExponentialScale:
     """Return the cumulative hazard of events, whoever is at risk of them.
 
@@ -134,9 +130,7 @@ def scale_of_pieces(
     return ExponentialScale(edges, np.append(0.0, np.cumsum(rate * np.diff(edges))))
 
 
-def _time_at_risk(
-    edges: NDArray[np.float64], points: NDArray[np.float64], present: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _time_at_risk(edges: Floats, points: Floats, present: Floats) -> Floats:
     """Return the time (R,) at risk in each piece, of weights `present` between `points`."""
     at_risk = np.zeros(len(edges) - 1)
     spent = present * np.diff(points)
@@ -144,11 +138,7 @@ def _time_at_risk(
     return at_risk
 
 
-# ------------------------------------------------------------------------------------------------
 # Time on the scale on which the subdistribution hazard of one cause is constant.
-# ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class SubdistributionScale:
     """A cumulative subdistribution hazard that is linear between event times, and who is at risk.
@@ -159,7 +149,7 @@ class SubdistributionScale:
     scale: ExponentialScale
     censoring: CensoringCurve
 
-    def exposure(self, time: NDArray[np.float64], stays: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def exposure(self, time: Floats, stays: NDArray[np.bool_]) -> Floats:
         """Return the expected number of events of each row (n,), > 0, by the hazard of all rows.
 
         A row that `stays` had an event of another cause at its time T. It is at risk until T, and
@@ -176,10 +166,7 @@ class SubdistributionScale:
 
 
 def subdistribution_scale(
-    time: NDArray[np.float64],
-    event: NDArray[np.integer],
-    cause: int,
-    weights: NDArray[np.float64] | None = None,
+    time: Floats, event: NDArray[np.integer], cause: int, weights: Floats | None = None
 ) -> SubdistributionScale:
     """Return the scale of the subdistribution hazard of one of several causes, from 1.
 
@@ -208,7 +195,7 @@ def subdistribution_scale(
     stays = (event > 0) & (own == 0)
     staying = np.where(stays, weights * inverse_or_zero(censoring.just_before(time)), 0.0)
 
-    def present(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def present(points: Floats) -> Floats:
         begins, ends = np.searchsorted(points, start), np.searchsorted(points, time)
         size = len(points)
         here = np.cumsum(np.bincount(begins, weights, size) - np.bincount(ends, weights, size))
