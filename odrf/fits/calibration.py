@@ -32,10 +32,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
-    """A fit of K classes, and maps that calibrate its probabilities.
-
-    `before`, `after` (K,): rows.
-    """
+    """A fit of K classes, maps that calibrate it, and Brier scores (K,) `before` and `after`."""
 
     fit: Fit | GuidedFit | BoostedFit | StackedFit
     method: str
@@ -50,11 +47,7 @@ class Recalibration:
 
 
 def recalibration(fit: AnyFit, rows: EvaluatedRows, method: str) -> Recalibration:
-    """Return the maps of a fit of K classes, learned from validation rows.
-
-    They are rows that the fit has not learned from, as it predicts them. `method` is "power",
-    "isotonic", "platt" or "beta".  Raises `InputError` if there are too few rows.
-    """
+    """Return the maps of a fit of K classes, learned from rows that it has not learned from."""
     maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
     indicators = rows.code[:, None] == np.arange(len(rows.classes))
     before, after = (

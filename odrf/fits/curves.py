@@ -62,11 +62,9 @@ def points_of(
 ) -> VariablePoints:
     """Return the points of a variable: the `values` given, or chosen ones.
 
-    A variable of numbers with at most `points` values has all of them, others equally spaced ones
-    between their 1 % and 99 % quantiles.  Raises `InputError` if no predictor is computed from the
-    variable, if it has no value or holds neither numbers nor labels, or whole numbers that floats
-    do not tell apart, or if `values` are missing or of another kind.  Warns of `values` beyond the
-    training rows.
+    All of at most `points` numbers, else equally spaced ones between their 1 % and 99 % quantiles.
+    Raises `InputError` for a variable without a curve, or `values` of another kind; warns of values
+    beyond the training rows.
     """
     touched(fit.design, name)
     column = with_levels(fit.design, rows.frame[[name]])[name]
@@ -134,10 +132,10 @@ DECIMALS = 12
 
 
 class CurveBlock(NamedTuple):
-    """The predictions of a block of m rows at G points.
+    """The predictions (m, G, K) of a block of m rows at G points.
 
-    `predicted` (m, G, K).  `of_trees` (B, G, K): boosted trees these are steps of scores, of guided
-    forests votes; for a stack B is 0.
+    `of_trees` (B, G, K) are steps of scores of boosted trees, votes of guided ones; B is 0 of a
+    stack.
     """
 
     rows: slice
@@ -151,11 +149,7 @@ def curves_of_rows(
     points: Mapping[str, Any],
     advance: Callable[[int], object] = lambda n: None,
 ) -> Iterator[CurveBlock]:
-    """Yield the predictions of blocks of rows, in their order.
-
-    `points` are for each variable its value at each of G points. `advance` is called with the
-    number of rows that are done.
-    """
+    """Yield the predictions of blocks of rows at G points, each the values of some variables."""
     if isinstance(fit, StackedFit):
         yield from _curves_of_stack(fit, rows, points, advance)
         return
@@ -196,8 +190,7 @@ def _read(
 ) -> tuple[AnyFit, Matrix, OtherValues]:
     """Return the fit and the matrix for reading rows X (p, n) at all points, and values at these.
 
-    Cells of the `values` of `_values_at` may be missing at some points: levels that no training row
-    has are, and products with missing cells of other variables.
+    Cells may be missing at some: unseen levels, products with missing cells of other variables.
     """
     columns, p = _columns(fit, X, points), len(X)
     at = np.flatnonzero(np.isnan(values).any(axis=(0, 2)))
@@ -216,11 +209,7 @@ def _read(
 
 
 def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
-    """Return the values of the changed columns at each point: (1, T, G), or (n, T, G) for products.
-
-    A predictor that is computed from one of the variables and from others as well has different
-    values in each row.  NaN for missing cells.
-    """
+    """Return the changed columns at each point: (1, T, G), or (n, T, G) for products."""
     design, G = fit.design, len(next(iter(points.values())))
     which = touched(design, *points)
     used = {
@@ -289,11 +278,7 @@ def _predicted(fit: AnyFit, block: BlockCurves, offset: Floats) -> Floats:
 # The mean of the predictions over rows at each point, and its covariance over training samples.
 @dataclass(frozen=True, eq=False)
 class MeanCurve:
-    """Mean predictions at G points: `mean` (G, K), with K = 1 for a regression.
-
-    `of_trees` (B, G, K) is the same of each tree, or None if the mean is not that of the trees, or
-    they do not show how it varies.
-    """
+    """Mean predictions (G, K) at G points, and those of the trees (B, G, K) if known."""
 
     mean: Floats
     of_trees: Floats | None
@@ -302,10 +287,7 @@ class MeanCurve:
 def mean_curve(
     fit: AnyFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
 ) -> MeanCurve:
-    """Return the weighted mean over the rows of the predictions at each of the points (G,).
-
-    `points` are those of `curves_of_rows`; `advance` counts rows.
-    """
+    """Return the weighted mean over the rows of the predictions at each of the points (G,)."""
     total: Any = 0.0
     of_trees: Any = 0.0
     for block in curves_of_rows(fit, rows, points, advance):
@@ -333,10 +315,7 @@ def why_no_errors(fit: AnyFit) -> str | None:
 
 
 def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
-    """Return how the means over the trees of values (B, M) vary over samples; None if unknown.
-
-    See `odrf.statistics.effects`.
-    """
+    """Return how the means over the trees of values (B, M) vary over samples; None if unknown."""
     if of_trees is None or not isinstance(fit, Fit):
         return None
     kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
@@ -346,11 +325,7 @@ def spread_of(fit: AnyFit, of_trees: Floats | None) -> CurveSpread | None:
 
 # Accumulated local effects of a fit, for the whole fit and for each of its trees.
 def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoints:
-    """Return the ends of intervals with about the same number of rows; of a factor its levels.
-
-    Raises `InputError` as `points_of` does, or if all rows of positive weight have the same value,
-    or none.
-    """
+    """Return the ends of intervals with about the same number of rows; of a factor its levels."""
     axis = points_of(fit, rows, name, points, None)
     if axis.numeric:
         known = axis.observed[~np.isnan(axis.observed) & (rows.weights > 0)]
@@ -417,11 +392,7 @@ def local_effects_of_two(
 def local_effects_of_levels(
     fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
 ) -> MeanCurve:
-    """Return the effects (L, K) of the levels of a factor, accumulated along an order of them.
-
-    The order is that of ordered categories and of False and True, else by similarity of the other
-    variables.
-    """
+    """Return the effects (L, K) of the levels of a factor, accumulated along an order of them."""
     which = _used(rows, [axis])
     level = axis.observed[which].astype(np.int64)
     order = _order(rows, axis, which, level)
@@ -468,8 +439,8 @@ def _differences(
 ) -> MeanCurve:
     """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
 
-    `which` (m,) are the rows, `cell` (m,) their cells, `weight` (C,) the weights of the cells'
-    rows. `changes` are pairs of a sign and values of variables, one for each of the m rows.
+    `which` (m,) are the rows, `cell` (m,) theirs, `weight` (C,); `changes` are signs and values
+    (m,).
     """
     part = RawRows(
         rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
@@ -512,10 +483,7 @@ def _along_last(found: MeanCurve, accumulate: Any) -> MeanCurve:
 
 # The interactions of the variables of a fit, and of the same fit to permuted responses.
 class Interacting(NamedTuple):
-    """Interactions of P variables: of each with all others, and of each pair.
-
-    The P·(P - 1)/2 pairs are in the order of `itertools.combinations`.
-    """
+    """Interactions of each of P variables with all others, and of `itertools.combinations`."""
 
     overall: list[Interaction]
     pairs: list[Interaction]
@@ -524,10 +492,7 @@ class Interacting(NamedTuple):
 def interacting(
     fit: AnyFit, rows: RawRows, names: Sequence[str], advance: Callable[[], object]
 ) -> Interacting:
-    """Return the interactions of the variables, of averages over s rows at their own values.
-
-    `advance` is called after each variable and each pair.
-    """
+    """Return the interactions of the variables, of averages over s rows at their own values."""
     values = {name: _values(rows, name) for name in names}
     alone: dict[str, Floats] = {}
     overall = []
@@ -555,11 +520,7 @@ def some_rows(rows: RawRows, which: Integers) -> RawRows:
 
 
 def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
-    """Grow the fit again on responses that have no relation to the predictors.
-
-    Responses are permuted among the rows, together with their weights.  Raises `InputError` for a
-    stack whose models depended on time.
-    """
+    """Grow the fit again on responses that are permuted among the rows, with their weights."""
     data = fit.data
     order = np.random.default_rng(seed).permutation(data.n_rows)
     permuted = replace(data, y=data.y[order], weights=data.weights[order])

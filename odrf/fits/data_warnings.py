@@ -49,11 +49,7 @@ MOST_CANDIDATES = 40
 
 
 class CandidateGroups(NamedTuple):
-    """A column that divides rows into groups.
-
-    `row` numbers and group `codes` are (m,); groups are 0, 1, …, in the order of the numbers if the
-    column is `numbered`.
-    """
+    """A column that divides rows (m,) into groups 0, 1, …, of numbers in their order."""
 
     name: str
     rows: Integers
@@ -88,10 +84,7 @@ def rows_drawn(rows: Integers, most: int) -> Integers:
 
 
 def numpy_columns(data: pd.DataFrame, names: list[str], kinds: str = "iuf") -> list[str]:
-    """Return the names of columns that have a NumPy type of one of these kinds.
-
-    Of thousands of columns these can be read at once; one at a time takes as long as a fit.
-    """
+    """Return the names of columns of these NumPy types, which can be read at once."""
     dtypes = dict(zip(data.columns, data.dtypes, strict=True))
     return [
         name for name in names if isinstance(dtypes[name], np.dtype) and dtypes[name].kind in kinds
@@ -106,10 +99,7 @@ def plain_numbers(column: pd.Series) -> Floats | None:
 
 
 def numbers_or_labels(column: pd.Series) -> Floats | None:
-    """Return a column (m,) as numbers, missing ones as their mean; of labels the commonest is 1.
-
-    None for a column of neither numbers nor labels, such as times.
-    """
+    """Return a column (m,) as numbers, missing ones as the mean, or 1 for the commonest label."""
     values = plain_numbers(column)
     if values is not None:
         known = np.isfinite(values)
@@ -197,10 +187,7 @@ CELLS, FEWEST_ROWS_READ = 4_000_000, 2000
 
 
 class RowsLookedAt(NamedTuple):
-    """Some rows of a new fit, which are searched for faults of the data.
-
-    `row` (m,), `y` (m,).  `numbers` (m,): one at a time takes as long as a fit.
-    """
+    """Some rows (m,) of a new fit, with their response `y` and all `numbers` (m,) by name."""
 
     data: pd.DataFrame
     row: Integers
@@ -295,8 +282,7 @@ def _found(name: str, looked_at: RowsLookedAt) -> list[CodeForMissing]:
 def code_for_missing(values: Floats) -> float | None:
     """Return the number among values (n,) that seems to stand for missing cells; None without one.
 
-    It is a code such as -999 in several rows: the only negative number, or farther from all others
-    than these are from each other.
+    It is such as -999 in several rows: the only negative one, or far from all others.
     """
     ends = {float(np.fmin.reduce(values)), float(np.fmax.reduce(values))} if len(values) else set()
     for code in sorted(ends & CODES):
@@ -321,9 +307,8 @@ MOST_IN_SUM = 3
 def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
     """Warn of predictors from which the response can be computed, if there are others beside them.
 
-    Either a single one, of which the response is a function that never falls or never rises, or
-    whose values match the classes one to one; or two or three numbers, of which the response is a
-    weighted sum.
+    One that it follows in order or one to one, or up to three numbers of which it is a weighted
+    sum.
     """
     found = leaking_predictors(looked_at)
     if not found:
@@ -341,10 +326,7 @@ def warn_of_leaking_predictors(looked_at: RowsLookedAt) -> None:
 
 
 def leaking_predictors(looked_at: RowsLookedAt) -> list[str]:
-    """Return the predictor, or the two or three, from which the response can be computed.
-
-    The list is empty if there are none, if there are no other predictors, or too few rows.
-    """
+    """Return the predictors, up to three, from which the response can be computed, if any."""
     n, is_number = len(looked_at.y), looked_at.response.classes is None
     if len(looked_at.predictors) < 2 or n < FEWEST_ROWS_FOR_RELATION:
         return []
@@ -398,8 +380,7 @@ FEWEST_LEVELS, FEW_ROWS_OF_LEVEL = 30, 3
 def warn_of_rare_levels(fit: AnyFit, data: pd.DataFrame) -> None:
     """Warn of predictors of text that have fewer than three rows a level, on average.
 
-    Text that is a number or a date has a warning of its own; ``C()`` and categories show that a
-    column is meant as a factor.
+    Not of numbers and dates, ``C()`` and categories.
     """
     n = int(np.count_nonzero(fit.data.complete))
     for variable in fit.design.recipe.variables:
@@ -435,8 +416,7 @@ class RepeatedRows(NamedTuple):
 def repeated_rows(fit: AnyFit, data: pd.DataFrame) -> RepeatedRows | None:
     """Return the column of `data` by which the training rows are repeated measurements, or None.
 
-    Of several, the one within which the others vary least.  Columns outside of the formula count,
-    too: a subject is often left out of the predictors.
+    Of several, the one within which the others vary least, also outside of the formula.
     """
     response = set(fit.design.response.columns)
     names = [name for name in data.columns if isinstance(name, str) and name not in response]
@@ -487,8 +467,7 @@ FIRST_ROWS = 2000
 def column_of_subjects(fit: AnyFit, data: pd.DataFrame) -> str | None:
     """Return the column of subjects whose rows follow each other in time, or None.
 
-    One row of a subject begins when another one ends, and its rows never overlap.  None if there is
-    no such column, or no row enters late.
+    One row of a subject begins when another one ends, and its rows never overlap.
     """
     times = fit.data.times
     if times is None or times.start is None:
@@ -513,10 +492,7 @@ def _go_on(column: pd.Series, fit: AnyFit, times: SurvivalTimes) -> bool:
 
 
 def _adjoining(codes: Integers, times: SurvivalTimes) -> tuple[int, int] | None:
-    """Return in how many pairs of successive rows of one code (n,) one begins as the other ends.
-
-    Also the number of pairs.  None if rows of one code overlap.  A code of -1 is none.
-    """
+    """Return how many successive rows of a code (n,), of how many, adjoin; None if some overlap."""
     assert times.start is not None
     order = np.lexsort((times.start, codes))
     order = order[codes[order] >= 0]
@@ -538,11 +514,9 @@ FEWEST_ROWS_IN_TIME, FEW_ROWS_IN_TIME, MOST_COLUMNS = 2 * LENGTH, 64, 500
 
 
 def followed_in_time(fit: Fit, data: pd.DataFrame) -> tuple[str, float] | None:
-    """Return the column of times, and how strongly residuals follow each other in it.
+    """Return the column of times, and how strongly residuals follow each other in it, or None.
 
-    None if no column rises or falls from row to row, or residuals are hardly correlated.  Tables
-    that are sorted by the response are no series.  Residuals are those of out-of-bag rows; of a
-    single tree on all rows those of its leaves.
+    Residuals are those of out-of-bag rows; of a single tree on all rows those of its leaves.
     """
     rows = np.flatnonzero(fit.data.complete)
     if len(rows) < FEWEST_ROWS_IN_TIME:
@@ -604,12 +578,7 @@ def _residuals(fit: Fit) -> Floats:
 
 # The warning about rows that are visibly no independent observations.
 def warn_of_repeated_rows(fit: AnyFit, data: pd.DataFrame) -> None:
-    """Warn if rows look like repeated measurements, and the fit has neither groups nor an order.
-
-    Either a column divides the rows into groups, within which almost all other columns hardly vary;
-    or rows that enter late begin when others end; or the rows are in the order of a column, and the
-    residuals of a tree or forest are correlated with the next ones.
-    """
+    """Warn if rows look like repeated measurements, and the fit has neither groups nor an order."""
     structure = fit.data.structure
     if structure is not None and (structure.groups is not None or structure.order is not None):
         return
@@ -648,11 +617,7 @@ AFit = TypeVar("AFit", bound=AnyFit)
 
 
 def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
-    """Return the fit; warn of what is visibly wrong with the rows it was made from.
-
-    These are predictors that determine the response exactly, numbers that stand for missing cells,
-    text with few rows a level, and rows that are repeated measurements.
-    """
+    """Return the fit; warn of what is visibly wrong with the rows it was made from."""
     looked_at = rows_looked_at(fit, data)
     if fit.data.times is None:
         warn_of_leaking_predictors(looked_at)
@@ -663,11 +628,7 @@ def warned_of_data(fit: AFit, data: pd.DataFrame) -> AFit:
 
 
 def warn_of_chunks(rows: StreamedRows) -> None:
-    """Warn of what is visibly wrong with the first rows of a fit on rows in chunks.
-
-    These are predictors that determine the response exactly, and numbers that stand for missing
-    cells.  The other checks of `warned_of_data` need all rows.
-    """
+    """Warn of what is visibly wrong with the first rows in chunks; other checks need all."""
     looked_at = first_rows_looked_at(rows)
     warn_of_leaking_predictors(looked_at)
     warn_of_codes_for_missing(looked_at)

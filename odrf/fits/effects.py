@@ -34,10 +34,7 @@ MOST_ROWS, FEWEST_ROWS, ROOM = 8192, 1024, 2**21
 
 
 class Averages(NamedTuple):
-    """Sums of predictions over C groups of n rows; K is 1 for numbers, else the number of classes.
-
-    `mean` (C, K), `of_trees` (B, C, K), `of_rows` (n, K).
-    """
+    """Sums of predictions over C groups of n rows: (C, K), of trees (B, C, K), of rows (n, K)."""
 
     mean: Floats
     of_trees: Floats | None
@@ -45,11 +42,7 @@ class Averages(NamedTuple):
 
 
 def trees_vary(fit: AnyFit) -> bool:
-    """Return whether the trees of a fit show how it varies over training samples.
-
-    They do if they are several, each grown on other rows, and their mean is the prediction.  For a
-    fit without its rows it is not known which rows each tree drew.
-    """
+    """Return whether the trees, several on known other rows each, show how their mean varies."""
     if not isinstance(fit, Fit) or fit.forest.n_trees < 2 or not fit.data.has_rows:
         return False
     return distinguishes_rows(fit.draws)
@@ -65,11 +58,9 @@ def averages(
     offset: Floats | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Averages:
-    """Return Σ share_i · prediction_i over the rows X (p, n) of each group.
+    """Return Σ share_i · prediction_i over the rows X (p, n) of each group (n,), from 0.
 
-    `share` (n,) are the weights of the rows, `group` (n,) their groups, from 0.  X has NaN for
-    missing cells in columns without any in training. `offset` (n,) are those of boosted trees, 0 by
-    default. `advance` is called with numbers of rows when they are done.
+    `offset` (n,) are those of boosted trees.
     """
     if not (isinstance(fit, Fit) and trees_vary(fit)):
         of_rows = expected_response(fit, X, offset, advance)
@@ -112,10 +103,7 @@ MOST_GROUPS = 100
 
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
-    """Rows in groups, with a share of each in the average of its group.
-
-    `group` (n,), `share` (n,).  `labels`: there is one group.
-    """
+    """Rows in groups (n,), with a `share` (n,) of each in the average of its group."""
 
     rows: RawRows
     group: Integers
@@ -124,11 +112,7 @@ class GroupedRows:
 
 
 def grouped_rows(fit: AnyFit, newdata: pd.DataFrame | None, by: Any) -> GroupedRows:
-    """Return the training rows or new rows, in groups `by` the values of some columns.
-
-    Raises `InputError` if a column of `by` is unknown or has too many values, or the rows cannot be
-    predicted.
-    """
+    """Return the training rows or new rows, in groups `by` the values of some columns."""
     rows = raw_rows(fit, newdata)
     n = len(rows.frame)
     if by is None:
@@ -156,10 +140,7 @@ def shown_name(fit: AnyFit, name: Any) -> str:
 
 
 def values_at(at: Any) -> list[dict[str, Any]]:
-    """Return the combinations of the values of `at`, a mapping of names to values or lists.
-
-    Raises `InputError` if `at` is no such mapping, or a list is empty.
-    """
+    """Return the combinations of the values of `at`, a mapping of names to values or lists."""
     if at is None:
         return [{}]
     if not isinstance(at, Mapping) or not at:
@@ -216,10 +197,7 @@ DIFFERENCE, RATIO = "difference", "ratio"
 
 
 class Estimand(NamedTuple):
-    """What is estimated over each group of rows: an average, or a contrast of two.
-
-    `width` (n,).
-    """
+    """What is estimated over each group of rows: an average, or a contrast over a `width` (n,)."""
 
     labels: dict[str, Any]
     low: dict[str, Any] | None
@@ -229,10 +207,9 @@ class Estimand(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What the covariance of M estimates is computed from.
+    """What the covariance of M estimates is computed from: values of trees (B, M), of `kinds` (B,).
 
-    `of_trees` (B, M), `kinds` (B,).  `of_units` (k, M): of this matrix, transposed, with itself;
-    None if the rows are fixed.
+    If rows are a sample, `of_units` (k, M), of whose products their share is made.
     """
 
     of_trees: Floats
@@ -241,11 +218,10 @@ class Uncertainty:
     of_units: Floats | None
 
     def covariance(self, gradient: Floats | None = None) -> Floats:
-        """Return the covariance (R, R) of linear combinations (R, M) of the estimates.
+        """Return the covariance (R, R) of linear combinations (R, M) of the estimates, or of these.
 
-        By default that of the estimates themselves.  Each combination is a functional of the trees
-        of its own: with few trees its variance is not too small, as one from a covariance could be.
-        Squares beyond the range of floats are infinite.
+        Each is a functional of the trees of its own, so that its variance is not too small with
+        few.
         """
         covariance, unit = self.in_units(gradient)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -255,8 +231,7 @@ class Uncertainty:
     def in_units(self, gradient: Floats | None = None) -> tuple[Floats, Floats]:
         """Return `covariance` with each combination measured in a unit, and these units (R,).
 
-        They are powers of 2 near the size of the trees' values, whose squares may be beyond the
-        range of floats.
+        Powers of 2 near the size of the values, whose squares may be beyond the range of floats.
         """
         found, of_units, unit = self._scaled(gradient)
         total = found.total
@@ -311,11 +286,7 @@ def _power_of_two(size: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """M estimates and what their covariance is computed from.
-
-    `labels` has a row for each estimate (term, contrast, group, class). `uncertainty` is None if
-    the fit's trees do not show how it varies.
-    """
+    """M estimates, a row of `labels` (term, contrast, group, class) for each, their uncertainty."""
 
     labels: pd.DataFrame
     estimate: Floats
@@ -323,11 +294,7 @@ class Estimates:
 
 
 class _Estimated(NamedTuple):
-    """Estimates (C, K) of an estimand, and what they are linear in.
-
-    `of_trees` (B, C, K) are the values of each tree; `off_units` (u, C, K) what each unit of a
-    sample adds to the means of the groups, None if the rows are fixed.
-    """
+    """Estimates (C, K), those of trees (B, C, K), and what units of a sample add (u, C, K)."""
 
     estimate: Floats
     of_trees: Floats | None
@@ -344,9 +311,8 @@ def estimated(
 ) -> Estimates:
     """Estimate every estimand over every group, for every class.
 
-    For contrasts, `comparison` is "difference", or "ratio" of the two averages, whose covariance is
-    by the delta method.  With `population` the rows are a sample, whose chance is added to the
-    covariance. `advance` is called with numbers of rows when they are done.
+    `comparison` is "difference", or "ratio" with the delta method. With `population` the rows are a
+    sample, whose chance is added.
     """
     ready: dict[tuple[Any, ...], Averages] = {}
     names_ready: set[str] = set()

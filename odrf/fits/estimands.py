@@ -34,10 +34,7 @@ LARGEST_EXACT = 2**53
 
 
 class Contrast(NamedTuple):
-    """Two values that a variable is set to.
-
-    `low` (n,), `high` (n,), `width` (n,).
-    """
+    """Two values that a variable is set to, alike or for each row (n,), `width` apart."""
 
     label: str
     low: Any
@@ -50,9 +47,7 @@ def contrasts_of(
 ) -> list[Contrast]:
     """Return the contrasts of a variable: `contrast` is one of `CONTRASTS`, or two values.
 
-    `column` (n,) are its values in the rows that are compared.  Spread and levels are those of the
-    training rows, `training` with case `weights`.  Raises `InputError` if the contrast is unknown,
-    or does not fit the type of the variable.
+    `column` (n,) are its values in the compared rows; spread and levels are those of `training`.
     """
     if not isinstance(contrast, str):
         low, high = _pair(name, contrast)
@@ -86,11 +81,9 @@ def slope_of(
 ) -> Contrast:
     """Return the contrast whose quotient by its width is a slope.
 
-    The ends are half a bandwidth below and above the value of each row, and within the range of the
-    training rows, as predictions do not change beyond it.  By default the ends are values of
-    training rows: the next ones that are a quarter of a standard deviation or more away.  Between
-    values of training rows a forest has steps, which ends there would miss or count twice.  Raises
-    `InputError` if the variable is no number, or the same number in all training rows.
+    The ends are half a bandwidth off the value of each row, within the range of the training rows.
+    By default they are the next values of training rows a quarter of a standard deviation away or
+    more: steps of a forest lie between these, which other ends would miss or count twice.
     """
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
         raise InputError(
@@ -233,8 +226,7 @@ SLACK_OF_RANGE = 1e-6
 def warn_of_values_beyond(fit: AnyFit, values: Mapping[str, Iterable[Any]]) -> None:
     """Warn of numbers beyond the range of the training rows, if the fit has these.
 
-    Trees predict there nearly what they predict at the end of the range.  Of the `values` that each
-    variable is set to, missing ones and those that are no numbers are ignored.
+    Trees predict there nearly what they predict at the end of the range.
     """
     numbers = {
         name: [each for each in of if is_number(each) and not np.isnan(float(each))]
@@ -272,10 +264,7 @@ def _training_rows(fit: AnyFit) -> pd.DataFrame | None:
 
 # What is estimated: averages of predictions, contrasts and slopes of variables.
 def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
-    """Return the estimand of an average for each combination of the values of `at`.
-
-    Warns of a number in `at` beyond the training rows.
-    """
+    """Return the estimand of an average for each combination of the values of `at`."""
     combinations = values_at(at)
     _require_known(fit, combinations)
     warn_of_values_beyond(fit, _values_of(combinations))
@@ -288,12 +277,7 @@ def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
 def comparison_estimands(
     fit: AnyFit, names: Any, contrast: Any, at: Any, newdata: pd.DataFrame | None
 ) -> list[Estimand]:
-    """Return the estimand of each contrast of each variable, for each combination of `at`.
-
-    Raises `InputError` if a variable is unknown or also in `at`, if the contrast does not fit it,
-    or if all variables are factors of one level.  Warns of a number in `at`, or in a contrast of
-    two values, beyond the training rows.
-    """
+    """Return the estimand of each contrast of each variable, for each combination of `at`."""
     if isinstance(names, Mapping) and names:
         name, values = next(iter(names.items()))
         raise InputError(
@@ -329,11 +313,7 @@ def comparison_estimands(
 def slope_estimands(
     fit: AnyFit, names: Any, bandwidth: float | None, at: Any, newdata: pd.DataFrame | None
 ) -> list[Estimand]:
-    """Return the estimand of the slope of each variable, for each combination of `at`.
-
-    Raises `InputError` if a variable is unknown, also in `at`, or holds no numbers.  Warns of a
-    number in `at` beyond the training rows.
-    """
+    """Return the estimand of the slope of each variable, for each combination of `at`."""
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     asked, weights = _asked(fit, names), fit.data.weights
     frame = _frame_of(fit, newdata)

@@ -55,10 +55,7 @@ MIN_LEAF = 5
 
 
 class Imitation(NamedTuple):
-    """A tree that imitates a fit (a surrogate model).
-
-    `error`: responses have offsets, which the tree's predictions lack.
-    """
+    """A tree that imitates a fit; `error` is None with offsets, which the tree lacks."""
 
     fit: Fit
     fidelity: float
@@ -72,11 +69,9 @@ def imitated(
 ) -> Imitation:
     """Return a pruned tree, grown on the predictions of a fit for its training rows.
 
-    Of a number, the tree has the prediction as its response.  Of K classes, it has each row once
-    for each class, weighted by the predicted probability: so the class shares of a leaf are the
-    mean probabilities of its rows.  The subtree is that of the smallest error by cross-validation
-    among those of the pruning path with at most `max_leaves` leaves.  Raises `InputError` if the
-    fit predicts the same for all rows, or was saved without its rows.
+    Of K classes, it has each row once for each, weighted by the predicted probability: so class
+    shares of leaves are mean probabilities. Of the pruning path, the subtree of at most
+    `max_leaves` leaves with the smallest error by cross-validation.
     """
     target = _predictions(fit)
     copies, data = _rows_to_imitate(fit, target)
@@ -112,10 +107,7 @@ def imitated(
 
 
 def _predictions(fit: AnyFit) -> Floats:
-    """Return the means or class probabilities (n, K) that all trees predict for training rows.
-
-    Offsets, which no tree of predictors can reproduce, are 0.
-    """
+    """Return the means or probabilities (n, K) for training rows, offsets being 0."""
     target = expected_response(fit, fit.data.X)
     if (target == target[0]).all():
         raise InputError("the fit predicts the same for all rows: there is nothing to imitate")
@@ -220,10 +212,8 @@ class Candidates(NamedTuple):
 def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
     """Return for each variable the values that are tried.
 
-    Of numbers the values of training rows, or 50 quantiles of them, rounded to a thousandth of a
-    standard deviation, so that they can be shown as they are; the distance is in standard
-    deviations.  Of factors the levels, at the distance 1.  Whole numbers that floats do not hold
-    are left out.
+    Of numbers those of training rows, or 50 quantiles, rounded to a thousandth of a standard
+    deviation, so that they can be shown; distances are in these, and 1 for levels.
     """
     training = with_levels(fit.design, training_frame(fit.design, fit.data))
     found = []
@@ -266,12 +256,10 @@ def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> Flo
 def nearest_changes(
     fit: AnyFit, row: RawRows, changes: Callable[[Floats], NDArray[np.bool_]]
 ) -> pd.DataFrame:
-    """Return the nearest value of each variable, and of pairs of them, that changes the prediction.
+    """Return the nearest value of each variable, and of pairs, that changes the prediction.
 
-    `changes` returns which of the predictions (m, K) are changed ones.  The table has the columns
-    ``variables``, ``values`` (in words) and ``distance``, the nearest first.  Pairs are tried of
-    the six variables that change the prediction most, and kept if they are nearer than either
-    alone.
+    `changes` says which predictions (m, K) are changed ones. Columns: ``variables``, ``values`` in
+    words, ``distance``. Pairs of the strongest six variables are kept if nearer than either alone.
     """
     now = expected_response(fit, row.X, row.offset)
     found: list[tuple[str, str, float]] = []
@@ -316,10 +304,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _type_of_labels(column: pd.Series) -> Any:
-    """Return the type of a column of labels; None for numbers, and for categories.
-
-    Those of one row may be fewer than the values that are tried.
-    """
+    """Return the type of a column of labels; None for numbers, and for categories."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     return None if categories or is_numeric_dtype(column.dtype) else column.dtype
 
@@ -332,8 +317,7 @@ def _said(value: Any) -> str:
 def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, Integers, Integers]:
     """Return the trees that read the row X (p, 1), the splits (s,) on its paths, and their trees.
 
-    The trees have further columns if cells are missing that are not in training.  The split nodes
-    are, of each tree, in their order from its root.
+    The splits of each tree are in their order from the root.
     """
     reading, X = reading_empty_cells(fit, X)
     forest = reading.forest
@@ -371,10 +355,7 @@ def predictors_on_paths(
 
 
 def directions_of(fit: AnyFit, forest: Forest, nodes: Integers) -> pd.DataFrame:
-    """Return which predictors the splits on the paths combine, the most frequent first.
-
-    Columns: ``predictors``, in the order of the formula; ``share`` of the splits.
-    """
+    """Return which predictors the splits on the paths combine, the most frequent first."""
     names = fit.design.predictors
     words = [
         " + ".join(names[j] for j in _predictors(fit, forest, node)) for node in nodes.tolist()
@@ -384,10 +365,7 @@ def directions_of(fit: AnyFit, forest: Forest, nodes: Integers) -> pd.DataFrame:
 
 
 def rules_of(fit: AnyFit, forest: Forest, nodes: Integers, X: Matrix) -> list[str]:
-    """Return the splits on the path of a single tree in words, from the root to the leaf.
-
-    They are those of the fit's tree: terms of `forest` for new missing cells have no words.
-    """
+    """Return the splits of the fit's tree on the path of a row in words, from root to leaf."""
     if not len(nodes):
         return []
     writer = SplitWriter(fit.forest, fit.design, digits=4)

@@ -69,10 +69,7 @@ class Interval(NamedTuple):
 
 
 def type_with_quantiles(type: str, quantiles: Any, interval: Any) -> str:
-    """Return the type of prediction by the arguments of `predict`.
-
-    Raises `InputError` if `quantiles` are given with an interval or another type.
-    """
+    """Return the type of prediction by the arguments of `predict`."""
     if quantiles is None or type not in (*PREDICTIONS, QUANTILE):
         return type
     if interval is not None:
@@ -133,9 +130,8 @@ def interval_frame(
     unseen: Callable[[], OutOfBag],
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Return a table of predictions with their intervals.
+    """Return a table of predictions with their intervals, by the jackknife with ``std_error``.
 
-    Columns are ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
     `unseen` returns the out-of-bag results; only the conformal method calls it.
     """
     if interval.method == CONFORMAL:
@@ -168,10 +164,7 @@ def interval_frame(
 def quantile_frame(
     fit: Fit, rows: RowsToPredict, quantiles: Any, progress: bool = False
 ) -> pd.DataFrame:
-    """Return a column for each of the conditional `quantiles` of the response.
-
-    Raises `InputError` if they are not numbers above 0 and below 1, or the fit is not a regression.
-    """
+    """Return a column for each of the conditional `quantiles` of the response."""
     require_number(fit, f"type={QUANTILE!r}")
     levels = quantile_levels(quantiles)
     value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
@@ -240,20 +233,14 @@ def _conformal(
 
 
 def _ordered(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return the ends (m,) of intervals, with the middle in place of both where they are crossed.
-
-    At levels near 0 the quantiles of the jackknife+ can cross: it then leaves no value inside.
-    """
+    """Return the ends (m,) of intervals, both at the middle where they are crossed."""
     low, high, crossed = low.copy(), high.copy(), low > high
     low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
     return low, high
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> Floats:
-    """Return the standard error of each prediction; warn if there are few trees for it.
-
-    It is NaN for a training row without two trees, of one kind, that did not draw it.
-    """
+    """Return the standard error of each prediction, NaN without two trees; warn if they are few."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
     if B < 2:
         raise InputError(

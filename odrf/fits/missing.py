@@ -1,13 +1,9 @@
 """Missing cells of new rows, in predictors that have none in training.
 
-A term of a split is then imputed by the mean of its predictor among the training rows that reach
-the node.  A split on one factor alone treats the cell as a level that the node does not have.
-
-A fit on rows in chunks, which has no rows to take these means of, imputes the mean of the column
-over all training rows; a level that none of them has is none of the known ones.  Other fits without
-training rows refuse such cells.
-
-A tree with surrogates needs no imputed values: it only needs indicators of the missing cells.
+A term of a split is imputed by the mean of its predictor among the training rows of the node; a
+split on one factor takes the cell as a level that the node does not have. A fit on rows in chunks
+imputes the mean of the column; others without training rows refuse such cells. A tree with
+surrogates only needs indicators of the missing cells.
 """
 
 from __future__ import annotations
@@ -38,9 +34,8 @@ def reading_empty_cells(
 ) -> tuple[AnyFit, Matrix]:
     """Return the fit and the matrix (p + q, n) with which rows X (p, n) can be predicted.
 
-    NaN are missing cells.  The q further columns are missing indicators of q columns that have such
-    cells, or are among those of `also`, in ascending order; the splits of the fit have the imputed
-    value of each as a further term.  Without missing cells q is 0.
+    The q further columns are missing indicators of columns that have NaN, or are among `also`; the
+    splits of the fit have the imputed value of each as a further term.
     """
     columns = np.union1d(empty_columns(X), also)
     if not len(columns):
@@ -86,11 +81,7 @@ def with_empty_cells(X: Matrix, columns: Integers) -> Matrix:
 
 
 def filling_rule(fit: AnyFit) -> FillingRule:
-    """Return what predicts single rows with missing cells.
-
-    The imputation values are computed when the first such row comes, if ever: that takes the
-    training rows, and the trees with these values take about twice as much memory.
-    """
+    """Return what predicts single rows with missing cells, computed when the first one comes."""
 
     def find(rule: FillingRule) -> None:
         X = fit.data.X
@@ -104,11 +95,7 @@ def filling_rule(fit: AnyFit) -> FillingRule:
 
 @dataclass(frozen=True)
 class FillingRule(LazyArrays):
-    """The trees with an imputation value for each term, for one row at a time.
-
-    They can be pickled, and have no training rows then. `columns` (q,) are those with imputation
-    values, `layout` where they are among the numbers of a row.
-    """
+    """The trees with an imputation value for each term of `columns` (q,), for one row at a time."""
 
     packed: Packed
     columns: Integers
@@ -142,10 +129,7 @@ def _with_forest(fit: AnyFit, data: TrainingData, forest: Forest) -> AnyFit:
 
 
 def filling_forest(fit: AnyFit, columns: Integers) -> Forest:
-    """Return the trees, with imputation values for the `columns` (q,) as terms p … p + q - 1.
-
-    If they have surrogates, these columns are missing indicators instead.
-    """
+    """Return the trees, with imputation values for the `columns` (q,) as terms p … p + q - 1."""
     forest, p = fit.forest, len(fit.design.columns)
     if forest.surrogates is not None:
         return replace(forest, surrogates=forest.surrogates.marked_by(columns))
@@ -177,8 +161,7 @@ def _on_one_factor(forest: Forest, design: Design) -> NDArray[np.bool_]:
 def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integers) -> Floats:
     """Return for each of `terms` (z,) the mean of its column over the training rows of its node.
 
-    `rank` (p,) are the places of all columns among `columns` (q,).  Some trees at a time: the means
-    of all columns in all nodes would take many times the memory of the forest.
+    Some trees at a time: those of all would take many times the memory of the forest.
     """
     forest, n = fit.forest, len(fit.data.y)
     values = stored(fit.data.X)[_rows(fit.data.X, columns)]
@@ -198,10 +181,9 @@ def _means_at_terms(fit: AnyFit, columns: Integers, terms: Integers, rank: Integ
 
 
 def _node_means(forest: Forest, leaves: Integers, rows: Floats) -> Floats:
-    """Return the means (m, q) over the training rows that reach each node.
+    """Return the means (m, q) over the training rows of each node, or over all of an empty one.
 
-    They are in the `leaves` (n, B), and have the weighted values and the weight `rows` (n, q + 1).
-    A node that no row reaches has the mean of all rows.
+    `leaves` (n, B), `rows` (n, q + 1) the weighted values and the weight.
     """
     n = len(rows)
     sums = np.zeros((forest.n_nodes, rows.shape[1]))

@@ -50,10 +50,7 @@ def spread_codes(codes: Integers, complete: Mask) -> Integers:
 
 
 def class_labels(codes: Integers, response: Response) -> pd.Categorical:
-    """Return the label of each class code (n,), missing where it is -1.
-
-    They have the categories of the response, in its order, so that they can be compared with it.
-    """
+    """Return the label of each class code (n,), missing where it is -1, as the response has it."""
     return pd.Categorical.from_codes(response.places[codes], dtype=response.dtype)
 
 
@@ -64,11 +61,7 @@ ROUNDING = 1e-6
 
 
 def checked_priors(priors: Any, response: Response, type: str) -> Floats | None:
-    """Return the class shares (K,) in `priors`; None for None.
-
-    Raises `InputError` if the response has no classes, if the prediction `type` does not depend on
-    probabilities, or if `priors` are not one positive number for each class, or do not add up to 1.
-    """
+    """Return the class shares (K,) in `priors`; None for None."""
     if priors is None:
         return None
     require_priors(response, "priors=")
@@ -125,10 +118,7 @@ def with_priors(fit: AnyFit, value: Floats, priors: Floats | None) -> Floats:
 
 
 def priors_of_rows(fit: AnyFit, shares: Floats, max_steps: Any, tolerance: Any) -> pd.Series:
-    """Estimate the class shares in the population of rows with probabilities `shares` (m, K).
-
-    Raises `InputError` if there are no rows, or an option is out of range.
-    """
+    """Estimate the class shares in the population of rows with probabilities `shares` (m, K)."""
     max_steps = checked_whole("max_steps", max_steps, 1)
     tolerance = checked_amount("tolerance", tolerance)
     if len(shares) == 0:
@@ -160,11 +150,7 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "leaf", "trees")
 
 @dataclass(frozen=True)
 class RowsToPredict:
-    """Rows to predict.
-
-    `X` (p, m), `complete` (n,).  `oob` (n, K): probabilities, NaN for a row that every tree drew;
-    None if all trees predict each row.
-    """
+    """Rows X (p, m) to predict, `complete` (n,); `oob` (n, K) if each by trees that missed it."""
 
     fit: AnyFit
     X: Matrix
@@ -182,11 +168,7 @@ def rows_of(fit: AnyFit, newdata: pd.DataFrame) -> RowsToPredict:
 def predict_rows(
     rows: RowsToPredict, type: str, priors: Any = None, progress: bool = False
 ) -> pd.Series | pd.DataFrame:
-    """Return the predictions for the rows.
-
-    `type`, `priors` and `progress` are those of `odrf.results.base.FittedResults.predict`, as are
-    the errors.
-    """
+    """Return the predictions for the rows, of a `type` of `PREDICTIONS`."""
     fit = rows.fit
     checked_choice("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
@@ -219,10 +201,7 @@ def as_asked(fit: AnyFit, value: Floats, index: pd.Index, type: str) -> pd.Serie
 def mean_values(
     fit: AnyFit, X: Matrix, advance: Callable[[int], object] = lambda n: None
 ) -> Floats:
-    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n).
-
-    `advance` is called with numbers of rows when they are done.
-    """
+    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n)."""
     value = predict(fit.forest, X, fit.control.n_jobs, advance)
     if fit.votes and fit.design.response.classes is not None:
         # added one by one, as in other languages: NumPy adds many numbers in another order
@@ -301,11 +280,7 @@ def offsets_of_rows(
     rows: RowsToPredict,
     offset: str | ArrayLike | None,
 ) -> Floats:
-    """Return the offsets of the complete rows; `offset` is the argument of `predict`.
-
-    Without `newdata` they are the training rows.  Raises `InputError` if offsets are missing, or
-    given for the training rows.
-    """
+    """Return the offsets of the complete rows; `offset` is the argument of `predict`."""
     if newdata is None:
         if offset is not None:
             raise InputError(

@@ -47,11 +47,7 @@ def indicators_of(
 
 
 def proximities(fit: AnyFit, X: Matrix | None, type: str) -> scipy.sparse.csr_array:
-    """Return proximities (m, n) of new rows X (p, m), or of the training rows, to these n rows.
-
-    `type` is "plain", "oob" or "weights".  Raises `InputError` if it is unknown, if the fit or the
-    rows have none of it, or if too many rows share leaves.
-    """
+    """Return proximities (m, n) of new rows X (p, m), or of the training rows, to these n rows."""
     checked_choice("type", type, TYPES)
     if type == WEIGHTS:
         return _weights(fit, X)
@@ -108,9 +104,9 @@ ROWS_AT_ONCE = 512
 def imputed(fit: AnyFit, frame: pd.DataFrame, rounds: int) -> pd.DataFrame:
     """Return the variables of rows, `frame`, with their missing cells imputed.
 
-    First by the median or the most frequent level of the training rows; then, in each of the
-    `rounds`, by the mean or level of the training rows that have a value, weighted by the share of
-    trees in which they share a leaf with the imputed row (Breiman 2003).
+    First by the median or most frequent level; then, in each of the `rounds`, by that of the
+    training rows, weighted by the share of trees in which they share a leaf with the row (Breiman
+    2003).
     """
     training = training_frame(fit.design, fit.data)
     empty = frame.isna()
@@ -181,10 +177,7 @@ SCORE, ROWS = "score", "rows"
 
 
 def prototype_table(fit: AnyFit, proximity: Sparse, k: int) -> pd.DataFrame:
-    """Return k training rows, of classes k of each, that are near the other rows.
-
-    `proximity` (n, n) is that of the training rows.
-    """
+    """Return k training rows, of classes k of each, that are near the other rows."""
     chosen: list[int] = []
     for rows in _groups(fit):
         inside = scipy.sparse.csr_array(proximity[rows][:, rows])

@@ -29,8 +29,7 @@ Integers = NDArray[np.int64]
 def term_data(design: Design, rows: RawRows) -> pd.DataFrame:
     """Return the value of each term (n, P) in the rows.
 
-    A column of the data is as it is there.  Of a term like ``log(x)`` or ``a:b`` it is the number
-    that the term is; of a term of several columns, the values of its variables, joined by a colon.
+    A column as it is; the number that a term like ``log(x)`` is; else values joined by a colon.
     """
     columns = {name: _values(design, rows, j) for j, name in enumerate(design.predictors)}
     return pd.DataFrame(columns, index=rows.frame.index)
@@ -93,11 +92,7 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
 
 
 def predicted_outputs(fit: AnyFit, X: Matrix) -> Floats:
-    """Return the outputs (n, K) of the rows of X (p, n) that Shapley values explain.
-
-    The mean response or the probabilities of the classes; of boosted trees the scores, without
-    offsets.
-    """
+    """Return the explained outputs (n, K) of X (p, n); of boosted trees scores without offsets."""
     reader, read = reading_empty_cells(fit, X)
     if isinstance(reader, BoostedFit):
         return reader.scores(read, np.zeros(read.shape[1])).T
@@ -159,10 +154,7 @@ the rows that are explained."""
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRows:
-    """Shapley values, or interaction values, of n rows, and what they add up to.
-
-    `shares` (n, P, K), `base` (K,), `predicted` (n, K).
-    """
+    """Shapley or interaction values of n rows, `base` (K,) and `predicted` (n, K)."""
 
     shares: Shares
     base: Floats
@@ -173,11 +165,7 @@ class ExplainedRows:
 
 @dataclass(frozen=True)
 class HowToShare:
-    """The options of Shapley values, checked.
-
-    At most `max_boxes` boxes of coalitions are enumerated; beyond this, `n_draws` orders are drawn,
-    None for a usual number.
-    """
+    """The options of Shapley values, checked; `n_draws` None for a usual number."""
 
     max_boxes: int
     n_draws: int | None
@@ -227,12 +215,7 @@ BACKGROUND_KEY = (22, 0)
 
 
 def background_rows(fit: AnyFit, background: Any) -> Matrix:
-    """Return the matrix (p, m) of the background rows.
-
-    `background` are the rows, or how many training rows are drawn; None for `USUAL_ROWS`.  Raises
-    `InputError` if it is neither, or has no row that can be predicted, or the fit was saved without
-    its training rows.
-    """
+    """Return the matrix (p, m) of background rows, or of so many training rows."""
     if background is None or is_whole(background):
         wanted = USUAL_ROWS if background is None else checked_whole("background", background, 1)
         return with_rows(fit.data.X, _drawn(fit, wanted))
@@ -245,10 +228,7 @@ def background_rows(fit: AnyFit, background: Any) -> Matrix:
 
 
 def _drawn(fit: AnyFit, wanted: int) -> Integers:
-    """Return the numbers of the training rows that are drawn: all, if they are not more.
-
-    Rows of unequal case weights are drawn in proportion to these, with replacement.
-    """
+    """Return which training rows are drawn: with replacement, if case weights differ."""
     data = fit.data
     weights = data.weights
     if data.class_weights is not None:

@@ -21,20 +21,14 @@ Groups = Integers | None
 
 @one_thread()
 def variance_of_groups(parts: Floats, groups: Integers) -> float:
-    """Return the variance of the sum of `parts` (n,), which have mean 0, of independent groups.
-
-    The sum of the squared sums of the G groups, times G/(G - 1).  NaN for one group.
-    """
+    """Return the variance of the sum of `parts` (n,), of mean 0, of G independent groups."""
     sums = np.bincount(np.unique(groups, return_inverse=True)[1], parts)
     G = len(sums)
     return float(sums @ sums) * G / (G - 1) if G > 1 else float("nan")
 
 
 def normal_or_t(level: float, groups: Groups) -> float:
-    """Return how many standard errors an interval extends; by Student's t with G - 1 for G groups.
-
-    NaN for one group.
-    """
+    """Return how many standard errors an interval extends: normal, or Student's t with G - 1."""
     if groups is None:
         return reach_in_errors(level)
     G = len(np.unique(groups))
@@ -45,10 +39,9 @@ def normal_or_t(level: float, groups: Groups) -> float:
 def effective_rows(event: Floats, weights: Floats, groups: Groups, level: float) -> float:
     """Return how many independent rows of equal weight determine the event rate as precisely.
 
-    Without groups, Kish's number.  With G groups, rate·(1 - rate) divided by the variance of the
-    rate over groups; times the squared quotient of the quantiles of Student's t with n - 1 and with
-    G - 1 degrees of freedom (Korn and Graubard 1998, Survey Methodology 24, 193-201); at most
-    Kish's number.  Where all rows agree, the groups count.
+    Kish's number; with G groups rate·(1 - rate) / variance over groups, corrected by quantiles of
+    Student's t (Korn and Graubard 1998, Survey Methodology 24, 193-201), Kish's number at most.
+    Where all rows agree, the groups count.
     """
     share = weights / weights.sum()
     kish = float(1 / (share @ share))
@@ -70,10 +63,7 @@ def effective_rows(event: Floats, weights: Floats, groups: Groups, level: float)
 
 # Whether events happen as often as predicted: reliability, and the parts of the Brier score.
 class BrierParts(NamedTuple):
-    """The Brier score and its parts: score = miscalibration - discrimination + uncertainty.
-
-    `miscalibration`: increasing function of them.
-    """
+    """The Brier score and its parts: score = miscalibration - discrimination + uncertainty."""
 
     score: float
     miscalibration: float
@@ -82,10 +72,7 @@ class BrierParts(NamedTuple):
 
 
 def recalibrated(p: Floats, event: Floats, weights: Floats) -> Floats:
-    """Return the increasing function of the probabilities p (n,) that fits the events best, (n,).
-
-    Isotonic regression; rows of one probability have one value.
-    """
+    """Return the isotonic regression (n,) of the events on the probabilities p (n,)."""
     level, at = np.unique(p, return_inverse=True)
     total = np.bincount(at, weights, len(level))
     mean = np.bincount(at, weights * event, len(level)) / total
@@ -93,10 +80,9 @@ def recalibrated(p: Floats, event: Floats, weights: Floats) -> Floats:
 
 
 def brier_parts(p: Floats, event: Floats, weights: Floats) -> BrierParts:
-    """Return the parts of the Brier score of probabilities p (n,) by isotonic regression.
+    """Return the parts of the Brier score of p (n,); `event` (n,) is 1 or 0.
 
-    `event` (n,) is 1 where it happened, else 0 (Dimitriadis, Gneiting and Jordan 2021, PNAS 118,
-    e2016191118).
+    Dimitriadis, Gneiting and Jordan (2021, PNAS 118, e2016191118).
     """
 
     def score(q: Floats | float) -> float:
@@ -117,9 +103,8 @@ def reliability_table(
 ) -> pd.DataFrame:
     """Return mean probability and event rate in bins of about equally many rows.
 
-    Columns: ``predicted``, ``observed``, ``conf_low`` and ``conf_high`` of the rate (Clopper and
-    Pearson, with the effective number of rows if weights differ or rows are of `groups` (n,), see
-    `effective_rows`), and ``rows``.  Equal probabilities are in one bin.
+    Columns: ``predicted``, ``observed``, ``conf_low``, ``conf_high`` (Clopper and Pearson, with
+    `effective_rows`), ``rows``. Equal probabilities are in one bin.
     """
     from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to load
 
@@ -140,11 +125,10 @@ def reliability_table(
 def calibrated_band(
     p: Floats, weights: Floats, at: Floats, level: float, seed: int, samples: int = 200
 ) -> Floats:
-    """Return the limits (2, m) of the recalibrated curve if p (n,) were calibrated.
+    """Return pointwise limits (2, m), `at` m points, of the curve recalibrated for right p (n,).
 
     Events are drawn with the probabilities p, and the curve is estimated from them, `samples`
-    times; at each of the m points `at`, the band holds the share `level` of the curves.  It is
-    pointwise: fewer curves are inside at all points.
+    times.
     """
     rng = np.random.default_rng(seed)
     order = np.argsort(p, kind="stable")
@@ -179,10 +163,7 @@ def logarithms(p: Floats) -> Floats:
 
 
 def pooled(logs: Floats, exponents: Floats) -> Floats:
-    """Return the pooled probabilities (n, K), from `logarithms` (G, n, K) of G models.
-
-    `exponents` are (G,), the same for all rows, or (G, n, 1), those of each row.
-    """
+    """Return the pool (n, K) of `logarithms` (G, n, K), with exponents (G,) or (G, n, 1)."""
     score = np.zeros(logs.shape[1:])
     # one by one: BLAS would round a row alone in another way than the row among others
     for exponent, log in zip(exponents, logs, strict=True):
@@ -193,11 +174,10 @@ def pooled(logs: Floats, exponents: Floats) -> Floats:
 
 @one_thread()
 def pool_exponents(logs: Floats, code: Integers, weights: Floats) -> Floats:
-    """Return the exponents (G,), at least 0, of the pool with the smallest log loss.
+    """Return the exponents (G,) ≥ 0 of the pool of `logarithms` (G, n, K) with the least log loss.
 
-    `logs` (G, n, K) are `logarithms` of each model's probabilities of n rows that it has not
-    learned from, `code` (n,) their classes.  The pool is that of Genest and Zidek (1986,
-    Statistical Science 1, 114-148); for one model see Guo, Pleiss, Sun and Weinberger (2017, ICML).
+    The probabilities are of rows that the models have not learned from, with classes `code` (n,)
+    (Genest and Zidek 1986, Statistical Science 1, 114-148; for G = 1 Guo and others 2017, ICML).
     """
     G, _, K = logs.shape
     share = weights / weights.sum()
@@ -255,10 +235,7 @@ class LogOdds:
 
 @dataclass(frozen=True)
 class Power:
-    """Probabilities of all classes to the power `exponent`, scaled to add up to 1.
-
-    The order of the classes stays.
-    """
+    """Probabilities of all classes to the power `exponent`, scaled to add up to 1."""
 
     exponent: float
 
@@ -280,10 +257,8 @@ def power_map(p: Floats, code: Integers, weights: Floats) -> Power:
 def recalibration_map(method: str, p: Floats, event: Floats, weights: Floats) -> Steps | LogOdds:
     """Return a map learned from probabilities p (n,) of an event, and whether it happened (n,).
 
-    By `method`: "isotonic", the best increasing function; "platt", a logistic regression on the log
-    odds of p (Platt 1999, Advances in Large Margin Classifiers, 61-74); "beta", one on log p and
-    log(1 - p), with coefficients that are not negative (Kull, Silva Filho and Flach 2017,
-    Electronic Journal of Statistics 11, 5052-5080).
+    "isotonic"; "platt", a logistic regression on the log odds (Platt 1999); "beta", one on log p
+    and log(1 - p), with coefficients that are not negative (Kull, Silva Filho and Flach 2017).
     """
     if method == ISOTONIC:
         at, first = np.unique(p, return_index=True)
@@ -331,10 +306,7 @@ class ClassEvents(NamedTuple):
 
 
 class EvaluatedRows(NamedTuple):
-    """Rows with predicted probabilities (n, K) and observed classes.
-
-    `code` (n,).  `groups` (n,): or None.
-    """
+    """Rows with predicted probabilities (n, K), classes `code` (n,), and `groups` (n,) or None."""
 
     probabilities: Floats
     code: Integers
@@ -351,10 +323,7 @@ class EvaluatedRows(NamedTuple):
         return rows | {"Independent": f"{len(np.unique(self.groups))} groups of rows"}
 
     def events(self) -> list[ClassEvents]:
-        """Return each class as an event; of two classes the second, of others those that occur.
-
-        An event that never or always happens is left out.
-        """
+        """Return the second of two classes, or each of several, as an event that can happen."""
         codes = range(1, 2) if len(self.classes) == 2 else range(len(self.classes))
         found = [
             ClassEvents(self.classes[k], self.probabilities[:, k], (self.code == k).astype(float))
@@ -381,11 +350,9 @@ class Estimate(NamedTuple):
 
 
 def shifted(probabilities: Floats, trained: Floats, priors: Floats) -> Floats:
-    """Return class probabilities (m, K) under other priors.
+    """Return class probabilities (m, K) under `priors` (K,) in place of those `trained` (K,).
 
-    `probabilities` (m, K) are those under the priors in training, `trained` (K,); rows of NaN stay
-    NaN. `priors` (K,) are those of the population; a class that is absent in training keeps
-    probability 0.
+    Rows of NaN stay NaN; a class that is absent in training keeps probability 0.
     """
     ratio = np.divide(priors, trained, out=np.zeros_like(priors), where=trained > 0)
     weighted = probabilities * ratio
@@ -395,11 +362,7 @@ def shifted(probabilities: Floats, trained: Floats, priors: Floats) -> Floats:
 def estimated_priors(
     probabilities: Floats, trained: Floats, max_steps: int, tolerance: float
 ) -> Estimate:
-    """Estimate the priors of the classes by EM, from the `probabilities` (m, K) of m rows.
-
-    EM starts from the priors in training, `trained` (K,).  It ends when no prior changes by more
-    than `tolerance`, or after `max_steps` steps.
-    """
+    """Estimate the priors by EM from `probabilities` (m, K), from those `trained` (K,) on."""
     priors = trained
     for step in range(1, max_steps + 1):
         updated = shifted(probabilities, trained, priors).mean(axis=0)

@@ -1,16 +1,9 @@
 """Prediction intervals from out-of-bag residuals (jackknife+ after bootstrap); quantiles.
 
-Intervals of out-of-bag residuals around the prediction of the forest (Johansson et al. 2014) work
-in practice, but their coverage is not guaranteed: an out-of-bag residual comes from the trees that
-did not draw its row, a prediction for a new row from all trees.  The jackknife+ after bootstrap
-(Kim, Xu and Barber 2020) adds each residual to the prediction for the new row by the same
-trees that the residual comes from.  Then the two are exchangeable: for any distribution and any
-trees, coverage is at least 1 - 2α, and usually about 1 - α.  The proof is for a number of trees
-that is random, too; a fixed one makes hardly a difference.  This also holds for a blend, whose
-kinds leave out different shares of the rows.
-
-Rows of one group are not exchangeable with rows of others, but groups are.  If trees draw whole
-groups, residuals are those of groups that the trees have not seen.  Each group then counts once,
+The residual of a training row is added to the prediction for the new row by the same trees that the
+residual comes from, which did not draw the training row (Kim, Xu and Barber 2020). So both are
+exchangeable: for any distribution and any trees, also those of a blend, coverage is at least 1 -
+2α, and usually about 1 - α. If trees draw whole groups, groups are exchangeable: each counts once,
 shared among its rows, and the new row is one of a new group (Lee, Barber and Willett 2023).
 """
 
@@ -43,10 +36,10 @@ SLACK = 1e-10
 
 
 def calibrating(unseen: Mask, weights: Floats) -> Integers:
-    """Return the training rows that calibrate: of positive weight, and out of bag for some tree.
+    """Return the training rows of positive weight that some tree, in `out_of_bag` (B, n), missed.
 
-    `unseen` (B, n) is True where a tree did not draw a row.  Of more than 10 000 rows, evenly
-    spaced ones are taken: the residuals of any subset are exchangeable with that of a new row.
+    Of more than 10 000 evenly spaced ones: the residuals of any subset are exchangeable with a new
+    one.
     """
     rows = np.flatnonzero(unseen.any(axis=0) & (weights > 0))
     positions = np.linspace(0, len(rows) - 1, min(len(rows), CALIBRATING))
@@ -61,9 +54,8 @@ def fewest_rows(level: float) -> int:
 def residual_quantile(size: Floats, weights: Floats, level: float) -> float:
     """Return the size of residuals that a new one exceeds with probability 1 - `level` at most.
 
-    `size` (n,) are absolute residuals of rows that had no part in their predictions; NaN where
-    there is none.  The new row counts as one more of mean weight, whose residual may be the
-    largest.  Infinite if there are too few rows.
+    The new row counts as one more of mean weight, and may have the largest residual; infinite if
+    there are too few. `size` (n,) are NaN where there is no residual.
     """
     known = ~np.isnan(size) & (weights > 0)
     order = np.argsort(size[known], kind="stable")
@@ -85,11 +77,9 @@ def upper_bounds(
 ) -> Floats:
     """Return the weighted quantile at `level` of each row of `values` (k, m), with one value added.
 
-    The added value represents the new row: it has the mean weight and exceeds all others.  Among m
-    values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
-    small. `weights` are those of all rows, (m,), or of each, (k, m).  Values of weight 0 are
-    ignored.  With `groups` (m,), the added value represents a new group, and has the mean weight of
-    a group; m is then the number of groups.
+    The added value, of a new row or with `groups` (m,) of a new group, has the mean weight and
+    exceeds all others: of equal weights it is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
+    small. `weights` are (m,) or (k, m); values of weight 0 are ignored.
     """
     weights = np.atleast_2d(weights)
     known, rows = weights > 0, np.arange(len(values))
@@ -132,30 +122,13 @@ def jackknife_plus(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
-    Let μ_i(x) be the mean over the trees that did not draw training row i, and R_i the residual
-    |y_i - μ_i(x_i)|.  The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of the k values μ_i(x) -
-    R_i and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i; with case weights, the corresponding
-    weighted quantiles. `unseen` (B, k) is True where a tree did not draw a calibrating row, each of
-    which is out of bag for some tree; `residuals` (k,) are the R_i; `weights` (k,) are above 0;
-    `groups` (k,) are given if trees draw whole groups. `advance` is called with numbers of rows
-    when they are done.
+    Of the k calibrating rows let μ_i(x) be the mean of the trees that did not draw row i, and R_i
+    the residual |y_i - μ_i(x_i)|. The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of μ_i(x) - R_i
+    and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i, or weighted quantiles. `out_of_bag` (B, k)
+    says which trees did not draw row i, `residuals`, `weights` > 0, `groups` are (k,).
 
-    References
-    ----------
-    Barber, Candès, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+, Annals
-    of Statistics 49, 486-507.
-
-    Johansson, Boström, Löfström and Linusson (2014), Regression conformal prediction with random
-    forests, Machine Learning 97, 155-176.
-
-    Lee, Barber and Willett (2023), Distribution-free inference with hierarchical data, arXiv
-    2306.06342.
-
-    Kim, Xu and Barber (2020), Predictive inference is free with the jackknife+-after-bootstrap,
-    NeurIPS 33.
-
-    Tibshirani, Barber, Candès and Ramdas (2019), Conformal prediction under covariate shift,
-    NeurIPS 32.
+    Barber, Candès, Ramdas and Tibshirani (2021), Annals of Statistics 49, 486-507; Johansson and
+    others (2014), Machine Learning 97, 155-176; Tibshirani and others (2019), NeurIPS 32 (weights).
     """
     share = unseen / unseen.sum(axis=0)
     if groups is not None:
@@ -188,13 +161,10 @@ def leave_one_out(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends (n,) of intervals for the responses of training rows X (p, n).
 
-    The trees that did not draw row i are a forest of the other rows, to which row i is new.  Its
-    interval is that of `jackknife_plus` by this forest: μ_j and R_j are from the trees that drew
-    neither i nor j, and j = i is left out, with all rows of its group.  So the response of row i
-    has no part in its interval, and the coverage is that of a new row.  The ends are NaN for a row
-    that every tree drew. `unseen` (B, n) is True where a tree did not draw a row;
-    `calibrating_rows` (k,) are the rows j, see `calibrating`; the other arguments are those of
-    `jackknife_plus`.
+    The trees that did not draw row i are a forest of the others, to which it is new. Its interval
+    is that of `jackknife_plus` by these: μ_j and R_j are from the trees that drew neither i nor j,
+    and the rows of its group are left out. NaN for a row that every tree drew. `out_of_bag` is (B,
+    n).
     """
     own_group = np.arange(len(y)) if groups is None else groups
     shared = weights[calibrating_rows]
@@ -237,16 +207,12 @@ def conditional_quantiles(
 ) -> Floats:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
-    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·c_i·1{i in the leaf of x} / Σ_j
-    N_bj·c_j·1{j in the leaf of x}, with N_bi how often the row gives tree b its leaf values and c_i
-    its case weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The
-    quantile at level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q. (Meinshausen 2006, JMLR 7,
-    983-999, uses all rows of a leaf, drawn or not; with the rows drawn, mean and quantiles belong
-    to one distribution.) The responses that chose the splits are used for the quantiles, too.  With
-    much noise and few training rows, a few rows have most of the weight, and outer quantiles are
-    too close together.  Intervals from out-of-bag residuals are calibrated; honest trees use the
-    responses of other rows. `predicting` (B, m) are the trees that predict each new row, by default
-    all; B is then the number of these, and the quantiles of a row without any are NaN.
+    With the weight w_i(x) of training row i, the mean over trees of its share in the leaf of x (as
+    often as drawn, times its case weight), Σ w_i(x)·y_i is the prediction, and the quantile at
+    level q the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q (Meinshausen 2006, JMLR 7, 983-999, with the
+    rows drawn). Responses that chose the splits are used again: outer quantiles are too close
+    together where a few rows have most of the weight. `predicting` (B, m): the trees of each row;
+    NaN without.
     """
     members = leaf_members(forest, X, draws)
     order = np.argsort(levels, kind="stable")
@@ -259,13 +225,11 @@ def conditional_quantiles(
 
 # Quantiles of a new residual, and the share of residuals below one.
 def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Floats:
-    """Return the quantiles (q,) of a new residual that is exchangeable with known ones.
+    """Return the quantiles (q,) of a new residual that is exchangeable with known ones (n,).
 
-    A new residual is below the k-th smallest of n with probability k / (n + 1); between these
-    probabilities, quantiles are on a line.  Below 1 / (n + 1) they are minus infinity, above n / (n
-    + 1) infinity.  With case weights a residual counts by its weight, and the new one by the mean
-    weight. `residual` (n,) are those of rows that had no part in their predictions; NaN where there
-    is none.
+    It is below the k-th smallest of n with probability k / (n + 1); quantiles are linear between,
+    and infinite beyond. With case weights it counts by the mean weight. NaN where there is no
+    residual.
     """
     known = ~np.isnan(residual) & (weights > 0)
     if not known.any():
@@ -280,11 +244,7 @@ def residual_quantiles(residual: Floats, weights: Floats, levels: Floats) -> Flo
 
 
 def shares_below(residual: Floats, weights: Floats, observed: Floats) -> Floats:
-    """Return the share (m,) of the known residuals that is below each observed one (m,).
-
-    Equal ones count half.  NaN where `observed` is.  The known ones are those of
-    `residual_quantiles`.
-    """
+    """Return the share (m,) of known residuals below each observed one, equal ones half."""
     known = ~np.isnan(residual) & (weights > 0)
     order = np.argsort(residual[known], kind="stable")
     sizes = residual[known][order]

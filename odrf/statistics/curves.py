@@ -25,10 +25,7 @@ DRAWS = 10_000
 
 
 class CurveSpread(NamedTuple):
-    """How a curve at G points varies over training samples.
-
-    `covariance` (G, G).  `raw` (G, G): `odrf.statistics.jackknife`.
-    """
+    """How a curve at G points varies over samples: `covariance`, and with bias `raw` (G, G)."""
 
     covariance: Floats
     raw: Floats
@@ -54,8 +51,8 @@ class CurveSpread(NamedTuple):
 class Bands(NamedTuple):
     """Uncertainty of a curve at G points; NaN where it is unknown.
 
-    With the given probability each interval, `conf_low` to `conf_high` (G,), covers its value, and
-    all intervals `band_low` to `band_high` (G,) together cover the whole curve.
+    Each interval `conf_low` to `conf_high` covers its value with the given probability, and all
+    intervals `band_low` to `band_high` together the whole curve.
     """
 
     std_error: Floats
@@ -70,9 +67,8 @@ def bands(
 ) -> Bands:
     """Return intervals of a normal estimate (G,) with this spread; None if it is unknown.
 
-    Intervals allow for the degrees of freedom of variances over few groups, bands also for those of
-    variances from few trees.  Intervals of `probabilities` are those of
-    `odrf.statistics.effects.limits_of_predicted_share`.
+    Intervals allow for the degrees of freedom of variances over few groups, bands also for those
+    from few trees. Those of `probabilities` are by `limits_of_predicted_share`.
     """
     if spread is None:
         return Bands(*np.full((5, len(estimate)), np.nan))
@@ -98,9 +94,8 @@ def typical_df(df: Floats) -> float:
 def simultaneous_width(covariance: Floats, level: float, seed: int, df: float = np.inf) -> float:
     """Return the quantile c of max |Z_g|/σ_g, Z normal with this covariance (G, G), by simulation.
 
-    It is at least that of a single value.  If the covariance is estimated with finitely many
-    degrees of freedom ν, `df`, it is that of max |Z_g|/(σ_g·√(χ²/ν)), a multivariate t: as if the
-    errors of all σ_g were the same.
+    At least that of a single value. With finite `df`, of a multivariate t: as if the errors of all
+    σ_g were the same.
     """
     single = reach_in_errors(level, df)
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -124,10 +119,10 @@ def simultaneous_width(covariance: Floats, level: float, seed: int, df: float = 
 
 
 def accumulated(difference: Floats, weight: Floats) -> Floats:
-    """Return the accumulated local effects (..., J + 1) at the ends of J intervals.
+    """Return the effects (..., J + 1) accumulated at the ends of J intervals (Apley and Zhu 2020).
 
-    The curve grows by the mean difference of each interval (..., J); its mean over the rows is 0,
-    whose weight (J,) in an interval is divided between its two ends (Apley and Zhu 2020).
+    The curve grows by the mean `difference` (..., J); its mean over the rows, with `weight` (J,)
+    divided between the ends of an interval, is 0.
     """
     curve = _grown(difference, -1)
     middle = (curve[..., 1:] + curve[..., :-1]) / 2
@@ -135,10 +130,7 @@ def accumulated(difference: Floats, weight: Floats) -> Floats:
 
 
 def accumulated_levels(difference: Floats, weight: Floats) -> Floats:
-    """Return the same (..., L) for L levels in an order, of differences (..., L - 1) of neighbours.
-
-    `weight` (L,) is that of the rows of each level.
-    """
+    """Return the same (..., L) for L ordered levels of rows of `weight` (L,)."""
     curve = _grown(difference, -1)
     return curve - (curve @ weight)[..., np.newaxis] / weight.sum()
 
@@ -146,10 +138,8 @@ def accumulated_levels(difference: Floats, weight: Floats) -> Floats:
 def accumulated_pairs(difference: Floats, weight: Floats) -> Floats:
     """Return the second-order effects (..., J + 1, M + 1) of two variables at the corners of cells.
 
-    They are what the two variables add together to the sum of their own effects. `difference` (...,
-    J, M) is the mean over the rows of a cell of the difference of differences; a cell without rows
-    has that of the nearest cell with rows. `weight` (J, M) is that of the rows of each cell; if an
-    interval of one variable has no rows, its cells count alike.
+    They are what both add to the sum of their own effects. `difference` (..., J, M) is that of
+    differences in each cell, without rows that of the nearest cell with some; `weight` (J, M).
     """
     surface = _grown(_grown(_filled(difference, weight), -2), -1)
     first, second = np.diff(surface, axis=-2), np.diff(surface, axis=-1)
@@ -192,8 +182,7 @@ def curve_covariances(
 ) -> list[FunctionalCovariance]:
     """Estimate the covariances (G, G) of the points of m curves over training samples.
 
-    Each curve is the mean over trees of `values` (B, m, G), of those `used` (B, m) for it, by
-    default all.  The covariance of two of its points is that of two functionals of the forest: see
+    Each curve is the mean over trees of `values` (B, m, G), of those `used` (B, m): see
     `odrf.statistics.effects.functional_covariance`, which this equals for each curve.
     """
     B, m, G = values.shape
@@ -219,12 +208,7 @@ ROUNDING = 1e-12
 
 
 class Interaction(NamedTuple):
-    """The strength of an interaction.
-
-    `strength` is the standard deviation, over rows, of the part that is not additive, in the unit
-    of the prediction; of classes the root of the sum of the variances of all probabilities. `H` is
-    its share of the standard deviation of the whole; 0 if that is 0.
-    """
+    """The standard deviation of what is not additive, and its share H of that of the whole."""
 
     strength: float
     H: float
@@ -236,11 +220,7 @@ def pair_interaction(both: Floats, first: Floats, second: Floats) -> Interaction
 
 
 def overall_interaction(predicted: Floats, alone: Floats, others: Floats) -> Interaction:
-    """Return the interaction of one variable with all others.
-
-    `predicted` (s, K) are predictions of s rows, `alone` (s, K) the partial dependence on the
-    variable at their values, `others` (s, K) that on all other variables.
-    """
+    """Return the interaction of a variable with all others, of partial dependences (s, K)."""
     return _interaction(predicted - alone - others, predicted)
 
 
@@ -257,10 +237,10 @@ def _interaction(rest: Floats, whole: Floats) -> Interaction:
 def similarity_order(level: Integers, n_levels: int, others: Sequence[pd.Series]) -> Integers:
     """Return the numbers of the levels in an order by similarity of the other variables.
 
-    The distance of two levels is the sum over the variables of the largest difference of their
-    distribution functions or, of factors, half of the sum of differences of shares.  Scaling to one
-    dimension gives the order (Apley and Zhu 2020, as in the R package ALEPlot). `level` (n,) is
-    that of each row, from 0; each level has a row.
+    The distance of two levels, summed over variables, is the largest difference of their
+    distribution functions, of factors half the sum of differences of shares; scaled to one
+    dimension (Apley and Zhu 2020, as in the R package ALEPlot). `level` (n,) is that of each row,
+    from 0; each has a row.
     """
     distance = np.zeros((n_levels, n_levels))
     rows = np.bincount(level, minlength=n_levels)
@@ -293,10 +273,7 @@ def similarity_order(level: Integers, n_levels: int, others: Sequence[pd.Series]
 # A variable, the points at which predictions are averaged, and where the rows are.
 @dataclass(frozen=True, eq=False)
 class VariablePoints:
-    """A variable and its points.
-
-    `values` (G,).  `observed` (n,): for a missing cell, or a level that is not among them.
-    """
+    """A variable, its points `values` (G,), and the rows `observed` (n,), NaN if at none."""
 
     name: str
     values: NDArray[Any]

@@ -28,10 +28,7 @@ ROUNDING = 1e-9
 
 
 class Repetition(NamedTuple):
-    """Of how many `columns` (with the response) how many `hardly` vary within groups.
-
-    `mean` is that of the shares of variation within groups.
-    """
+    """How many `columns` `hardly` vary within groups; the `mean` share of variation there."""
 
     hardly: int
     columns: int
@@ -41,8 +38,8 @@ class Repetition(NamedTuple):
 def within_shares(codes: Integers, columns: Floats) -> Floats:
     """Return the mean square of each column (q, m) within groups, divided by that of all rows (q,).
 
-    1 on average for groups that are unrelated to a column, 0 for a column that is constant within
-    each group, and NaN for one that is constant altogether.  Groups are 0, 1, …, fewer than rows.
+    1 on average for unrelated groups, NaN for a constant column. Groups are 0, 1, …, fewer than
+    rows.
     """
     counts = np.bincount(codes)
     m, n_groups = len(codes), np.count_nonzero(counts)
@@ -66,9 +63,8 @@ def within_shares(codes: Integers, columns: Floats) -> Floats:
 def repetition(codes: Integers, columns: Floats, numbered: bool) -> Repetition | None:
     """Return how many columns (q, m) hardly vary within groups; None if rows are not repeated.
 
-    None also if there are too few columns to decide.  The response is the first column.  Groups are
-    0, 1, …; if `numbered`, they are the values of a number in its order, and columns that follow
-    this number by a trend do not count.
+    None also for too few columns. The response comes first. Groups are 0, 1, …; if `numbered`, they
+    are in the order of a number, and columns that follow it by a trend do not count.
     """
     first = within_shares(codes, columns[:FIRST])
     if np.sum(first < LITTLE) < np.sum(first >= LITTLE):
@@ -89,8 +85,7 @@ def repetition(codes: Integers, columns: Floats, numbered: bool) -> Repetition |
 def _follow_a_trend(codes: Integers, columns: Floats, shares: Floats) -> bool:
     """Return whether columns vary hardly more within two neighbouring groups than within one.
 
-    Of subjects, whose numbers mean nothing, two together have about half of the variation between
-    subjects.
+    Of subjects, two together have about half of the variation between subjects.
     """
     joined = within_shares(codes // 2, columns)
     return bool(np.median((joined - shares) / (1 - shares)) < TREND)
@@ -113,10 +108,7 @@ def in_same_order(x: Floats, y: Floats) -> bool:
 
 
 def goes_with(labels: Integers, codes: Integers) -> bool:
-    """Return whether each label (m,) goes with one code (m,), and each code with one label.
-
-    Both are 0, 1, …; missing labels, which are -1, go with none.
-    """
+    """Return whether labels (m,), -1 if missing, and codes (m,) match one to one."""
     n_codes = len(np.unique(codes))
     if labels.min() < 0 or len(np.unique(labels)) != n_codes:
         return False
@@ -125,10 +117,9 @@ def goes_with(labels: Integers, codes: Integers) -> bool:
 
 @one_thread()
 def exact_sum(X: Floats, y: Floats, most: int) -> list[int]:
-    """Return the columns of X (m, q), at most so many, whose weighted sum is y (m,) up to rounding.
+    """Return the columns of X (m, q) whose weighted sum, plus a constant, is y (m,) up to rounding.
 
-    The sum may have a constant.  The list is empty if there is no such sum, or it takes more
-    columns; of columns that depend on each other, all that share in the sum count.
+    Empty if there is no such sum, or it takes more than `most`.
     """
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if not len(varying) or len(y) <= 2 * len(varying) + 2 or np.ptp(y) == 0:
@@ -149,10 +140,7 @@ def _standardised(values: Floats) -> Floats:
 
 # Whether what a fit leaves unexplained follows itself in time.
 def autocorrelation(runs: Floats) -> float:
-    """Return the correlation of residuals with the next ones, NaN without any that vary.
-
-    `runs` (r, w) are r runs of w successive rows; NaN for rows without a residual.
-    """
+    """Return the correlation of residuals in `runs` (r, w) with the next ones; NaN without."""
     known = ~np.isnan(runs)
     if not known.any():
         return float("nan")
@@ -168,8 +156,7 @@ def autocorrelation(runs: Floats) -> float:
 def distinct_rows(a: NDArray) -> tuple[Integers, Integers]:
     """Return the first of each set of equal rows (d,), and the number of its set for each row (n,).
 
-    Sets are in the order of their rows, as by `numpy.unique` with ``axis=0``.  That function
-    compares rows as structures, where NumPy turns Ctrl-C into a `TypeError`.
+    As by `numpy.unique` with ``axis=0``, which turns Ctrl-C into a `TypeError`.
     """
     order = np.lexsort(a.T[::-1])
     ordered = a[order]

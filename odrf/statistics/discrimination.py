@@ -26,11 +26,7 @@ class WithInterval(NamedTuple):
 
 
 def thresholds_table(p: Floats, event: Floats, weights: Floats) -> pd.DataFrame:
-    """Return the consequences of predicting events from each threshold on, the highest first.
-
-    Columns: ``threshold``, ``sensitivity`` (recall: the share of events predicted), ``specificity``
-    (the share of others not predicted), ``precision`` (the share of events among those predicted).
-    """
+    """Return each threshold, the highest first, its sensitivity, specificity and precision."""
     threshold, positive, negative = _found_from_each(p, event, weights)
     return pd.DataFrame(
         {
@@ -53,16 +49,12 @@ def _found_from_each(p: Floats, event: Floats, weights: Floats) -> tuple[Floats,
 def area_under_roc(
     p: Floats, event: Floats, weights: Floats, level: float, groups: Integers | None = None
 ) -> WithInterval:
-    """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
+    """Return the area under the ROC curve of p (n,), with its standard error and interval.
 
-    The area is the probability that an event has a higher p (n,) than another row, equal ones
-    counting half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays
-    within 0 and 1.  An area of 0 or 1 has no standard error.  Then the interval follows from m
-    pairs of different rows, m the smaller number of both sorts: all are in order with probability
-    area^m at most. `event` (n,) is 1 or 0; both occur.  Rows of `groups` (n,) need not be
-    independent: the variance is that of the sums over groups, and the interval by Student's t
-    (Obuchowski 1997, Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44,
-    837-845).
+    The interval is normal for log(area/(1 - area)). An area of 0 or 1 has no error: then m pairs of
+    different rows, m the smaller number of both sorts, are all in order with probability area^m.
+    With `groups` (n,), the variance is over them, and the interval by Student's t (Obuchowski 1997,
+    Biometrics 53, 567-578; DeLong, DeLong and Clarke-Pearson 1988, Biometrics 44, 837-845).
     """
     yes = event > 0
     among_others = _placements(p[yes], p[~yes], weights[~yes])
@@ -133,13 +125,11 @@ def bootstrapped_precision(
     samples: int = 200,
     groups: Integers | None = None,
 ) -> WithInterval:
-    """Return the average precision with the standard error of bootstrapped rows.
+    """Return the average precision with the standard error of bootstrapped rows, or `groups`.
 
-    Events and others are drawn apart, so that each sample has both.  Of `groups` (n,) whole ones
-    are drawn: those with events only, with others only, and with both apart.  The interval is
-    normal, or with groups by Student's t, on the scale of the log odds: percentiles of the
-    bootstrap would lie above the estimate, because rows that are drawn twice make samples look
-    easier.  A precision of 1 has no interval: all samples have it, too.
+    Units with events only, others only, and both are drawn apart. The interval is normal, or
+    Student's t, for the log odds: percentiles would lie above the estimate, because rows drawn
+    twice make samples look easier. A precision of 1 has no interval.
     """
     rng = np.random.default_rng(seed)
     drawn_apart = _units_drawn_apart(event, groups)
@@ -180,12 +170,10 @@ def _units_drawn_apart(event: Floats, groups: Integers | None) -> list[_Units]:
 
 @one_thread()
 def net_benefit(p: Floats, event: Floats, weights: Floats, thresholds: Floats) -> pd.DataFrame:
-    """Return the net benefit of acting on rows with p from a threshold on.
+    """Return the net benefit of acting on rows with p from a threshold on, and of acting on all.
 
-    At threshold t, a false alarm costs t/(1 - t) of the gain of a true event: so the benefit is the
-    share of true events, minus t/(1 - t) times the share of false alarms.  Columns: ``threshold``,
-    ``benefit``, and ``all``, the benefit of acting on all rows (Vickers and Elkin 2006, Medical
-    Decision Making 26, 565-574).
+    At threshold t, a false alarm costs t/(1 - t) of the gain of a true event (Vickers and Elkin
+    2006, Medical Decision Making 26, 565-574).
     """
     share = weights / weights.sum()
     odds = thresholds / (1 - thresholds)

@@ -1,18 +1,8 @@
 """Tests of importance: knockoffs, differences of losses, shadows.
 
-A knockoff of a predictor is a column that has the same relation to the other predictors as the
-predictor, but was drawn without the response.
-
-References
-----------
-E. Candès, Y. Fan, L. Janson and J. Lv (2018). Panning for gold: 'model-X' knockoffs for high
-dimensional controlled variable selection. JRSS B 80.
-
-A. Gimenez and J. Zou (2019).  Improving the stability of the knockoff procedure: multiple
-simultaneous knockoffs and entropy maximization.  AISTATS.
-
-O. Ledoit and M. Wolf (2004).  A well-conditioned estimator for large-dimensional covariance
-matrices.  Journal of Multivariate Analysis 88.
+A knockoff has the relation of a predictor to the others, but was drawn without the response.
+Candès, Fan, Janson and Lv (2018), JRSS B 80; Gimenez and Zou (2019), AISTATS; Ledoit and Wolf
+(2004), Journal of Multivariate Analysis 88.
 """
 
 from __future__ import annotations
@@ -39,10 +29,7 @@ CONVERGED = 1e-10
 
 @one_thread()
 def shrunken_covariance(Z: Floats, part: float) -> Floats:
-    """Return the covariance (p, p) of rows Z (n, p), shrunk to a multiple of the identity.
-
-    The share of the multiple is a part of the one that Ledoit and Wolf (2004) estimate.
-    """
+    """Return the covariance (p, p) of Z (n, p), shrunk by a `part` of Ledoit and Wolf's share."""
     n, p = Z.shape
     require_memory(40.0 * p * p, f"the covariance of {p} columns", "use fewer predictors")
     Z = Z - Z.mean(axis=0)
@@ -58,8 +45,7 @@ def shrunken_covariance(Z: Floats, part: float) -> Floats:
 def entropy_knockoff_gaps(correlation: Floats) -> Floats:
     """Return the gaps s (p,): each knockoff's correlation with its predictor is 1 - s_j.
 
-    They maximise the entropy of predictors and knockoffs together, log det(2Σ - diag(s)) +
-    Σ log s_j, by one coordinate after the other (Gimenez and Zou 2019).
+    They maximise log det(2Σ - diag(s)) + Σ log s_j, one after the other (Gimenez and Zou 2019).
     """
     p = len(correlation)
     lowest = float(np.linalg.eigvalsh(correlation)[0])
@@ -89,8 +75,7 @@ def knockoff_covariance(correlation: Floats, gaps: Floats) -> Floats:
 def gaussian_knockoffs(values: Floats, rng: np.random.Generator) -> Floats:
     """Return a knockoff of each column of numbers (n, p), with the distribution of the column.
 
-    The columns are made Gaussian by their ranks, knockoffs are drawn with the shrunken covariance,
-    and turned back by the quantiles of the columns.  Where all columns are constant, so are these.
+    Columns are made Gaussian by ranks, drawn with the shrunken covariance, and turned back.
     """
     if not np.ptp(values, axis=0).any():
         return values.copy()
@@ -112,8 +97,7 @@ def gaussian_knockoffs(values: Floats, rng: np.random.Generator) -> Floats:
 def knockoff_values(W: Floats) -> Floats:
     """Return for each predictor (p,) the smallest false discovery rate at which it is selected.
 
-    At a threshold t the rate is estimated by (1 + number of W ≤ -t) / number of W ≥ t: knockoff+.
-    It is 1 where W is 0 or below: these are never selected.
+    Estimated by (1 + number of W ≤ -t) / number of W ≥ t, knockoff+; 1 where W is not above 0.
     """
     positive = np.unique(W[W > 0])
     if not len(positive):
@@ -125,10 +109,7 @@ def knockoff_values(W: Floats) -> Floats:
 
 
 def knockoff_threshold(W: Floats, fdr: float) -> float:
-    """Return the smallest t > 0 at which the estimated rate is at most `fdr`, or infinity.
-
-    The rate is that of `knockoff_values`.
-    """
+    """Return the smallest t > 0 with a rate, as in `knockoff_values`, of at most `fdr`, or ∞."""
     for t in np.unique(np.abs(W[W != 0])):
         found = (t <= W).sum()
         # as in `knockoff_values`: a product with fdr would be rounded in another way
@@ -154,14 +135,11 @@ def evaluated_differences(
     level: float,
     inflation: float = 1.0,
 ) -> tuple[float, float, float, float, float, float]:
-    """Return the mean of differences (n,), and test whether it is above 0.
+    """Return estimate, error, statistic, p-value and interval of a mean of differences (n,).
 
-    The result is estimate, standard error, statistic, p-value and the ends of the interval, which
-    has two sides and is Student's.  If the differences of each unit add up to 0, these are 0 but
-    for a p-value of 1.  The rows of a group, of `groups` (n,), are one unit: the standard error is
-    that of the sum over units, with as many degrees of freedom as units less 1. `test` is "t",
-    Student's t of the mean, or "wilcoxon", the signed ranks of the mean differences of the units.
-    `inflation` is the variance of the mean divided by that over rows: above 1 if both losses are of
+    The rows of a group, of `groups` (n,), are one unit. `test` is "t", of the mean, or "wilcoxon",
+    the signed ranks of the units' means, against a mean of 0 or less. If the sums of units are all
+    0, so is all but the p-value of 1. `inflation` of the variance is above 1 if both losses are of
     trees that chance made better or worse.
     """
     _, unit = np.unique(groups, return_inverse=True)
@@ -189,10 +167,7 @@ LEVEL = 0.01
 
 
 def most_important(importance: Floats, drop: float) -> Integers:
-    """Return the numbers of the predictors kept when the share `drop` of them is dropped.
-
-    The least important are dropped, at least one; at least one is kept.  The numbers are rising.
-    """
+    """Return, ascending, the predictors kept when the share `drop` is dropped: at least one is."""
     order = np.argsort(-importance, kind="stable")
     return np.sort(order[: _kept(len(importance), drop)])
 
@@ -217,9 +192,8 @@ def fewest_rounds(P: int) -> int:
 def decisions(hits: Integers, rounds: Integers) -> list[str]:
     """Return the decision on each predictor (P,): confirmed, tentative or rejected.
 
-    `hits` counts in how many of the `rounds` its importance exceeded that of the best shadow.  For
-    a predictor without influence the probability of a hit is at most 1/2.  Two one-sided binomial
-    tests, at level 0.01 with Bonferroni's correction for P predictors (Kursa and Rudnicki 2010).
+    `hits` counts in how many `rounds` it beat the best shadow, without influence at most half of
+    them: binomial tests at level 0.01 with Bonferroni's correction (Kursa and Rudnicki 2010).
     """
     level = LEVEL / len(hits)
     more = scipy.special.bdtrc(hits - 1, rounds, 0.5) < level

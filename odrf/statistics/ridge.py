@@ -1,8 +1,7 @@
 """Ridge and kernel ridge regression, whose penalty is chosen by leaving out one row at a time.
 
-The prediction is an intercept and a sum over training rows j of coef_j·k(|x - x_j|), where k falls
-with the distance.  It is the mean of a Gaussian process with that covariance, given the responses
-(Rasmussen and Williams 2006, section 2.2 and, for the intercept, 2.7).
+The prediction is an intercept and Σ_j coef_j·k(|x - x_j|) over training rows: the mean of a
+Gaussian process with covariance k (Rasmussen and Williams 2006, sections 2.2 and 2.7).
 """
 
 from __future__ import annotations
@@ -37,11 +36,7 @@ BLOCK = 1024
 
 
 class Choice(NamedTuple):
-    """The options of a kernel ridge regression that are chosen.
-
-    `kernel` is a name in `KERNELS`, `width` the distance that counts as 1, in usual distances of
-    rows, `penalty` the variance of a row of weight 1 around the curve.
-    """
+    """A kernel, its `width` in usual distances, and the `penalty`: the variance of a row."""
 
     kernel: str
     width: float
@@ -49,11 +44,7 @@ class Choice(NamedTuple):
 
 
 class KernelRidge(NamedTuple):
-    """A kernel ridge regression of K responses, with `coef` (n, K) and `intercept` (K,).
-
-    `kernel` is a name in `KERNELS`, `width` the distance that counts as 1, `penalty` the variance
-    of a row of weight 1 around the curve.
-    """
+    """A kernel ridge regression of K responses, with `coef` (n, K) and `intercept` (K,)."""
 
     kernel: str
     width: float
@@ -65,12 +56,10 @@ class KernelRidge(NamedTuple):
 def kernel_ridge(points: Floats, Y: Floats, weights: Floats) -> tuple[KernelRidge, Floats]:
     """Return the regression with the smallest error of rows left out, and their predictions (n, K).
 
-    The latter are by the regression on the other rows, of the same kernel, width and penalty.
-    These are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no order.  The error
-    needs no further regressions: the residual of a row that is left out is its element of Q·y,
-    divided by its diagonal element of Q, the matrix that turns responses into coefficients
-    (Rasmussen and Williams 2006, equation 5.12). `points` (n, p) are predictors in comparable
-    units, of at least two rows; `weights` (n,) are above 0.
+    Kernel, width and penalty are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no
+    order. The residual of a row left out is its element of Q·y over its diagonal element of Q, the
+    matrix from responses to coefficients (Rasmussen and Williams 2006, equation 5.12). `points` (n,
+    p).
     """
     with one_thread():
         few = slice(0, ROWS_TO_CHOOSE)
@@ -187,10 +176,7 @@ LEAST_SHARE = 1e-10
 
 
 class ObliqueKernelRidge(NamedTuple):
-    """A kernel ridge regression on directions.
-
-    `directions` (p, r).  `left_out` (n, K): without their fold.
-    """
+    """A regression on `directions` (p, r); `left_out` (n, K) are those without their fold."""
 
     directions: Floats
     ridge: KernelRidge
@@ -207,23 +193,13 @@ def oblique_kernel_ridge(
 ) -> ObliqueKernelRidge:
     """Return the regression on directions that predicts left out folds best.
 
-    Directions fit the rows that they were estimated on.  So everything is done without each fold of
-    rows, which are then validation rows: the steps to the directions, kernel, width and penalty.
-    `points` (n, p) are predictors in comparable units, of at least ten rows in no order; `first`
-    are the options of the regressions whose gradients give the directions; `fold` (n,) is from 0 to
-    F - 1; `importance` are F + 1 arrays (p,), the importance of each column, at least 0, as
-    estimated without each fold, and on all rows.
+    All choices are made without each fold, as directions fit the rows they were estimated on.
+    `points` (n, p) of ten rows or more, in no order; `first` are the options of the regressions
+    whose gradients give the directions; `fold` (n,) from 0 to F - 1; `importance`, F + 1 arrays
+    (p,), without each fold and on all rows.
 
-    References
-    ----------
-    A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning
-    in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
-
-    A. M. Samarov (1993).  Exploring regression structure using nonparametric functional estimation.
-    Journal of the American Statistical Association 88, 836-847.
-
-    S. Trivedi, J. Wang, S. Kpotufe and G. Shakhnarovich (2014).  A consistent estimator of the
-    expected gradient outerproduct.  Uncertainty in Artificial Intelligence 30, 819-828.
+    Radhakrishnan, Beaglehole, Pandit and Belkin (2024), Science 383, 1461-1467; Samarov (1993),
+    JASA 88, 836-847; Trivedi, Wang, Kpotufe and Shakhnarovich (2014), UAI 30, 819-828.
     """
     with one_thread():
         rows = points, Y, weights
@@ -242,10 +218,9 @@ def oblique_kernel_ridge(
 
 
 def along(points: Floats, directions: Floats) -> Floats:
-    """Return the products (n, r) of rows and directions.
+    """Return the products (n, r) of rows and directions, added one by one.
 
-    They are added one by one: BLAS would round those of a row alone in another way than those of
-    the row among others.
+    BLAS would round those of a row alone in another way than those of the row among others.
     """
     total = np.zeros((len(points), directions.shape[1]))
     for column, row in zip(points.T, directions, strict=True):
@@ -336,10 +311,7 @@ TINY = 1e-12
 
 
 class RidgeRegression(NamedTuple):
-    """A ridge regression on m columns.
-
-    `left_out` (n,) is the prediction of each row by the regression on the other rows.
-    """
+    """A ridge regression on m columns; `left_out` (n,) are by the regressions on the other rows."""
 
     coef: Floats
     intercept: float
@@ -351,11 +323,9 @@ def ridge_regression(
 ) -> RidgeRegression:
     """Minimise the weighted squares of y - intercept - Z·coef plus a penalty on coef².
 
-    The penalty, of `penalties` that are each multiplied by n, is the one with the smallest error of
-    the rows that are left out, one at a time.  That error needs no further regressions: it is the
-    residual, divided by 1 less the leverage (Golub, Heath and Wahba 1979).  Columns of Z (n, m) are
-    compared in units of their standard deviations.  Rows of weight 0 have no part in the
-    regression.
+    The penalty, times n, is the one with the smallest error of rows left out: the residual over 1
+    less the leverage (Golub, Heath and Wahba 1979). Columns of Z (n, m) are in units of their
+    deviations.
     """
     with one_thread():
         return _solved(Z, y, weights, penalties * len(Z))
@@ -389,10 +359,7 @@ def _solved(Z: Floats, y: Floats, weights: Floats, penalties: Floats) -> RidgeRe
 
 
 def _decomposed(A: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return U (n, r), the squares (r,) of the singular values, and V (m, r), of A = U·D·Vᵀ.
-
-    They are from the smaller of the products of A with itself, which takes less time.
-    """
+    """Return U (n, r), squares (r,) of singular values and V (m, r), by the smaller A·Aᵀ."""
     n, m = A.shape
     squares, vectors = np.linalg.eigh(A.T @ A if m <= n else A @ A.T)
     used = squares > max(squares.max(initial=0.0), TINY) * TINY

@@ -24,9 +24,8 @@ Integers = NDArray[np.int64]
 def box_weights() -> Floats:
     """Return the weights (65, 65) of a player of a box of coalitions.
 
-    Let a game be 1 for the coalitions that have all of a players and none of b others, and 0 else.
-    The Shapley value of each of the a players is (a - 1)! b! / (a + b)!, the entry [a, b]; that of
-    each of the b players is minus the entry [b, a].  Entries with a = 0 are 0.
+    Of a game that is 1 for coalitions with all of a players and none of b others, the value of each
+    of the a players is (a - 1)! b! / (a + b)!, entry [a, b]; of each of the b minus entry [b, a].
     """
     weights = np.zeros((MOST_PLAYERS + 1, MOST_PLAYERS + 1))
     for a in range(1, MOST_PLAYERS + 1):
@@ -44,7 +43,7 @@ LIGHTEST = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """What is divided among the terms: the trees, the rows, and the background rows.
+    """Trees, rows and background rows, between whose terms predictions are divided.
 
     `value` (m, K), `used` (B, P), `term_of` (r,), `rows` (n_background + n, r).
     """
@@ -61,12 +60,7 @@ class Game:
 
 @dataclass(frozen=True)
 class OrderDraws:
-    """When coalitions are not enumerated, and how many orders are drawn then.
-
-    `max_boxes` is the largest number of boxes of coalitions of a tree and a pair of rows, `n_draws`
-    the number of orders, each with its reverse, for those that are not enumerated; `origin` (4,)
-    starts the random numbers.
-    """
+    """At most `max_boxes` of coalitions are enumerated; else `n_draws` orders are drawn."""
 
     max_boxes: int
     n_draws: int
@@ -79,10 +73,7 @@ class OrderDraws:
 
 
 class Shares(NamedTuple):
-    """Shapley values (n, P, K) or interaction values (n, P, P, K) with their standard errors.
-
-    `drawn` is the share of games of which values were drawn.
-    """
+    """Values (n, P, K) or (n, P, P, K), their errors, and the share of games `drawn`."""
 
     values: Floats
     std_error: Floats
@@ -103,10 +94,7 @@ def shares_of_rows(
     n_jobs: int,
     advance: Callable[[], object],
 ) -> Shares:
-    """Return the values of all rows: `scale` times the mean over the background rows.
-
-    `shape` is that of the values of a row.
-    """
+    """Return the values (n, *shape) of all rows: `scale` times the mean over the background."""
     n, mean = len(game.rows) - game.n_background, scale / game.n_background
     require_memory(
         16.0 * n * math.prod(shape),
@@ -184,10 +172,7 @@ def _parts(game: Game) -> Iterator[tuple[int, int]]:
 
 
 def _failures(game: Game, max_boxes: int) -> Integers:
-    """Return how many pairs of background rows (B,) have too many boxes, of `TRIALS` pairs.
-
-    They show which trees are not worth a trial, whatever row is explained.
-    """
+    """Return how many of `TRIALS` pairs of background rows (B,) show trees not worth a trial."""
     failed = np.zeros(len(game.packed.root), dtype=np.int64)
     scratch = walk_memory(game.used.shape[1], 1, max_boxes)
     pairs = min(TRIALS, game.n_background // 2)

@@ -1,21 +1,15 @@
 """Strength of a forest's trees and correlation between them, out of bag (Breiman 2001).
 
-Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of votes for its class
-minus the largest share for another class, with votes of the trees that did not draw the row.
-Strength s is the mean margin.  The correlation ρ̄ of the trees' raw margins is the variance of the
-margin, divided by the squared mean of the trees' standard deviations.  The error is at most
-ρ̄(1 - s²)/s².  The variance is that of very many votes: the squared margin of a row is the mean
-product of the raw margins of two different trees that left the row out.
+Classes (Definitions 3 and 4, Appendix II): the margin of a row is the share of out-of-bag votes for
+its class minus the largest for another. Strength s is the mean margin; the correlation ρ̄ is the
+variance of the margin, by products of two different trees, over the squared mean of the trees'
+standard deviations. The error is at most ρ̄(1 - s²)/s².
 
 Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of the residuals of two
-trees, weighted by their standard deviations.  The error of a forest of very many trees is at most
-ρ̄ times the error of a tree.  The out-of-bag error may be above it: that of few trees is larger.
+trees, weighted by their standard deviations. The error of very many trees is at most ρ̄ times the
+error of a tree; that of few trees is larger.
 
-Of few trees or rows, sums of products may be larger than standard deviations allow: ρ̄ is then 1.
-
-Means over trees, and over pairs of trees, count all of them alike, also where some kinds of trees
-leave out more rows than others.  Means over rows use case weights: a weight of 2 is the same as the
-row twice.
+Means over trees, and pairs, count all alike; those over rows use case weights.
 """
 
 from __future__ import annotations
@@ -36,11 +30,7 @@ STEPS = 15
 
 
 class Strength(NamedTuple):
-    """Strength and correlation of the first `trees` of a forest.
-
-    All other figures are NaN if no row is out of bag for any of the trees.  `bound`: which chance
-    can bring about: no error is below 0.
-    """
+    """Strength and correlation of the first `trees`; NaN if no row is out of bag for any."""
 
     trees: int
     strength: float
@@ -64,8 +54,7 @@ def of_classes(
 ) -> list[Strength]:
     """Return strength and correlation of the first trees, for each of the `sizes`, rising.
 
-    `predicted` (n, B) are the class codes that each tree predicts, `unseen` (n, B) the rows that
-    each tree did not draw; weights are above 0.
+    `predicted` (n, B) are class codes, `out_of_bag` (n, B); weights are above 0.
     """
     n, strengths, done = len(y), [], 0
     votes, rows = np.zeros((n, n_classes)), np.arange(n)
@@ -116,10 +105,7 @@ def _unknown(size: int) -> Strength:
 def _margin_deviation(
     predicted: Integers, unseen: Mask, y: Integers, weights: Floats, rival: Integers
 ) -> float:
-    """Return the standard deviation of the raw margin of a tree.
-
-    The raw margin is 1 if the tree predicts the class, -1 if it predicts the rival, else 0.
-    """
+    """Return the deviation of a tree's margin: 1 for the class, -1 for the rival, else 0."""
     if not unseen.any():
         return np.nan
     mass = weights[unseen]
@@ -131,8 +117,7 @@ def _margin_deviation(
 def _mean_covariance(margin: Floats, matters: Floats, number: Floats, weights: Floats) -> float:
     """Return the mean covariance of the raw margins of two trees; NaN if no row has two.
 
-    `margin` and `matters` (m,) are the means of the raw margins, and of their squares, of the trees
-    that left each row out; `number` (m,) how many trees these are.
+    `margin` and `matters` (m,) are the means of raw margins and their squares over `number` trees.
     """
     pairs = number > 1
     if not pairs.any():
@@ -149,8 +134,7 @@ def of_numbers(
 ) -> list[Strength]:
     """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
 
-    `residual` (n, B) is response minus the prediction of each tree, `unseen` (n, B) the rows that
-    each tree did not draw; weights are above 0.
+    `residual` (n, B) is response minus prediction of each tree, `out_of_bag` (n, B).
     """
     counted, there = np.where(unseen, residual, 0.0), unseen.astype(np.float64)
     totals, numbers = np.cumsum(counted, axis=1), np.cumsum(unseen, axis=1)

@@ -1,8 +1,7 @@
 """The theorems that may cover a fit: their conditions, the evidence, and the conclusion.
 
-[Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests.  A condition on a rate
-cannot be judged at one n.  A rule in n can: its values at n, 10·n, … 10¹²·n rows and far beyond
-either tend to the limit of the condition, or they do not.
+[Z] is Zhan, Liu and Xia; [P] the paper on manifold-aware projection forests. No rate can be judged
+at one n. A rule can: its values at n, 10·n, … 10¹²·n and beyond tend to a limit, or do not.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ SLOWING = 0.7
 
 @dataclass(frozen=True)
 class FitProperties:
-    """The properties of a fit that the conditions of the theorems are about.
-
-    `family`: predictors; else empty.  `constant_by`: none.
-    """
+    """The properties of a fit that the conditions of the theorems are about."""
 
     forest: bool
     classes: bool
@@ -80,10 +76,7 @@ class FitProperties:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a theorem: a `statement`, and the `quantity` it is about, at this n.
-
-    `status` is `HOLDS`, `FAILS`, `UNKNOWN`, `ASSUMED`, `DIFFERS` or `CONTRADICTED`.
-    """
+    """One condition of a theorem, the `quantity` at this n that it is about, and its status."""
 
     theorem: str
     statement: str
@@ -92,12 +85,10 @@ class Condition:
 
 
 def limit_status(values: Sequence[float], to_infinity: bool) -> str:
-    """Return whether the values of a rule tend to infinity, or else to 0.
+    """Return whether the values of a rule tend to infinity, or else to 0; `UNKNOWN` without any.
 
-    They are taken to do so if their logarithms keep rising, or falling, from 10⁴⁸·n rows on, and do
-    not slow down: the exponent of 10 doubles with each value, so that even ln(ln n) rises by about
-    as much each time, but what tends to another limit by less and less.  A constant rule fails.
-    Without values the answer is `UNKNOWN`.
+    They do if their logarithms keep rising, or falling, from 10⁴⁸·n rows on, and do not slow down:
+    the exponent of 10 doubles each time, so that even ln(ln n) rises by about as much.
     """
     if len(values) < LAST:
         return UNKNOWN
@@ -149,10 +140,7 @@ WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: 
 
 
 def conditions(fit: FitProperties) -> list[Condition]:
-    """Return every condition of every theorem that may cover the fit.
-
-    The theorems of [Z] are about trees whose leaf values are from the rows that chose the splits.
-    """
+    """Return every condition of every theorem that may cover the fit, honest or not."""
     name = HONEST if fit.honest else _theorem(fit)
     on = [Condition(name, ON_RESPONSE, f"on {fit.scale}", FAILS)] if fit.scale else []
     if fit.honest:
@@ -242,10 +230,7 @@ def _obstacles_if_honest(fit: FitProperties) -> list[tuple[str, list[str]]]:
 
 
 def _obstacles(fit: FitProperties) -> list[tuple[str, list[str]]]:
-    """Return why no theorem of [Z] applies, or that this is unknown.
-
-    Each reason has a remedy, together with that of all others; nothing if it is not known.
-    """
+    """Return why no theorem of [Z] applies, or this is unknown, each with its remedies."""
     about, obstacles = _trees_meant(fit), []
     if about:
         of = f"No result of [Z] applies: they are about {', and about '.join(dict(about))}"
@@ -351,10 +336,7 @@ def _way_out(fit: FitProperties) -> str:
 
 
 def _rates(fit: FitProperties) -> list[Condition]:
-    """Return the conditions on t_n of Theorems 1, 2 and 4 of [Z], or on α_n of 3 and 5.
-
-    A tree that draws s of the n rows has leaves, and is pruned, as one of s rows.
-    """
+    """Return the conditions on t_n of Theorems 1, 2 and 4 of [Z], or on α_n of 3 and 5."""
     name, s, rows = _theorem(fit), symbol_of_drawn(fit), fit.drawn * fit.n
     grows = Condition(name, "t_n → ∞", f"t_n = {fit.leaves:.4g}", _grows(fit))
     if fit.alpha is None:
@@ -459,8 +441,8 @@ def _grown(fit: FitProperties) -> tuple[str, str]:
 def _of_honest(fit: FitProperties) -> list[Condition]:
     """Return the conditions of Theorem 2 of [P]: honest forests on small subsamples.
 
-    It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also requires that both sides of
-    a split keep a share of the rows of the node; [P] assumes this for splits by impurity.
+    It uses Theorem 3 of Athey, Tibshirani and Wager (2019), which also asks both sides of a split
+    to keep a share of the rows.
     """
     along = np.asarray(fit.drawn_along)
     size, share = f"s = {fit.drawn * fit.n:.4g}", f"s/n = {fit.drawn:.3g}"
@@ -515,10 +497,9 @@ COLUMNS = 50
 
 
 def tail_index(residuals: Floats) -> float:
-    """Return Hill's estimate of the index ξ of the tails, from the largest 5 % of |residuals|.
+    """Return Hill's index ξ of the tails x^(-1/ξ), from the largest 5 % of |residuals|.
 
-    Tails that fall like x^(-1/ξ) have ξ > 0; those of a normal distribution fall faster than any
-    power, ξ = 0, but the estimate from 5 % of a large sample is about 1/6.
+    Of a normal distribution ξ is 0, but the estimate from 5 % of a large sample is about 1/6.
     """
     size = np.sort(np.abs(residuals))[::-1]
     k = max(2, int(TAIL * len(size)))
@@ -528,10 +509,7 @@ def tail_index(residuals: Floats) -> float:
 
 
 def tail_p(residuals: Floats, seed: int) -> float:
-    """Return the Monte Carlo p-value of the tail index, for residuals from a normal distribution.
-
-    Of more than 5000 residuals a random sample of 5000 is used.
-    """
+    """Return the Monte Carlo p-value of the tail index of normal residuals; of 5000 at most."""
     observed = tail_index(residuals)
     n = len(residuals)
     rng = np.random.default_rng(seed)
@@ -543,11 +521,7 @@ def tail_p(residuals: Floats, seed: int) -> float:
 
 
 def normal_quantiles(residuals: Floats) -> Floats:
-    """Return the sorted residuals (n,), standardised by median and median absolute deviation.
-
-    The latter is divided by 0.6745, so that it estimates the standard deviation of a normal
-    distribution; normal residuals then follow the standard normal quantiles.
-    """
+    """Return the sorted residuals (n,), standardised by median and median absolute deviation."""
     centre = np.median(residuals)
     scale = np.median(np.abs(residuals - centre)) / 0.6744897501960817
     return np.sort(residuals - centre) / (scale if scale > 0 else 1.0)
@@ -556,8 +530,7 @@ def normal_quantiles(residuals: Floats) -> Floats:
 def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> Floats:
     """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
 
-    The diameter of a leaf is the diagonal of the smallest box around its rows of X (p, n),
-    relative to that of all rows.  Of more than 50 columns, 50 evenly spaced ones are used.
+    The diagonal of the smallest box around its rows of X (p, n), on 50 columns at most.
     """
     leaves = leaf_nodes(forest, X, n_jobs)
     columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
@@ -582,10 +555,7 @@ def _diameters(X: Floats, leaf: Integers) -> Floats:
 
 
 def predictors_per_split(forest: Forest, first: Integers) -> Integers:
-    """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors.
-
-    Predictor j has the columns ``first[j]:first[j + 1]``.
-    """
+    """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors."""
     node = node_of_terms(forest)
     is_split, P = forest.is_split(), len(first) - 1
     numbers = np.zeros(P + 1, dtype=np.int64)

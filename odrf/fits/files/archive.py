@@ -33,11 +33,7 @@ VERSION, VERSION_64 = 20, 45
 
 
 class Member(NamedTuple):
-    """A member of an archive.
-
-    `method` is `STORED` or `DEFLATED`, `crc` the CRC-32 of the content; `stored` are bytes in the
-    file, `size` those of the content; the header begins at `offset`.
-    """
+    """A member of an archive: `stored` bytes in the file, `size` bytes of content."""
 
     name: str
     method: int
@@ -116,11 +112,7 @@ class NotAFit(Exception):  # noqa: N818
 
 
 class Part(NamedTuple):
-    """Where a member is, and its checksum, which includes its header.
-
-    The member named `file` begins `at` a position of the archive, has `stored` bytes there, and
-    content of `size` bytes; `check` is the first digits of its SHA-256.
-    """
+    """Where a member is, and the first digits of the SHA-256 of its header and content."""
 
     file: str
     at: int
@@ -130,10 +122,7 @@ class Part(NamedTuple):
 
 
 class ArchiveWriter:
-    """Writes members one after the other; `finish` writes what must come first or last.
-
-    The binary `file` can be written and searched; `version` is that of the package.
-    """
+    """Writes members one after the other; `finish` writes what must come first or last."""
 
     def __init__(self, file: IO[bytes], version: str, compress: bool) -> None:
         self._file, self._version, self._compress = file, version, compress
@@ -164,10 +153,7 @@ class ArchiveWriter:
         return Part(name, member.offset, member.stored, size, _check(digest))
 
     def finish(self, content: bytes, memory: int) -> bool:
-        """Write the list of all contents, and the description of the file.
-
-        `memory` is the memory that the fit takes.  Return whether a reader accepts that number.
-        """
+        """Write the list of all contents, and the description; return whether a reader takes it."""
         at, digest = self._at, hashlib.sha256()
         part = self.add(CONTENT, [content], zlib.Z_DEFAULT_STRATEGY)
         self._file.seek(at)
@@ -198,9 +184,8 @@ class ArchiveWriter:
 class ArchiveReader:
     """Reads an archive that `ArchiveWriter` wrote, and uses nothing unchecked.
 
-    The file at `path` stays open as long as this object exists. `version` is that of the package
-    that wrote it, `memory` the memory that the fit takes by the file.  Raises `NotAFit` if the file
-    is something else, and `InputError` if it is damaged, or a later version wrote it.
+    The file stays open as long as this object exists. Raises `NotAFit` if it is something else, and
+    `InputError` if it is damaged, or a later version wrote it.
     """
 
     def __init__(self, path: Path) -> None:

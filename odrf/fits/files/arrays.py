@@ -1,8 +1,4 @@
-"""Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller.
-
-Each array is one ``.npy`` member.  What was done to it beforehand is undone by three lines of
-NumPy; see `odrf.fits.files`.
-"""
+"""Arrays in files: narrowed, as differences, or with their bytes apart, where that is smaller."""
 
 from __future__ import annotations
 
@@ -40,10 +36,7 @@ NARROWER: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ArrayForm:
-    """How an array is written.
-
-    `apart`: on: as an array (item size, numbers) of bytes.
-    """
+    """How an array is written; `apart`: as an array (item size, numbers) of bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -105,11 +98,7 @@ def npy_header(dtype: str, shape: tuple[int, ...], fortran: bool) -> bytes:
 
 
 def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
-    """Return how an array is best written, the bytes after the header, and how to compress them.
-
-    The last is a strategy of `zlib`.  Raises `InputError` if the array holds objects, or another
-    type that has no plain form.
-    """
+    """Return how an array is best written, the bytes after the header, a strategy of `zlib`."""
     little = array.dtype.newbyteorder("<").str
     if not KNOWN_DTYPE.fullmatch(little):
         raise InputError(f"an array of type {array.dtype} cannot be saved")
@@ -133,9 +122,8 @@ def coded_array(array: NDArray) -> tuple[ArrayForm, NDArray[np.uint8], int]:
 def decoded_array(form: ArrayForm, pieces: Iterable[bytes]) -> NDArray:
     """Return the array of the bytes after the header, which come in pieces.  It can be written to.
 
-    The bytes are put where the array ends, and converted to its numbers from its beginning on: so
-    memory holds the array once.  Raises `InputError` if there are more or fewer bytes, or a truth
-    value is neither 0 nor 1.
+    The bytes are put where the array ends, and converted from its beginning on: memory holds it
+    once. Raises `InputError` if there are more or fewer bytes, or a truth value is neither 0 nor 1.
     """
     dtype, kept = np.dtype(form.dtype), np.dtype(form.kept)
     flat: NDArray = np.empty(form.size, dtype=dtype.newbyteorder("="))

@@ -59,11 +59,7 @@ from odrf.version import __version__
 
 @contextmanager
 def errors_naming(path: str | PathLike[str], version: str = __version__) -> Iterator[None]:
-    """Let errors within this context name a file, which this version of odrf wrote.
-
-    They are `InputError` if the file cannot be read or is not as it was written, and `MemoryError`
-    if memory does not suffice for the fit.
-    """
+    """Let errors within this context name a file, which this version of odrf wrote."""
     named = f"path={str(path)!r}"
     try:
         yield
@@ -130,10 +126,7 @@ def with_left(values: dict[str, Any]) -> dict[str, Any]:
 def trees_read(
     kind: type, known: dict[str, Any], unread: Mapping[str, UnreadArray]
 ) -> dict[str, Any]:
-    """Return the fields of trees, of which some are `known`.
-
-    Those of a forest that follow from others are dropped before the rest is read.
-    """
+    """Return the fields of trees, without those that follow from others."""
     later = dict(unread)  # after an interruption all of them are read again
     with ThreadPoolExecutor(4) as threads:
 
@@ -171,10 +164,9 @@ SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 
 
 class FitReader:
-    """Builds the fit that an archive holds.
+    """Builds the fit that an archive holds, with the user's `functions` by name.
 
-    `functions` are the user's, by name; if `trusted`, formulas may use any code. `absent` has the
-    names that formulas need and `functions` lacks.
+    If `trusted`, formulas may use any code; `absent` has the names that they need and lack.
     """
 
     def __init__(self, archive: ArchiveReader, functions: Mapping[str, Any], trusted: bool) -> None:
@@ -184,10 +176,7 @@ class FitReader:
         self._memory = 0
 
     def read(self) -> tuple[str, Any]:
-        """Return the name of the kind of results, and the fit.
-
-        Raises `InputError` for any fault of the file.
-        """
+        """Return the name of the kind of results, and the fit; `InputError` for any fault."""
         said = self._json(self._archive.content())
         for part in said["parts"]:
             self._built.append(self._build(dict(part)))

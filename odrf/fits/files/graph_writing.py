@@ -38,9 +38,8 @@ WHOLE = 2.0**16
 class FitWriter:
     """Writes the parts of a fit to an archive, with training rows if `data`.
 
-    `advance` is called with the bytes in memory of each array that has been written. `given` has
-    the names of functions that formulas use and the file does not hold, `untrusted` parts of the
-    formulas' code that `load` refuses.
+    `advance` takes the bytes of each array that has been written; `given` has functions that
+    formulas use and the file lacks, `untrusted` code that `load` refuses.
     """
 
     archive: ArchiveWriter
@@ -247,10 +246,7 @@ def _as_doubles(value: Any) -> dict[str, Any]:
 
 
 def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, Any]:
-    """Return the rows of a matrix (r, n) that hold whole numbers, such as indicators, apart.
-
-    In a few bits each they take a fraction of the space.
-    """
+    """Return the rows of a matrix (r, n) of whole numbers apart, which take a few bits each."""
     whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
     of_these = {
         "whole": MadeWhenWritten(lambda: X[whole]),

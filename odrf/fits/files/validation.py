@@ -107,10 +107,7 @@ KINDS = ("regression", "classification", SURVIVAL)
 
 
 def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
-    """Raise `InputError` unless design, training rows and options of a fit fit together.
-
-    Its trees are checked when they are read.
-    """
+    """Raise `InputError` unless design, rows and options of a fit, not yet trees, fit together."""
     design, data = fit.design, fit.data
     _require_design(design)
     p, K, n = len(design.columns), design.response.n_classes, data.n_rows
@@ -159,10 +156,7 @@ def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
 
 
 def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:
-    """Raise `InputError` unless rows of `p` columns can be predicted by a forest.
-
-    It must predict `K` numbers, and have `n_trees` trees if that is known.
-    """
+    """Raise `InputError` unless the trees predict `K` numbers of rows of `p` columns."""
     m, z, root, left = len(forest.left), len(forest.index), forest.root, forest.left
     require_sound_roots(root, m)
     _require(len(root) == (n_trees or len(root) - 1) + 1)
@@ -522,8 +516,7 @@ def require_names_of_rows(design: Design, data: TrainingData) -> None:
 def require_trusted_formula(design: Design) -> None:
     """Raise `InputError` if the formula has code that is neither that of the terms nor trusted.
 
-    The code of the terms has been checked.  Names that the file does not know are columns that the
-    formula leaves out, such as ``id`` in ``y ~ . - id``: they have no values that could run.
+    Names that the file does not know are columns left out, as in ``y ~ . - id``, without values.
     """
     variables = [variable.evaluation for variable in design.recipe.variables]
     evaluations = [each for each in (design.response.evaluation, *variables) if each is not None]

@@ -33,10 +33,7 @@ NUMPY_TYPES = (
 
 
 def scalar_as_json(value: Any) -> dict[str, Any] | None:
-    """Return a value as a name and its contents; None if it is of another kind.
-
-    Raises `InputError` for a time of a zone that has no name.
-    """
+    """Return a value as a name and its contents; None if it is of another kind."""
     kind = type(value)
     if value is pd.NaT or value is pd.NA:
         return {"missing": "NaT" if value is pd.NaT else "NA"}
@@ -185,10 +182,7 @@ ARROW_NAME = re.compile(r"[a-z0-9_]+(\[[a-z]+\])?")
 
 
 def pandas_as_fields(value: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return the name of what builds a value again, and what it needs; None if it is not pandas'.
-
-    Raises `InputError` for a column of a type that another library defines.
-    """
+    """Return the name of what builds a value of pandas again, and what it needs, or None."""
     if isinstance(value, pd.DataFrame):
         return "DataFrame", _table(value)
     if isinstance(value, pd.Series):

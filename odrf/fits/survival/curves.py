@@ -46,11 +46,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class PredictedRows:
-    """Rows X (p, n) whose curves are predicted.
-
-    `unseen` (B, n) are the trees that predict each row, of training rows out of bag; None: all
-    trees.
-    """
+    """Rows X (p, n) whose curves are predicted, by the trees `out_of_bag` (B, n), or by all."""
 
     fit: SurvivalFit
     X: Matrix
@@ -124,10 +120,7 @@ def incidences(
     causes: Integers,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Floats:
-    """Return the cumulative incidences (n, K, G) of causes (K,), from 0, at ascending times (G,).
-
-    NaN for a row without trees.
-    """
+    """Return incidences (n, K, G) of causes (K,), from 0, at ascending times; NaN without trees."""
     fit = rows.fit
     return mean_incidences(
         fit.forest, fit.curves, rows.X, rows.ranks(times), causes, fit.control.n_jobs,
@@ -213,11 +206,7 @@ def predict_survival(
     cause: Any,
     progress: bool,
 ) -> pd.Series | pd.DataFrame:
-    """Return the predictions for the rows by the trees `unseen` (B, n), None for all.
-
-    The other arguments and the errors are those of
-    `odrf.results.survival.base.SurvivalResults.predict`.
-    """
+    """Return the predictions for the rows by the trees `out_of_bag` (B, n), None for all."""
     checked_choice("type", type, SURVIVAL_PREDICTIONS)
     require_use(type, times, shares, cause)
     fit = cast(SurvivalFit, rows.fit)
@@ -302,10 +291,7 @@ def _in_order(values_at: Callable[[Floats], Floats], at: Floats) -> Floats:
 
 
 def checked_times(times: Any, event_times: Floats) -> Floats:
-    """Return the times (G,); by default all event times.
-
-    Raises `InputError` if they are no numbers, negative, or there are none.
-    """
+    """Return the times (G,) ≥ 0, by default all event times; else raise `InputError`."""
     if times is None:
         return event_times
     if is_number(times):
@@ -380,10 +366,9 @@ POINTS, VALUES_AT_ONCE = 2**11, 2**22
 
 
 class CurveErrors(NamedTuple):
-    """The curves of m rows at G times, and their errors.
+    """Curves (m, G), their errors, and how many these a curve is from its expectation.
 
-    `estimate`, `std_error` (m, G): single tree does.  `reach` (m,): curve are no farther from their
-    expectation, with the given probability.
+    `alone` is for single points, `reach` (m,) for whole curves; NaN where a single tree predicts.
     """
 
     estimate: Floats
@@ -402,9 +387,8 @@ def curve_errors(
 ) -> CurveErrors:
     """Return curves with their errors over training samples, by the jackknife after bootstrap.
 
-    `times` (G,) are ascending; a simultaneous band covers all G points with probability `level`.
-    The curves are the incidences of the `cause`, from 0; by default survival. `advance` is called
-    with numbers of rows when they are done.
+    At ascending times (G,), survival or the incidence of a `cause`, from 0; a simultaneous band
+    covers all points with probability `level`.
     """
     fit, grid = rows.fit, rows.ranks(times)
     m, G, B = rows.X.shape[1], len(times), fit.forest.n_trees

@@ -55,10 +55,9 @@ NO_CURVES = LeafCurves(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32),
 
 @dataclass(frozen=True)
 class SurvivalFit(Fit):
-    """A tree or forest for times to an event.
+    """A tree or forest for times to an event, whose nodes have the mortality as their value.
 
-    The values of its nodes are mortalities: cumulative hazards added up over all event times.
-    `event_times` (R,).  `curves`: pruned.
+    It is the cumulative hazard added up over all event times (R,).
     """
 
     curves: LeafCurves = field(default_factory=lambda: NO_CURVES)
@@ -92,10 +91,7 @@ OfFit = Callable[[SurvivalFit, float, int], NDArray[np.float64]]
 
 
 class CurveEstimand(NamedTuple):
-    """A number of a survival or incidence curve, which a forest can estimate.
-
-    `of_leaves`: (m,).  `pseudo_values` (n,): for all of them.
-    """
+    """A number of a survival or incidence curve: of leaves (m,), and as pseudo-values (n,)."""
 
     letters: str
     words: str
@@ -163,9 +159,7 @@ ROUNDING = 1e-10
 class EstimandFit(Fit):
     """A survival forest as the regression forest of one number of its curves.
 
-    The values of its leaves are that number, its responses are pseudo-values. `estimand` is
-    "survival", "rmst", "hazard", "incidence" or "lost"; `cause` that of the last two, None if there
-    is one cause, and for others; `late` says whether rows enter late.
+    The values of its leaves are that number, its responses pseudo-values; `late`: rows enter late.
     """
 
     estimand: str = "survival"
@@ -184,11 +178,9 @@ class EstimandFit(Fit):
 def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) -> EstimandFit:
     """Return the trees of a survival forest with one number of each leaf's curve as its value.
 
-    A mean of trees is a mean of leaves' numbers, so its predictions are those of the forest, to
-    rounding. `estimand` is one of `ESTIMANDS`; `cause` is given for one of several causes.  Raises
-    `InputError` if the estimand or the cause is unknown, a cause is missing or of no use, the time
-    is invalid, or all rows have the same number, or the fit was loaded without its rows.  Warns if
-    there is no event between the last one and this time.
+    Its predictions are those of the forest, to rounding. Raises `InputError` for an unknown
+    estimand or cause, an invalid time, or if all rows have the same number; warns of a time after
+    the last event.
     """
     of = CURVE_ESTIMANDS[checked_choice("estimand", estimand, ESTIMANDS)]
     times = fit.times
@@ -216,10 +208,7 @@ def estimand_fit(fit: SurvivalFit, estimand: Any, time: Any, cause: Any = None) 
 
 
 def _with_response(fit: SurvivalFit, name: str, is_probability: bool) -> Any:
-    """Return the design with a number as its response.
-
-    It keeps the causes, so that the response of new rows is still known to be no number.
-    """
+    """Return the design with a number as its response, which keeps the causes for new rows."""
     response = replace(fit.design.response, name=name, kind="regression", of_events=is_probability)
     return replace(fit.design, response=response)
 
@@ -277,8 +266,7 @@ def _said(time: float) -> str:
 def survival_tree_of(fit: Fit) -> SurvivalFit:
     """Return the fit of one tree with curves and hazards of all its nodes.
 
-    However the tree was grown, weight, impurity and gain of its nodes are those of the exponential
-    deviance of the events that its splits are about, by which it is pruned.
+    Weight, impurity and gain become those of the exponential deviance, by which it is pruned.
     """
     times = fit.data.require_times()
     ranks = times.ranks
@@ -299,11 +287,7 @@ def survival_tree_of(fit: Fit) -> SurvivalFit:
 
 # The trees of a fit as pruning by a loss sees them.
 def trees_to_prune(fit: Fit, loss: str) -> Forest:
-    """Return the trees of a fit, with the weights and impurities by which `loss` prunes them.
-
-    Raises `InputError` if the loss is that of log-rank statistics, and the fit is no tree for times
-    to an event.
-    """
+    """Return the trees with the weights and impurities by which `loss` prunes them."""
     if loss != LOG_RANK:
         return fit.forest
     if not isinstance(fit, SurvivalFit) or fit.hazards is None:
@@ -321,10 +305,7 @@ NUMBERS = 16
 
 
 def error_by_trees(fit: SurvivalFit, unseen: NDArray[np.bool_]) -> pd.Series:
-    """Return 1 - Harrell's C of the first trees, over the rows out of bag for some of them.
-
-    NaN where no pair of rows can be compared. `unseen` (B, n) are the out-of-bag rows of each tree.
-    """
+    """Return 1 - Harrell's C of the first trees, over rows out of bag for some of them."""
     forest, X, n, times = fit.forest, fit.data.X, len(fit.times), fit.times
     numbers = np.unique(np.geomspace(1, forest.n_trees, NUMBERS).round().astype(np.int64))
     total, votes, ones = np.zeros(n), np.zeros(n, dtype=np.int64), np.ones(n)

@@ -47,10 +47,7 @@ class ScaleOfRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HazardScale:
-    """A scale on which rows leave with their event, whatever its cause.
-
-    Times shorter than `least` count as this one: a row must be observed for some time.
-    """
+    """A scale on which rows leave with their event; times below `least` count as this one."""
 
     scale: ExponentialScale
     least: float
@@ -62,10 +59,7 @@ class HazardScale:
 
 @dataclass(frozen=True, eq=False)
 class IncidenceScale:
-    """A scale on which rows stay at risk of one `cause` (from 1) after events of the others.
-
-    `least` is that of `HazardScale`.
-    """
+    """A scale on which rows stay at risk of one `cause`, from 1, after events of the others."""
 
     scale: SubdistributionScale
     least: float
@@ -78,20 +72,14 @@ class IncidenceScale:
 
 
 def hazard_scale(times: SurvivalTimes, weights: Floats) -> HazardScale:
-    """Return the scale of training rows with case weights (n,).
-
-    A time of 0 counts as half of the shortest other one.
-    """
+    """Return the scale of training rows; a time of 0 counts as half of the shortest other one."""
     least = 0.0 if times.start is not None else _least(times)
     observed = _observed(times, least)
     return HazardScale(exponential_scale(observed, times.event, weights, times.start), least)
 
 
 def incidence_scale(times: SurvivalTimes, cause: int, weights: Floats) -> IncidenceScale:
-    """Return the scale of the subdistribution hazard of one cause, from 1, of training rows.
-
-    All rows are observed from the beginning.  A time of 0 counts as for `hazard_scale`.
-    """
+    """Return the scale of the subdistribution hazard of one cause, from 1, of training rows."""
     least = _least(times)
     scale = subdistribution_scale(_observed(times, least), times.event, cause, weights)
     return IncidenceScale(scale, least, cause)
@@ -107,10 +95,7 @@ def _observed(times: SurvivalTimes, least: float) -> Floats:
 
 # The numbers of the causes of events that an argument `cause` names.
 def cause_numbers(cause: Any, causes: Sequence[str]) -> Integers:
-    """Return the number, from 0, of a cause as an array of one; those of all `causes` for None.
-
-    Raises `InputError` if there is no such cause.
-    """
+    """Return the number, from 0, of a cause as an array of one; those of all for None."""
     if cause is None:
         return np.arange(len(causes))
     return np.array([causes.index(checked_cause(cause, causes))])
@@ -119,10 +104,7 @@ def cause_numbers(cause: Any, causes: Sequence[str]) -> Integers:
 # Which events the deviance of a tree is about, and how long its rows are at risk of them.
 @dataclass(frozen=True, eq=False)
 class EvaluatedEvents:
-    """The events that the deviance of a tree counts, and the scale of the training rows.
-
-    `cause` is the one that the tree is about; None: of each cause.
-    """
+    """The events that the deviance of a tree counts, of one `cause` or all, and the scale."""
 
     cause: str | None
     scale: ScaleOfRows
@@ -141,13 +123,9 @@ def evaluated_events(
 ) -> EvaluatedEvents:
     """Return the events that the deviance of a tree of these options counts.
 
-    `times` and case weights (n,) are those of the training rows.  The deviance of a tree whose
-    splits are about one cause follows its splits.  If they separate the hazard of that cause,
-    events of the others are censored: the deviance is that of a tree of ``Surv(time, event ==
-    cause)``.  If they separate its incidence, by Gray's scores, rows with an event of another cause
-    stay at risk: the deviance is that of subdistribution hazards.  With these rows censored, a
-    split that changes the incidence by the other causes alone would lower no deviance, and be
-    pruned; and one that only changes the hazard would be kept.
+    For splits on the hazard of one cause, those of ``Surv(time, event == cause)``. For splits on
+    its incidence, by Gray's scores, rows with another event stay at risk: with these censored, a
+    split that changes the incidence by other causes alone would lower no deviance, and be pruned.
     """
     cause = control.cause
     if cause is None:
@@ -174,9 +152,8 @@ class GrownResponse(NamedTuple):
 def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownResponse:
     """Return the response that the trees of these options are grown on.
 
-    Exponential survival trees are grown on rates: events divided by exposure, weighted by it.  With
-    splits about one of several causes, only its events count.  Raises `InputError` if no row of
-    positive weight has an event of that cause.
+    Exponential trees are grown on rates, events over exposure, weighted by it; with splits about
+    one cause, only its events count.
     """
     if data.times is None:
         return GrownResponse(data.y, data.weights, None)
@@ -188,10 +165,7 @@ def grown_response(data: TrainingData, control: ResolvedOptions) -> GrownRespons
 
 
 def ranks_of_splits(data: TrainingData, control: ResolvedOptions) -> EventRanks:
-    """Return the times of the rows as ranks, with the events that splits are about.
-
-    Raises `InputError` if no row of positive weight has such an event.
-    """
+    """Return the times of the rows as ranks, with the events that splits are about."""
     times = _times_of_splits(data, control)
     if control.criterion == GRAY:
         return _with_subdistribution(
@@ -237,14 +211,10 @@ VARIATION = 1.0
 
 @dataclass(frozen=True, eq=False)
 class NodeHazards:
-    """Events and hazards of the m nodes of a tree.
+    """Events and hazards of the m nodes of a tree; by C causes (m, C), (0, 0) if there is one.
 
-    `expected` (m,), `person_time` (m,), `subjects` (m,).  `events` (m,): cause if the tree is about
-    one.  `relative` (m,): both with a prior of one event; see
-    `odrf.pruning.event_deviance.with_shrunken_rates`.  `of_cause` (m, C): 0), if there is one
-    cause, or the tree is about one.  `log_rank` (m,): leaves; empty for a tree that is only
-    evaluated by the deviance.  `events_of_cause` (m, C): like `events`; empty, (0, 0), if there is
-    one cause.
+    `relative` is with a prior of one event (`odrf.pruning.event_deviance.with_shrunken_rates`),
+    `log_rank` the statistics of splits; it and `subjects` are empty where not needed.
     """
 
     events: Floats
@@ -272,11 +242,9 @@ def node_hazards(
 ) -> tuple[NodeHazards, Forest]:
     """Return the hazards of the nodes, and the tree with the deviance of these hazards.
 
-    The latter is the same `tree` (a forest of one).  The values of a node are its relative hazards
-    by cause, its weight the weight of its rows, its impurity the exponential deviance per unit of
-    weight (LeBlanc and Crowley 1992), added up over the causes, and the gain of a split its
-    decrease of the deviance of hazards without a prior. `draws` are those of this tree, with the
-    case weights of the rows; rows of weight 0 count nowhere.
+    Its values are relative hazards by cause, weights those of the rows, impurities the exponential
+    deviance per unit of weight (LeBlanc and Crowley 1992), added up over causes, and gains its
+    decrease without a prior. `draws` are those of this tree.
     """
     every, weights = data.require_times(), draws.weights
     times = evaluated.counted(every)
@@ -319,10 +287,7 @@ def _weights_by_cause(times: SurvivalTimes, weights: Floats) -> Floats:
 
 
 def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> Integers:
-    """Return the number of subjects (m,) in each node; empty if each row is one.
-
-    The arguments are as in `node_hazards`.
-    """
+    """Return the number of subjects (m,) in each node; empty if each row is one."""
     subjects = subjects_of(data)
     if subjects is None or rows_a_subject(data) == 1:
         return np.empty(0, dtype=np.int64)
@@ -340,10 +305,7 @@ def subjects_in_nodes(tree: Forest, data: TrainingData, draws: Draws) -> Integer
 def split_statistics(
     tree: Forest, data: TrainingData, draws: Draws, control: ResolvedOptions
 ) -> Floats:
-    """Return the log-rank statistic (m,) of each split, of what splits are about by `control`.
-
-    The other arguments are as in `node_hazards`.
-    """
+    """Return the log-rank statistic (m,) of each split, of what splits are about by `control`."""
     leaf = leaf_nodes(tree, data.X, draws.n_jobs)[:, 0]
     numbers = draws.filling(0) * draws.weights * data.weight_unit
     return split_log_ranks(tree, leaf, ranks_of_splits(data, control), numbers)

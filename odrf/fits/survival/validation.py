@@ -68,10 +68,7 @@ class PredictedCurves(Protocol):
 
 @dataclass(frozen=True)
 class PredictedCause:
-    """Rows whose risk of one cause is predicted.
-
-    `cause`: from 0.
-    """
+    """Rows whose risk of one `cause`, from 0, is predicted."""
 
     rows: PredictedRows
     cause: int
@@ -88,10 +85,7 @@ class PredictedCause:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedPredictions:
-    """Predictions of n rows with observed times.
-
-    `risk` (n,), `used` (m,).  `reference`: rows.
-    """
+    """Predictions of the rows with observed times that are `used` (m,), and a `reference`."""
 
     rows: EvaluatedTimes
     risk: Floats
@@ -126,10 +120,9 @@ class EvaluatedPredictions:
 def evaluated_training_rows(
     fit: SurvivalFit, unseen: Mask, cause: str | None
 ) -> EvaluatedPredictions:
-    """Return the training rows, predicted by their trees of `unseen` (B, n), else by all.
+    """Return the training rows, predicted by their trees of `out_of_bag` (B, n), else by all.
 
-    A `cause` alone is the event; None: every cause is.  Raises `InputError` if there is no such
-    cause, or no row with a prediction has an event.
+    A `cause` alone is the event; None: every cause is.
     """
     out_of_bag = leaves_rows_out(fit)
     predicted = PredictedRows(fit, fit.data.X, unseen if out_of_bag else None)
@@ -141,11 +134,7 @@ def evaluated_training_rows(
 def evaluated_new_rows(
     fit: SurvivalFit, newdata: pd.DataFrame, cause: str | None
 ) -> EvaluatedPredictions:
-    """Return new rows with their times, each of weight 1, predicted by all trees.
-
-    Raises `InputError` if `newdata` lacks a column or the response, there is no such cause, or no
-    row has an event.
-    """
+    """Return new rows with their times, each of weight 1, predicted by all trees."""
     rows = rows_of(fit, newdata)
     complete = newdata[rows.complete]
     times = fit.design.response.times(complete)
@@ -165,9 +154,8 @@ def evaluated_rows(
 ) -> EvaluatedPredictions:
     """Return predictions of rows with their times (m,), those of positive weight (m,) evaluated.
 
-    The `source` describes the rows in words; `newdata` has them if they are new.  A `cause` is the
-    one whose risk is `predicted`.  Raises `NoValidationRowsError` if no row has a prediction and an
-    event.
+    `newdata` has the rows if they are new, a `cause` is the one whose risk is `predicted`. Raises
+    `NoValidationRowsError` if no row has a prediction and an event.
     """
     risk = predicted.risk()
     used = (weights > 0) & ~np.isnan(risk)
@@ -260,8 +248,7 @@ def losses_when_permuted(
 ) -> LossesByPredictor:
     """Return the losses of the fit whose out-of-bag predictions are `evaluated`.
 
-    All columns of a predictor are permuted together, among the evaluated rows, at least twice: the
-    fewer rows, the more often.
+    All columns of a predictor are permuted together, twice or, of fewer rows, more often.
     """
     of_cause = evaluated.predicted if isinstance(evaluated.predicted, PredictedCause) else None
     predicted = evaluated.predicted if of_cause is None else of_cause.rows
@@ -292,10 +279,9 @@ def losses_when_permuted(
 
 
 def _values(predicted: PredictedRows, at: Floats, cause: int | None, since: float) -> list[Floats]:
-    """Return what the nodes predict: the risk, and the probability of no event by the times.
+    """Return the numbers of nodes: risk, and probabilities of no event by the times.
 
-    Before the latter, if it is given that there is none since a time, those of no event of any
-    cause and of this cause by then.
+    If it is given that there is none since a time, those of no event by then come between.
     """
     curves, times = predicted.fit.curves, predicted.fit.event_times
     begun = predicted.ranks(np.array([since] if since else [])).tolist()
@@ -340,8 +326,7 @@ HELD_OUT_ROWS = "held out"
 def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> EvaluatedPredictions:
     """Return the training rows with their scores (n,), out of bag if there are several runs.
 
-    With validation rows and one run, only these are evaluated.  Raises `InputError` if no row with
-    a prediction has an event.
+    With validation rows and one run, only these are evaluated.
     """
     weights, source = fit.data.weights, OUT_OF_BAG_ROWS
     if fit.control.n_runs == 1:
@@ -354,11 +339,7 @@ def evaluated_training_scores(fit: BoostedSurvivalFit, scores: Floats) -> Evalua
 def evaluated_new_scores(
     fit: BoostedSurvivalFit, newdata: pd.DataFrame, offset: str | ArrayLike | None
 ) -> EvaluatedPredictions:
-    """Return new rows with their times, each of weight 1.
-
-    Raises `InputError` if `newdata` lacks a column or the response, offsets are missing, or no row
-    has an event.
-    """
+    """Return new rows with their times, each of weight 1."""
     rows = rows_of(fit, newdata)
     given = newdata[rows.complete]
     reading = cast(BoostedSurvivalFit, rows.fit)  # it knows the fills of empty cells
@@ -369,12 +350,10 @@ def evaluated_new_scores(
 
 # How single trees for times to an event are evaluated: by the exponential deviance of rows.
 def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
-    """Return how trees of folds are evaluated; None if the response is no time to an event.
+    """Return how trees of folds are evaluated: by the exponential deviance; None without times.
 
-    They are pruned by `loss`, and evaluated by the exponential deviance in any case.  Log-rank
-    statistics of effects grow with the number of rows: those of a fold's tree are multiplied as if
-    it had been grown on all rows.  Both are of the cause that splits are about, if they are about
-    one.  As by rpart, the scale of times is that of all training rows, those of the fold too.
+    Log-rank statistics grow with the number of rows: those of a fold's tree are multiplied as if it
+    had all. As by rpart, the scale of times is that of all training rows.
     """
     data, times = fit.data, fit.data.times
     if times is None:
@@ -395,10 +374,7 @@ def evaluated_by_deviance(fit: Fit, loss: str) -> EvaluationRows | None:
 
 
 def deviances_of_new_rows(fit: SurvivalFit, subtrees: Subtrees, rows: pd.DataFrame) -> HeldOut:
-    """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once.
-
-    Raises `InputError` if there are none, or the response is absent, missing or no time.
-    """
+    """Evaluate the subtrees of a tree on the complete rows of a data frame; each counts once."""
     if fit.hazards is None:
         raise InputError("a forest has no deviance of events: use a tree of odt()")
     X, complete = fit.design.matrix(rows)

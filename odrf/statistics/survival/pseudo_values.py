@@ -22,10 +22,9 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class RowwiseEstimate:
-    """An estimate, with its error by the infinitesimal jackknife.
+    """An estimate, with its error by the infinitesimal jackknife (Jaeckel 1972).
 
-    `influence` (n,) is the weight of each row times the derivative of the estimate by this weight
-    (Jaeckel 1972, Bell Laboratories Memorandum MM 72-1215-11).
+    `influence` (n,) is the weight of each row times the derivative of the estimate by this weight.
     """
 
     estimate: float
@@ -34,10 +33,7 @@ class RowwiseEstimate:
     @property
     @one_thread()
     def std_error(self) -> float:
-        """The root of the sum of squared influences, where rows are independent.
-
-        What rounding leaves of 0 is 0: no row has an influence, as with a single event.
-        """
+        """The root of the sum of squared influences of independent rows."""
         return self._known(float(np.sqrt(self.influence @ self.influence)))
 
     def std_error_of_groups(self, groups: Integers) -> float:
@@ -70,10 +66,7 @@ class RowwiseShare(RowwiseEstimate):
     """One that lies between 0 and 1: a share of pairs, or a mean squared error of probabilities."""
 
     def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
-        """Return the interval on the scale of the log odds, normal or with groups by Student's t.
-
-        See `odrf.statistics.effects`; NaN if the estimate is 0 or 1.
-        """
+        """Return the interval by `limits_of_share`; NaN if the estimate is 0 or 1."""
         low, high = limits_of_share(self.estimate, self._reach(level, groups))
         return float(low), float(high)
 
@@ -83,10 +76,7 @@ class RowwiseReduction(RowwiseEstimate):
     """1 minus the ratio of two positive numbers: at most 1, and negative where there is none."""
 
     def interval(self, level: float = 0.95, groups: Integers | None = None) -> tuple[float, float]:
-        """Return the interval on the scale of the logarithm of the ratio, so that it ends below 1.
-
-        It is normal, or with groups by Student's t; NaN if the estimate is 1.
-        """
+        """Return the interval for the logarithm of the ratio, so that it ends below 1; NaN at 1."""
         ratio, reach = 1 - self.estimate, self._reach(level, groups)
         if not ratio > 0:
             return float("nan"), float("nan")
@@ -139,15 +129,7 @@ def share_of_estimates(part: RowwiseEstimate, whole: RowwiseEstimate) -> Rowwise
 
 
 def survival_pseudo_values(sets: RiskSets, time: float) -> Floats:
-    """Return the pseudo-values (n,) of the Kaplan–Meier survival at a time.
-
-    Examples
-    --------
-    >>> from odrf.statistics.survival.curves import risk_sets
-    >>> sets = risk_sets(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]))
-    >>> survival_pseudo_values(sets, 2.5)
-    array([0., 0., 1., 1.])
-    """
+    """Return the pseudo-values (n,) of the Kaplan–Meier survival at a time."""
     survival = float(product_limit(sets).curve(time))
     factor = np.where(sets.times <= time, sets.per_survivor, 0.0)
     return survival - sets.weights.sum() * survival * sets.martingale_sums(factor)
@@ -177,11 +159,7 @@ def incidence_pseudo_values(found: CumulativeIncidence, time: float) -> Floats:
 
 
 def time_lost_pseudo_values(found: CumulativeIncidence, horizon: float) -> Floats:
-    """Return the pseudo-values (n,) of the time that a cause takes up to a horizon.
-
-    It is the area under the incidence of the cause, so its derivatives are the areas under those of
-    the incidence.
-    """
+    """Return the pseudo-values (n,) of the time lost by a cause: the area under its incidence."""
     sets, curve = found.sets, found.curve
     left = np.maximum(horizon - sets.times, 0.0)
     area = float(curve.integral(horizon))
